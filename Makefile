@@ -45,7 +45,7 @@ man: ## write the manual page, build/man/rcv.1
 
 samples: ## write sample_traces again
 	@bash packaging/setup.sh run
-	@$(VENV)/bin/python -m rcv_py.synth shipped --out sample_traces
+	@$(VENV)/bin/python -m tests.support.made_captures shipped --out sample_traces
 
 setup:
 	@bash packaging/setup.sh test

@@ -10,13 +10,11 @@ from typing import Any
 
 from bench.folders import large_folder
 from bench.table import Options, Row, measure
-from rcv_py.analysis.core.cost_columns import cost_columns
-from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.cost_columns import all_lines, cost_columns
 from rcv_py.analysis.cost.distribution import line_hits, spread
-from rcv_py.analysis.cost.hotspot import counted_rows, hotspot
-from rcv_py.analysis.cost.kind_latency import kind_latency
+from rcv_py.analysis.cost.hotspot import counted_rows, hotspot, kind_latency
 from rcv_py.analysis.counters.counters import counters
-from rcv_py.analysis.device.dispatch_curves import dispatch_curves
+from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.analysis.device.wave_states import wave_states
 from rcv_py.analysis.events.marker_spans import marker_spans
@@ -33,7 +31,7 @@ from rcv_py.analysis.program.blocks import blocks
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.program.loops import loops
 from rcv_py.analysis.waits.load_to_use import load_to_use
-from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace

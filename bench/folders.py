@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rcv_py.synth.large import write_large
+from tests.support.made_captures import write_large
 
 
 @contextmanager

@@ -43,8 +43,9 @@ def commands_page() -> str:
 
 def schemas_page() -> str:
     """The exit codes, and every field of every document."""
+    from schema_reference import schema_sections
+
     from rcv_py.cli.exit_codes import EXIT_TEXT
-    from rcv_py.cli.schemas.pages import schema_sections
 
     parts = ["# Output for scripts", "", "Written from the code; `make docs` writes it again.", ""]
     parts += ["## Exit codes", "", "| code | meaning |", "|---:|---|"]

@@ -25,17 +25,10 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.help",
     "cli.commands.mcp",
     "cli.commands.schema",
-    "analysis.waits.waitcnt.gfx11",  # one module a generation
 }
 SMALL_YET = {  # to be merged with the one that imports them
     "cli.results",  # more results will be printed by it
-    "cli.schemas.loop_schemas",
-    "export.report.result_tables",
-    "analysis.findings.gain",
-    "analysis.timeline.global_rows",
     "ui.panels.compare.flame",
-    "ui.panels.distribution.hit_table",
-    "ui.panels.distribution.spread_colors",
     "ui.panels.summary.pmc_facts",
     "ui.panels.triage.evidence_go",
     "ui.table.smooth_scroll",

@@ -1,24 +1,34 @@
-"""A table: named columns of equal length, each a read-only numpy array; tables never change."""
+"""A table: named columns of equal length, read-only arrays; and the answer of an analysis, which is one."""
 
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from html import escape
+from importlib import import_module
+from math import isnan
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 import numpy as np
 
-from rcv_py.api import frames, show
-from rcv_py.api.errors import NoColumn, NoRow, UnequalColumns, noted
-from rcv_py.export.meanings import Meaning, meaning
-from rcv_py.export.table_files import valid_text
+from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, UnequalColumns
+from rcv_py.base.text import count, elide_left, elide_right, encodable, plural
+from rcv_py.export.table_files import arrow_table, wide
 from rcv_py.export.tables import Column
-from rcv_py.results.table import Spec, Words
+from rcv_py.results import table as results
+from rcv_py.results.field import At
+from rcv_py.results.table import UNKNOWN, Meaning, Spec, Words
+from rcv_py.results.tables import HELP, ROWS
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
+SHOWN = 10  # rows at a prompt and in a notebook
+MAX_CELL = 48  # characters
+MAX_LINE = 160  # characters; columns that do not fit are counted
+_ENDS = ("source", "path")  # columns whose texts end with what matters: the file and its line
 Rows = slice | np.ndarray | Sequence[int]
+T = TypeVar("T")
 
 
 class Table(dict[str, np.ndarray | Words]):
@@ -27,7 +37,7 @@ class Table(dict[str, np.ndarray | Words]):
     `table["stall"]` is a column as a read-only numpy array: whole numbers, floats (nan: not known), bool, or
     `object` for texts.  `table["line", "stall"]` is a table of fewer columns, `table[mask]`, `table[:10]` and
     `table[places]` one of fewer rows, `table[0]` a row: its values by column.  `len` counts rows.  Texts that
-    repeat are kept as numbers until they are asked for.
+    repeat are kept as numbers until they are read.
 
     A table is a dictionary that cannot be changed, because pandas takes columns from nothing else;
     `pandas.DataFrame(table)`, `polars.DataFrame(table)` and what reads Arrow take it as it is.
@@ -36,8 +46,8 @@ class Table(dict[str, np.ndarray | Words]):
     def __init__(self, columns: Mapping[str, Column], name: str = "", spec: Spec | None = None) -> None:
         super().__init__({key: _frozen(column) for key, column in columns.items()})
         self._texts: dict[str, np.ndarray] = {}  # columns of texts that were read
-        self._spec = spec  # that declares the columns, None: `meanings` has them
-        self.name = name  # which of the tables of the reference it is, "" if it is none
+        self._spec = spec  # that declares the columns
+        self.name = name or ("" if spec is None else spec.name)  # in the reference, "" if it is not there
         lengths = {len(column) for column in super().values()}
         if len(lengths) > 1:
             raise UnequalColumns(name, sorted(lengths))
@@ -90,7 +100,7 @@ class Table(dict[str, np.ndarray | Words]):
     def raw(self, name: str) -> np.ndarray | Words:
         """Return a column as it is kept: an array, or `Words` (`texts` and, for each row, a `code`)."""
         if name not in self:
-            raise noted(NoColumn(name, self.columns))
+            raise NoColumn(name, self.columns)
         return super().__getitem__(name)
 
     def _raw(self) -> dict[str, np.ndarray | Words]:
@@ -101,33 +111,28 @@ class Table(dict[str, np.ndarray | Words]):
         if isinstance(column, np.ndarray):
             return column
         if name not in self._texts:
-            texts = Words([valid_text(text) for text in column.texts], column.code)
+            texts = Words([encodable(text) for text in column.texts], column.code)
             self._texts[name] = _read_only(texts.values())
         return self._texts[name]
 
     @property
     def help(self) -> Table:
         """What each column is: its type, unit and meaning, as a table."""
-        means = self.meanings
-        return Table(
-            {
-                "column": list(self),
-                "type": [_type(column) for column in self._raw().values()],
-                "unit": [means[name].unit for name in self],
-                "meaning": [means[name].text for name in self],
-            },
-            "help",
-        )
+        rows = [
+            (name, _type(column), *means)
+            for (name, column), means in zip(self._raw().items(), self.meanings.values(), strict=True)
+        ]
+        return of_rows(HELP, rows)
 
     @property
     def meanings(self) -> dict[str, Meaning]:
         """Unit and meaning of each column."""
-        return {name: meaning(self.name, name, self._spec) for name in self}
+        return {name: UNKNOWN if self._spec is None else self._spec.meaning(name) for name in self}
 
     def row(self, number: int) -> dict[str, Any]:
         """Return one row as plain values; negative numbers count from the end.  Raises NoRow."""
         if not -len(self) <= number < len(self):
-            raise noted(NoRow(number, len(self)))
+            raise NoRow(number, len(self))
         return {name: column[0] for name, column in self._at([number]).to_dict().items()}
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -165,11 +170,9 @@ class Table(dict[str, np.ndarray | Words]):
         """Return the rows in order of a column, texts by the alphabet; equal ones stay as they were."""
         column = self._column(by)
         if column.dtype == object:
-            column = np.unique(column.astype(str), return_inverse=True)[1].reshape(-1)
-        if not descending:
-            return self._at(np.argsort(column, kind="stable"))
-        backwards = np.argsort(column[::-1], kind="stable")[::-1]
-        return self._at(len(column) - 1 - backwards)
+            column = column.astype(str)
+        rank = np.unique(column, return_inverse=True)[1].reshape(-1)
+        return self._at(np.argsort(-rank if descending else rank, kind="stable"))
 
     def head(self, rows: int = 10) -> Table:
         """Return the first rows."""
@@ -183,14 +186,14 @@ class Table(dict[str, np.ndarray | Words]):
             key = key.astype(str)
         _, first, group = np.unique(key, return_index=True, return_inverse=True)
         group = group.reshape(-1)
-        found: dict[str, Column] = {by: self._at(first).raw(by)}
-        found["rows"] = np.bincount(group, minlength=len(first))
+        sums: dict[str, Column] = {by: self._at(first).raw(by)}
+        sums[ROWS.name] = np.bincount(group, minlength=len(first))
         for name in names:
             values = self._column(name)
             total = np.zeros(len(first), dtype=np.float64 if values.dtype.kind == "f" else np.int64)
             np.add.at(total, group, values)
-            found[name] = total
-        return Table(found, self.name, self._spec)
+            sums[name] = total
+        return Table(sums, self.name, self._spec and self._spec.with_field(ROWS))
 
     def _at(self, rows: Rows) -> Table:
         if not isinstance(rows, slice):
@@ -204,22 +207,63 @@ class Table(dict[str, np.ndarray | Words]):
         return {name: self._column(name).tolist() for name in self}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a copy as a data frame, texts that repeat as categories; MissingPackage without pandas."""
-        return frames.to_pandas(self._raw())
+        """Return a copy as a data frame, texts that repeat as categories; MissingPackage without pandas.
+
+        Whole numbers are of 64 bits.
+        """
+        package = _package("A data frame", "pandas", "pandas")
+        return package.DataFrame({name: _series(package, column) for name, column in self._raw().items()})
 
     def to_arrow(self) -> pyarrow.Table:
         """Return a copy as a table of Arrow, texts that repeat as dictionaries; MissingPackage without it."""
-        return frames.to_arrow(self._raw(), self.meanings, self.name)
+        package = _package("A table of Arrow", "pyarrow", "arrow")
+        return arrow_table(package, self._raw(), self.meanings, self.name)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return a stream of Arrow, as its PyCapsule interface wants it; MissingPackage without pyarrow."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    # -- at a prompt and in a notebook ----------------------------------------------------------------------
+
     def __repr__(self) -> str:
-        return show.text(self.name, self._raw(), self.meanings)
+        width, left = MAX_LINE, list(self)
+        aligned: list[list[str]] = []
+        for name, column in self._shown().items():
+            cells = [name, *column]
+            longest = max(map(len, cells))
+            width -= longest + 2
+            if width < 0 and aligned:
+                break
+            align = str.ljust if _type(self.raw(name)) == "text" else str.rjust
+            aligned.append([align(cell, longest) for cell in cells])
+            left.remove(name)
+        lines = [self._caption, *("  ".join(row).rstrip() for row in zip(*aligned, strict=True))]
+        if left:
+            lines.append(f"… and {plural(len(left), 'column')}: {', '.join(left)}")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return show.html(self.name, self._raw(), self.meanings)
+        tips = {name: " ".join(filter(None, reversed(meaning))) for name, meaning in self.meanings.items()}
+        heads = "".join(f'<th title="{escape(tip)}">{escape(name)}</th>' for name, tip in tips.items())
+        types = map(_type, self._raw().values())
+        styles = ["" if kind == "text" else ' style="text-align:right"' for kind in types]
+        body = ""
+        for row in zip(*self._shown().values(), strict=True):
+            cells = zip(styles, row, strict=True)
+            body += f"<tr>{''.join(f'<td{style}>{escape(cell)}</td>' for style, cell in cells)}</tr>"
+        head = f"<caption>{escape(self._caption)}</caption><thead><tr>{heads}</tr></thead>"
+        return f"<table>{head}<tbody>{body}</tbody></table>"
+
+    @property
+    def _caption(self) -> str:
+        more = f", the first {SHOWN}" if len(self) > SHOWN else ""
+        name = f"{self.name}: " if self.name else ""
+        return f"{name}{plural(len(self), 'row')} of {plural(len(self.columns), 'column')}{more}"
+
+    def _shown(self) -> dict[str, list[str]]:
+        """The first rows of each column as people read them; only what has a unit is grouped."""
+        first, means = self.head(SHOWN).to_dict(), self.meanings
+        return {name: [_cell(name, value, means[name].unit) for value in first[name]] for name in self}
 
     # -- a dictionary that never changes ------------------------------------------------------------------
 
@@ -240,6 +284,31 @@ class Table(dict[str, np.ndarray | Words]):
         return _rebuilt, (type(self), self._raw(), {**vars(self), "_texts": {}})
 
 
+class Answer(Table, Generic[T]):
+    """A table of the answer's rows.
+
+    `facts` holds what is said about all of it: totals, what was assumed, why there is nothing.  `result` is
+    the object of the analysis, with everything that the table leaves out.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        columns: Mapping[str, Column],
+        result: T,
+        facts: Mapping[str, Any] | None = None,
+        spec: Spec | None = None,
+    ) -> None:
+        super().__init__(columns, name, spec)
+        self.result = result
+        self.facts: dict[str, Any] = dict(facts or {})
+
+    @classmethod
+    def of(cls, table: results.Table, result: T, facts: Mapping[str, Any] | None = None) -> Answer[T]:
+        """Return a result; numbers by name become columns `name_key`, those that occur, the largest first."""
+        return cls(table.spec.name, flat(table), result, facts, table.spec)
+
+
 def _rebuilt(kind: type[Table], columns: dict[str, Column], state: dict[str, Any]) -> Table:
     table = kind.__new__(kind)
     Table.__init__(table, columns)
@@ -247,15 +316,40 @@ def _rebuilt(kind: type[Table], columns: dict[str, Column], state: dict[str, Any
     return table
 
 
+def flat(table: results.Table) -> dict[str, Column]:
+    """Return the columns of a result, none of which has an inside."""
+    columns: dict[str, Column] = {}
+    for field in table.fields(At.DATA):
+        if field.kind.names:
+            columns |= table.by_key(field, f"{field.name}_")
+            continue
+        column = table.columns[field.name]
+        if field.kind.document is not None:
+            objects = column.values() if isinstance(column, Words) else column
+            columns[field.name] = [*map(field.kind.text, objects)]
+        elif field.is_nan and isinstance(column, np.ndarray) and not np.isnan(column).any():
+            columns[field.name] = column.astype(np.int64)  # nothing is unknown here
+        else:
+            columns[field.name] = column
+    return columns
+
+
+def of_rows(spec: Spec, rows: Sequence[Sequence[object]]) -> Table:
+    """Return a table of rows of plain values, in the order of the fields."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(spec.fields)
+    names = (field.name for field in spec.fields)
+    return Table(flat(results.Table(spec, dict(zip(names, columns, strict=True)))), spec=spec)
+
+
 def joined(tables: Sequence[Table]) -> Table:
     """Return tables of the same columns below each other; there must be at least one."""
-    found: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     for name in tables[0]:
         parts = [table.raw(name) for table in tables]
         words = [part for part in parts if isinstance(part, Words)]
         arrays = [part for part in parts if isinstance(part, np.ndarray)]
-        found[name] = _joined_words(words) if words else np.concatenate(arrays)
-    return Table(found, tables[0].name, tables[0]._spec)
+        columns[name] = _joined_words(words) if words else np.concatenate(arrays)
+    return Table(columns, tables[0].name, tables[0]._spec)
 
 
 def _joined_words(parts: Sequence[Words]) -> Words:
@@ -269,7 +363,33 @@ def _joined_words(parts: Sequence[Words]) -> Words:
 
 
 def _type(column: np.ndarray | Words) -> str:
-    return "text" if isinstance(column, Words) or column.dtype.kind == "O" else str(column.dtype)
+    return "text" if isinstance(column, Words) or column.dtype == object else str(column.dtype)
+
+
+def _cell(name: str, value: Any, unit: str) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "" if isnan(value) else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+    if isinstance(value, int):
+        return count(value) if unit else str(value)
+    flat = "".join(letter if letter.isprintable() else " " for letter in str(value))
+    return elide_left(flat, MAX_CELL) if name.endswith(_ENDS) else elide_right(flat, MAX_CELL)
+
+
+def _package(what: str, name: str, extra: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingPackage(what, name, extra) from error
+
+
+def _series(package: Any, column: np.ndarray | Words) -> Any:
+    if isinstance(column, np.ndarray):
+        return wide(column).copy()
+    # Two numbers may stand for one text; categories must differ.
+    texts, place = np.unique([encodable(text) for text in column.texts] or [""], return_inverse=True)
+    return package.Categorical.from_codes(place.reshape(-1)[column.code], categories=texts.astype(object))
 
 
 def _frozen(column: Column) -> np.ndarray | Words:
@@ -277,7 +397,7 @@ def _frozen(column: Column) -> np.ndarray | Words:
         return Words(column.texts, _read_only(column.code))
     if isinstance(column, list):
         texts = np.empty(len(column), dtype=object)
-        texts[:] = [valid_text(text) for text in column]
+        texts[:] = [encodable(text) for text in column]
         return _read_only(texts)
     return _read_only(column)
 

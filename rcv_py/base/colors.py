@@ -155,20 +155,6 @@ REFERENCE_STATES = {
     "STALL": Pair("#ff0000", "#cc0000"),
 }
 
-# Roots of the reference viewer's flamegraphs, one after the other: only to compare with.
-REFERENCE_FLAMES = (
-    "#4060d0",
-    "#9040c0",
-    "#c03060",
-    "#3080b0",
-    "#a030a0",
-    "#206090",
-    "#b04080",
-    "#5050c0",
-    "#803030",
-    "#307070",
-)
-
 PRESETS = {
     "rcv": {"token_kinds": TOKEN_KINDS, "wave_states": WAVE_STATES},
     "reference": {"token_kinds": REFERENCE_KINDS, "wave_states": REFERENCE_STATES},

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
-MOST_DIGITS = 18  # of a place or an option: what surely fits into 64 bits
+MAX_DIGITS = 18  # of a place or an option: what surely fits into 64 bits
 
 _NUMBER = re.compile(r"(-?)(?:0[xX]([0-9a-fA-F]+)|([0-9]+))")
 

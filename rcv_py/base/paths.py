@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 def short_paths(paths: Iterable[str]) -> dict[str, str]:
@@ -24,7 +24,7 @@ def short_paths(paths: Iterable[str]) -> dict[str, str]:
     return {path: _shortest(one, often) or path for path, one in parts.items()}
 
 
-def short_place(place: str, short: dict[str, str]) -> str:
+def short_place(place: str, short: Mapping[str, str]) -> str:
     """Return `path:line` with the path as `short` has it; unknown ones stay as they are."""
     path, colon, line = place.rpartition(":")
     return f"{short.get(path, path)}{colon}{line}" if colon else short.get(place, place)

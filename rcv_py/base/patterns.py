@@ -15,10 +15,10 @@ from typing import Any
 
 from rcv_py.base.errors import UsageError
 
-MOST_LETTERS = 1000  # of an expression; what people write has a few dozen
-MOST_REPEATS = 10_000  # written out by the compiler: some 20 MB, and 30 ms
-LONGEST_S = 2.0  # for all texts of one search; 100,000 instructions take 0.1 s
-GLANCE_S = 0.1  # for one text that is being painted
+MAX_LETTERS = 1000  # of an expression; what people write has a few dozen
+MAX_REPEATS = 10_000  # written out by the compiler: some 20 MB, and 30 ms
+TIMEOUT_S = 2.0  # for all texts of one search; 100,000 instructions take 0.1 s
+PAINT_TIMEOUT_S = 0.1  # for one text that is being painted
 
 _REPEATS = re.compile(r"\{(\d{1,9})(?:,\d*)?\}")
 
@@ -26,7 +26,7 @@ _REPEATS = re.compile(r"\{(\d{1,9})(?:,\d*)?\}")
 class TooSlow(UsageError):
     """An expression took longer than it may."""
 
-    def __init__(self, longest: float = LONGEST_S) -> None:
+    def __init__(self, longest: float = TIMEOUT_S) -> None:
         super().__init__(
             f"The search was stopped after {longest:g} seconds: the regular expression takes too long.",
             hint="Repeat nothing that is itself repeated, as (a+)+ does, or search for plain text.",
@@ -40,7 +40,7 @@ class Pattern:
     """
 
     def __init__(
-        self, text: str, is_case_sensitive: bool = False, is_regex: bool = True, longest: float = LONGEST_S
+        self, text: str, is_case_sensitive: bool = False, is_regex: bool = True, longest: float = TIMEOUT_S
     ) -> None:
         self._longest = self._left = longest
         self._is_regex = is_regex
@@ -63,7 +63,7 @@ class Pattern:
         finally:
             self._left -= monotonic() - begin
 
-    def spans(self, text: str, longest: float = GLANCE_S) -> list[tuple[int, int]]:
+    def spans(self, text: str, longest: float = PAINT_TIMEOUT_S) -> list[tuple[int, int]]:
         """Begin and end of all matches in one text; raise TooSlow if that takes longer than `longest`."""
         if not self._is_regex:
             return [match.span() for match in self._pattern.finditer(text)]
@@ -86,7 +86,8 @@ def _compiled(expression: str, is_case_sensitive: bool) -> Any:
 
 def _check(expression: str, flags: int) -> None:
     """Raise UsageError if it is too long, repeats too much, or is none."""
-    if len(expression) > MOST_LETTERS or prod(_least_repeats(expression)) > MOST_REPEATS:
+    repeats = prod(max(1, int(count)) for count in _REPEATS.findall(expression))
+    if len(expression) > MAX_LETTERS or repeats > MAX_REPEATS:
         raise _complicated()
     try:
         re.compile(expression, flags)
@@ -98,10 +99,6 @@ def _check(expression: str, flags: int) -> None:
         ) from error
     except (OverflowError, RecursionError) as error:
         raise _complicated() from error
-
-
-def _least_repeats(expression: str) -> list[int]:
-    return [max(1, int(least)) for least in _REPEATS.findall(expression)]
 
 
 def _complicated() -> UsageError:

@@ -42,3 +42,19 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.text} {self.hint}".strip()
+
+
+class Problems(list[Problem]):
+    """What was found wrong so far, in that order."""
+
+    def inform(self, where: str, text: str, hint: str = "", *affects: Affects) -> None:
+        """Add something that costs the reader nothing."""
+        self.append(Problem(Severity.INFO, where, text, hint, affects))
+
+    def warn(self, where: str, text: str, hint: str = "", *affects: Affects) -> None:
+        """Add that a part is missing or doubtful."""
+        self.append(Problem(Severity.WARNING, where, text, hint, affects))
+
+    def fail(self, where: str, text: str, hint: str = "", *affects: Affects) -> None:
+        """Add that a file or a view is lost."""
+        self.append(Problem(Severity.ERROR, where, text, hint, affects))

@@ -37,7 +37,7 @@ OPTIONS = (
     Option("isa.per_block", False, "Draw the bars of the listing relative to the longest of their block."),
     Option("isa.color_text", True, "Colour instructions by the unit they run on, and their operands."),
     Option("isa.cold_permille", 5, "Blocks below this share of all cost are cold, in thousandths.", 0, 500),
-    Option("isa.show_idle", True, "Count the idle time in front of an instruction in its cost bar."),
+    Option("isa.show_idle", True, "Count the idle time before an instruction in its cost bar."),
     Option("hotspot.bins", 32, "Number of bars of the hotspot histogram.", 4, 100),
     Option("load.workers", 2, "Processes that read wave files.", 1, 16),
     Option(

@@ -73,12 +73,12 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 
 def elide_left(text: str, width: int) -> str:
-    """Keep the last `width` characters, with an ellipsis in front of what was cut."""
+    """Keep the last `width` characters, with an ellipsis before what was cut."""
     return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
 
 
 def elide_right(text: str, width: int) -> str:
-    """Keep the first `width` characters, with an ellipsis behind what was cut."""
+    """Keep the first `width` characters, with an ellipsis after what was cut."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -104,7 +104,7 @@ def _without_brackets(text: str) -> str:
 
 
 def no_formula(text: str) -> str:
-    """Return a text as a cell of CSV that no spreadsheet computes: `'` in front of what looks like a formula.
+    """Return a text as a cell of CSV that no spreadsheet computes: `'` before what looks like a formula.
 
     Numbers with a sign stay as they are.  Names of kernels and paths come from captures of strangers.
     """

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
-from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.cost_columns import CostColumns, all_lines, cost_columns
 from rcv_py.analysis.core.search import find
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.base.errors import UsageError

@@ -7,8 +7,7 @@ from typing import Any
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.options.capture_options import ViewOptions
 from rcv_py.model.ids import WaveId
-from rcv_py.state.place import Place
-from rcv_py.state.selection import Selection
+from rcv_py.state.selection import Place, Selection
 
 _HINT = "Places look like line-118, wave-se3-sm1-sl0-wv0@126704, se3/simd1/slot0/wv0:line 118#7 or @126704."
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from rcv_py import __version__
-from rcv_py.base.numbers import MOST_DIGITS
+from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.text import elide_left, elide_right, encodable, escaped_json, visible
 from rcv_py.cli.outlet import BOLD, UPRIGHT, code
 
@@ -32,8 +32,8 @@ class Column:
 def width_of(stream: TextIO) -> int | None:
     """Return the characters a line may have: $COLUMNS, the terminal's, or None for files and pipes."""
     asked = os.environ.get("COLUMNS", "")
-    if asked.isascii() and asked.isdigit() and int(asked[:MOST_DIGITS]) > 0:
-        return int(asked[:MOST_DIGITS])
+    if asked.isascii() and asked.isdigit() and int(asked[:MAX_DIGITS]) > 0:
+        return int(asked[:MAX_DIGITS])
     try:
         return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
     except (OSError, ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.numbers import MOST_DIGITS
+from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.paths import short_paths
 from rcv_py.model.code import SourceFile
 
@@ -20,7 +20,7 @@ def find_place(sources: Sequence[SourceFile], text: str) -> tuple[int, int]:
     path, _, number = text.rpartition(":")
     fits = _fitting(sources, text)
     line = 0
-    if not fits and path and number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS:
+    if not fits and path and number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS:
         fits, line = _fitting(sources, path), int(number)
     if not fits:
         names = list(short_paths(source.path for source in sources).values())

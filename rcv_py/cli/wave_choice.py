@@ -10,10 +10,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
-from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.findings.engine_choice import only
-from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, populations
-from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
+from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.chosen import counted

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,27 +18,16 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import encodable
 from rcv_py.base.whole_files import whole_file, whole_path
-from rcv_py.export.meanings import Meaning, meaning
 from rcv_py.export.tables import TABLES, Column, Columns
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch, WaveIndex
-from rcv_py.results.table import Words
+from rcv_py.model.waves import WaveBatch
+from rcv_py.results.table import Meaning, Words
 
 FORMATS = ("csv", "parquet")
 STAGE = "Writing tables"
 _AT_ONCE = 1 << 16  # rows
-_NONE = np.zeros(0, dtype=np.int32)
 NO_WAVES = WaveBatch.empty()
-
-
-class _Writer(Protocol):
-    rows: int
-
-    def write(self, columns: Columns) -> None:
-        """Append rows; the first call tells the columns."""
-
-    def close(self) -> None:
-        """Finish the file."""
+Write = Callable[[Columns], int]  # appends rows and returns how many; the first call has the columns
 
 
 def write_tables(
@@ -56,54 +46,81 @@ def write_tables(
     Files appear when all of them are whole.  Waves are read once for all tables, and only if one needs them.
     Raises UsageError for Parquet without pyarrow, ExportError where a file cannot be written.
     """
-    with ExitStack() as stack:
-        writers = {name: _writer(stack, path, form, name, trace.name) for name, path in paths.items()}
-        for name, writer in writers.items():
+    count = dict.fromkeys(paths, 0)
+    with ExitStack() as files, ExitStack() as tables:  # all tables end before the first file appears
+        writers = {
+            name: tables.enter_context(_WRITERS[form](files, path, name, trace.name))
+            for name, path in paths.items()
+        }
+        for name, write in writers.items():
             make = TABLES[name].whole
             if make is not None:
                 report(Stage(f"Writing {name}"))
-                writer.write(_chosen(make(trace, spans), name, rows))
-        parts = {name: TABLES[name].part for name in paths if TABLES[name].part is not None}
+                columns = make(trace, spans)
+                count[name] = write(columns if rows is None or name != "waves" else _some(columns, rows))
+        parts = {name: part for name in paths if (part := TABLES[name].part) is not None}
         done, total = 0, len(trace.waves) if rows is None else len(rows)
-        for batch in _with_empty(batches) if parts else ():
+        # A batch without waves comes last: a table without rows still has columns.
+        for batch in chain(batches, (NO_WAVES,)) if parts else ():
             if cancel is not None:
                 cancel.check()
             for name, part in parts.items():
-                assert part is not None
-                writers[name].write(part(trace, batch))
+                count[name] += writers[name](part(trace, batch))
             done += len(batch.waves) + len(batch.missing)
             report(Stage(STAGE, done, total))
-        for writer in writers.values():
-            writer.close()
-    return {name: writer.rows for name, writer in writers.items()}
+    return count
 
 
-def _with_empty(batches: Iterable[WaveBatch]) -> Iterator[WaveBatch]:
-    """The batches, and one without waves behind them: a table without rows still has columns."""
-    yield from batches
-    yield NO_WAVES
+def _some(columns: Columns, rows: Sequence[int]) -> Columns:
+    index = np.array(rows, dtype=np.int64)
+    return {
+        name: [column[row] for row in rows] if isinstance(column, list) else column[index]
+        for name, column in columns.items()
+    }
 
 
-def _chosen(columns: Columns, name: str, rows: Sequence[int] | None) -> Columns:
-    """The table of waves holds only those that are asked for."""
-    if rows is None or name != "waves":
-        return columns
-    return {key: _at(column, rows) for key, column in columns.items()}
+@contextmanager
+def _csv(files: ExitStack, path: Path, name: str, capture: str) -> Iterator[Write]:
+    binary = files.enter_context(whole_file(path))
+    stream = io.TextIOWrapper(binary, "utf-8", errors="replace", newline="", write_through=True)
+    table, head = CsvWriter(stream), list[str]()
+
+    def write(columns: Columns) -> int:
+        if not head:
+            head.extend(columns)
+            table.row(head)
+        n = min(map(len, columns.values()), default=0)
+        for first in range(0, n, _AT_ONCE):
+            rows = slice(first, first + _AT_ONCE)
+            table.safe_rows(zip(*(_cells(column, rows) for column in columns.values()), strict=True))
+        return n
+
+    try:
+        yield write
+    finally:
+        stream.detach()
 
 
-def _at(column: Column, rows: Sequence[int]) -> Column:
-    return (
-        [column[row] for row in rows] if isinstance(column, list) else column[np.array(rows, dtype=np.int64)]
-    )
+@contextmanager
+def _parquet(files: ExitStack, path: Path, name: str, capture: str) -> Iterator[Write]:
+    arrow, target = parquet(), files.enter_context(whole_path(path))
+    with ExitStack() as opened:
+        writer: Any = None
+
+        def write(columns: Columns) -> int:
+            nonlocal writer
+            meanings = {column: TABLES[name].spec.meaning(column) for column in columns}
+            table = arrow_table(arrow, columns, meanings, name, capture)
+            if writer is None:
+                writer = opened.enter_context(arrow.parquet.ParquetWriter(target, table.schema))
+            if len(table):
+                writer.write_table(table)
+            return len(table)
+
+        yield write
 
 
-def wave_rows(index: WaveIndex, chosen: Sequence[int] | None) -> list[int]:
-    """The rows of the wave index that are meant."""
-    return list(range(len(index))) if chosen is None else sorted(set(chosen))
-
-
-def _writer(stack: ExitStack, path: Path, form: str, name: str, capture: str) -> _Writer:
-    return _Csv(stack, path) if form == "csv" else _Parquet(stack, path, name, capture)
+_WRITERS = {"csv": _csv, "parquet": _parquet}
 
 
 def parquet() -> Any:
@@ -117,54 +134,6 @@ def parquet() -> Any:
             hint="Install it with `pip install pyarrow`, or use --to csv.",
         ) from error
     return pyarrow
-
-
-class _Csv:
-    def __init__(self, stack: ExitStack, path: Path) -> None:
-        binary = stack.enter_context(whole_file(path))
-        self._stream = io.TextIOWrapper(binary, "utf-8", errors="replace", newline="", write_through=True)
-        stack.callback(self._stream.detach)
-        self._csv = CsvWriter(self._stream)
-        self._has_head = False
-        self.rows = 0
-
-    def write(self, columns: Columns) -> None:
-        if not self._has_head:
-            self._csv.row(columns)
-            self._has_head = True
-        n = min(map(len, columns.values()), default=0)
-        for first in range(0, n, _AT_ONCE):
-            rows = slice(first, first + _AT_ONCE)
-            self._csv.safe_rows(zip(*(_cells(column, rows) for column in columns.values()), strict=True))
-        self.rows += n
-
-    def close(self) -> None:
-        self._stream.flush()
-
-
-class _Parquet:
-    def __init__(self, stack: ExitStack, path: Path, name: str, capture: str) -> None:
-        self._name = name
-        self._capture = capture
-        self._arrow = parquet()
-        self._path = stack.enter_context(whole_path(path))
-        self._stack = stack
-        self._writer: Any = None
-        self.rows = 0
-
-    def write(self, columns: Columns) -> None:
-        meanings = {name: meaning(self._name, name, TABLES[self._name].spec) for name in columns}
-        table = arrow_table(self._arrow, columns, meanings, self._name, self._capture)
-        if self._writer is None:
-            self._writer = self._arrow.parquet.ParquetWriter(self._path, table.schema)
-            self._stack.callback(self._writer.close)
-        if len(table):
-            self._writer.write_table(table)
-        self.rows += len(table)
-
-    def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
 
 
 def arrow_table(
@@ -185,11 +154,11 @@ def arrow_table(
 
 def _arrow_column(arrow: Any, column: Column) -> Any:
     if isinstance(column, Words):
-        texts = arrow.array([valid_text(text) for text in column.texts] or [""], arrow.string())
+        texts = arrow.array([encodable(text) for text in column.texts] or [""], arrow.string())
         return arrow.DictionaryArray.from_arrays(arrow.array(column.code.astype(np.int32)), texts)
     if isinstance(column, np.ndarray) and column.dtype != object:
         return arrow.array(wide(column))
-    return arrow.array([valid_text(text) for text in column], arrow.string())
+    return arrow.array([encodable(text) for text in column], arrow.string())
 
 
 def wide(numbers: np.ndarray) -> np.ndarray:
@@ -208,8 +177,3 @@ def _cells(column: Column, rows: slice) -> list[Any]:
         part = column[rows]
         return (part.astype(np.int8) if part.dtype.kind == "b" else part).tolist()
     return [csv_cell(text) for text in column[rows]]
-
-
-def valid_text(text: str) -> str:
-    """Return the text with escapes for what is no valid text and UTF-8 cannot hold."""
-    return encodable(text)

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.batch_times import batch_owners, batch_starts
-from rcv_py.analysis.core.chosen import of_waves
-from rcv_py.analysis.cost.places import leaf_texts
+from rcv_py.analysis.core.token_columns import columns_of
+from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, NO_DURATION, EntryKind, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.program.blocks import blocks
-from rcv_py.analysis.waits.waitcnt.effects import COUNTERS
+from rcv_py.analysis.waits.waitcnt.generations import COUNTERS
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.kinds import KIND_COUNT, TokenKind, WaveState
 from rcv_py.model.trace import Trace
@@ -92,17 +91,16 @@ def wave_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
 
 def token_columns(trace: Trace, batch: WaveBatch) -> Columns:
     """One row an executed instruction: `idle` is what was in front of it, `hit` counts from 0 in its wave."""
-    owner = batch_owners(batch)
-    piece = of_waves(batch.waves)
+    columns = columns_of(batch)
     return {
-        "wave": Words([str(wave.id) for wave in batch.waves], owner),
-        "start": batch_starts(batch),
+        "wave": Words([str(wave.id) for wave in batch.waves], columns.owner),
+        "start": columns.start,
         "stall": batch.stall,
         "busy": batch.busy,
-        "idle": piece.idle,
+        "idle": columns.idle,
         "kind": _kinds(batch.kind),
         "line": batch.line,
-        "hit": _hits(owner, batch.line),
+        "hit": _hits(columns.owner, batch.line),
     }
 
 
@@ -125,7 +123,7 @@ def wait_columns(trace: Trace, batch: WaveBatch) -> Columns:
     The stall is that of the whole wait: it repeats for each producer, so add it up where `is_newest`.
     """
     links = replay(batch, trace.code, trace.gfxip, trace.target)
-    row, start = links.row_of, batch_starts(batch)
+    row, start = links.row_of, columns_of(batch).start
     token, producer = links.token[row], links.producers
     newest_of_token = np.full(len(start), -1, dtype=np.int64)
     np.maximum.at(newest_of_token, links.token, links.newest)

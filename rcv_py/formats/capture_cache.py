@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.model.trace import Trace, WaveReader
+from rcv_py.model.wave_columns import WaveColumns
 from rcv_py.model.waves import WaveBatch
 
 CAPTURES = 8
@@ -70,6 +71,10 @@ class CachingReader:
         """Return the waves at these rows of the index."""
         (batch,) = self.stream(("read", *rows), lambda reader: iter((reader.read(rows),)))
         return batch
+
+    def columns(self, rows: list[int]) -> WaveColumns:
+        """The same as arrays alone, which are not kept."""
+        return self._reader.columns(rows)
 
     def stream(self, key: Key, read: Callable[[WaveReader], Iterator[WaveBatch]]) -> Iterator[WaveBatch]:
         """Yield the batches cached under a key; else what `read` yields, cached once all of it was taken.

@@ -77,7 +77,7 @@ def locate(path: Path) -> Located:
 def _below(folder: Path, depth: int) -> Iterator[Path]:
     """Capture folders below, in order, each once.
 
-    A link to a folder is followed, but no link behind it, and none to where the search is already: so it
+    A link to a folder is followed, but no link inside of it, and none to where the search is already: so it
     ends, and it stays where somebody pointed.  A capture that is reached directly goes before a link to it.
     """
     looked = 0

@@ -10,8 +10,6 @@ folder, and refused where it is named.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import os
 import re
@@ -23,14 +21,14 @@ import numpy as np
 
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
 from rcv_py.base.text import plural
-from rcv_py.formats.input.files import read_bytes, read_start
+from rcv_py.formats.input.files import csv_rows
+from rcv_py.formats.input.run_places import MAX_NAMES, names_in
 from rcv_py.formats.uiout.folder import is_capture
 from rcv_py.model.pmc import PmcDispatch, PmcTable
 
 LIMIT = 256 << 20  # bytes of a table: about a million rows
 HEAD = 1 << 16  # bytes in which the line of headings ends
-MOST_NAMES = 5_000  # of a folder that are looked at
-MOST_FILES = 64
+MAX_FILES = 64
 DEPTH = 3  # folders below the one that is named: OUT/HOST/pass_1
 
 _BLOCK = r"(?:TCC|TCP|TCA|TA|TD|GL1C|GL2C|GCEA|EA|SQ|SQC|SPI|GRBM|CPC|CPF)"
@@ -72,7 +70,7 @@ def _found(path: Path) -> list[tuple[Path, str]]:
         is_folder = False
     if not is_folder:
         raise MissingFile(str(path)) if not path.exists() else BrokenFile(str(path), "it is not a plain file")
-    found = [place for place in _candidates(path) if _is_table(*place)][:MOST_FILES]
+    found = [place for place in _candidates(path) if _is_table(*place)][:MAX_FILES]
     if not found:
         raise TraceError(
             f"{path} holds no table of counters read once a dispatch.",
@@ -93,30 +91,21 @@ def _candidates(path: Path) -> Iterator[tuple[Path, str]]:
     for _ in range(DEPTH + 1):
         for folder in level:
             yield from _csv_files(folder)
-        level = [below for folder in level for below in _folders(folder)][:MOST_NAMES]
+        level = [below for folder in level for below in _folders(folder)][:MAX_NAMES]
 
 
 def _csv_files(folder: Path) -> list[tuple[Path, str]]:
-    return [(folder, name) for name in _names(folder) if name.lower().endswith(".csv")]
+    return [(folder, name) for name in names_in(folder) if name.lower().endswith(".csv")]
 
 
 def _folders(folder: Path) -> list[Path]:
-    return [folder / name for name in _names(folder) if (folder / name).is_dir()]
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry, _ in zip(entries, range(MOST_NAMES), strict=False))
-    except OSError:
-        return []
+    return [folder / name for name in names_in(folder) if (folder / name).is_dir()]
 
 
 def _is_table(place: Path, name: str) -> bool:
     try:
-        text = read_start(place, name, HEAD).decode("utf-8", "replace").replace("\0", "")
-        return bool(_Head(next(csv.reader(io.StringIO(text, newline="")), [])))
-    except (TraceError, csv.Error):
+        return bool(_Head(next(csv_rows(place, name, [], size=HEAD), [])))
+    except TraceError:
         return False
 
 
@@ -177,21 +166,16 @@ class _Rows:
 
     def read(self, place: Path, name: str) -> None:
         """Take in a table; a damaged end and what is no number are noted and left out."""
-        text = read_bytes(place, name, LIMIT).decode("utf-8", "replace").replace("\0", "")
-        reader = csv.reader(io.StringIO(text, newline=""))
-        bad = 0
-        try:
-            head = _Head(next(reader, []))
-            if not head:
-                raise TraceError(
-                    f"{name} is not a table of counters read once a dispatch.",
-                    hint="It needs the columns Kernel_Name, Counter_Name and Counter_Value, or a column a"
-                    " counter: what `rocprofv3 --pmc … -f csv` writes.",
-                )
-            self.files.append(name)
-            bad = sum(self._row(head, cells) for cells in reader if cells)
-        except csv.Error as error:
-            self.notes.append(f"{name} is damaged behind line {reader.line_num:,}: {error}.")
+        lines = csv_rows(place, name, self.notes, LIMIT)
+        head = _Head(next(lines, []))
+        if not head:
+            raise TraceError(
+                f"{name} is not a table of counters read once a dispatch.",
+                hint="It needs the columns Kernel_Name, Counter_Name and Counter_Value, or a column a"
+                " counter: what `rocprofv3 --pmc … -f csv` writes.",
+            )
+        self.files.append(name)
+        bad = sum(self._row(head, cells) for cells in lines if cells)
         if bad:
             self.notes.append(f"{name} has {plural(bad, 'value')} that are no counts; they are left out.")
 

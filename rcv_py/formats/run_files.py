@@ -7,8 +7,6 @@ chooses among those.  The nearest table that knows the kernel counts.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections import Counter
@@ -19,13 +17,13 @@ from pathlib import Path
 
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import plural
-from rcv_py.formats.input.files import parse_json, read_bytes, read_start
+from rcv_py.formats.input.files import csv_rows, parse_json, read_start
 from rcv_py.formats.input.run_places import names_in, nearby
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
 
 LIMIT = 32 << 20  # bytes of a table: about 100,000 launches
-MOST_TABLES = 8  # of one kind in a folder
-MOST_TABLES_IN_ALL = 24  # of one kind
+MAX_TABLES = 8  # of one kind in a folder
+MAX_TABLES_IN_ALL = 24  # of one kind
 
 _KERNEL_TRACE = re.compile(r"(?:.*_)?kernel_trace\.csv")
 _AGENTS = re.compile(r"(?:.*_)?agent_info\.csv")
@@ -46,7 +44,7 @@ def run_facts(folder: Path, kernel: str, target: str = "", given: Sequence[Path]
     table.  Else never raises: what cannot be read or does not fit is told in `notes`.
     """
     notes: list[str] = []
-    near = _Near([*_given(given)] if given else [(place, "") for place in nearby(folder)])
+    near = _near(folder, given)
     launch, table = _nearest_launch(near, folder.name, kernel, notes)
     agent, agents = _nearest_agent(near, target, notes)
     files = tuple(dict.fromkeys(str(path) for path in (table, agents) if path is not None))
@@ -58,48 +56,46 @@ def launches(folder: Path, given: Sequence[Path] = ()) -> list[KernelResources]:
 
     Raise UsageError if something `given` holds no table.
     """
-    notes: list[str] = []
-    near = _Near([*_given(given)] if given else [(place, "") for place in nearby(folder)])
-    for place, names in near.tables(_KERNEL_TRACE):
-        found = [_launch(row) for name in names for row in _rows(place, name, notes)]
+    for place, names in _near(folder, given).tables(_KERNEL_TRACE):
+        found = [_launch(row) for name in names for row in _rows(place, name, [])]
         if found:
             return found
     return []
 
 
+@dataclass(frozen=True, slots=True)
 class _Near:
-    """The places that are looked into, each with a name if only one file of it counts; read once."""
+    """Names in the places that are looked into, each read once."""
 
-    def __init__(self, places: Sequence[tuple[Path, str]]) -> None:
-        self.places = places
-        self.names: dict[Path, list[str]] = {}
-        self.left = MOST_TABLES_IN_ALL
+    names: list[tuple[Path, list[str]]]
 
     def tables(self, pattern: re.Pattern[str]) -> Iterator[tuple[Path, list[str]]]:
         """Yield places with the names of their tables of one kind; not more tables than are allowed."""
-        self.left = MOST_TABLES_IN_ALL
-        for place, only in self.places:
-            if place not in self.names:
-                self.names[place] = names_in(place)
-            found = [name for name in self.names[place] if pattern.fullmatch(name) and only in ("", name)]
-            found = found[: min(MOST_TABLES, self.left)]
-            self.left -= len(found)
+        left = MAX_TABLES_IN_ALL
+        for place, names in self.names:
+            found = [name for name in names if pattern.fullmatch(name)][: min(MAX_TABLES, left)]
+            left -= len(found)
             if found:
                 yield place, found
 
 
-def _given(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
-    """The folders, and the folder and name of the files; UsageError for one without tables."""
-    for path in paths:
-        places = [(path.parent, path.name)] if path.is_file() else [(path, ""), (path / "compute_viewer", "")]
-        kinds = (_KERNEL_TRACE, _AGENTS, _RESULTS)
-        near = _Near(places)
-        if not any(True for kind in kinds for _ in near.tables(kind)):
+def _near(folder: Path, given: Sequence[Path]) -> _Near:
+    """The given files and folders, else the places near a capture; UsageError for one without tables."""
+    if not given:
+        return _Near([(place, names_in(place)) for place in nearby(folder)])
+    near = _Near([])
+    for path in given:
+        if path.is_file():
+            found = _Near([(path.parent, [path.name])])
+        else:
+            found = _Near([(place, names_in(place)) for place in (path, path / "compute_viewer")])
+        if not any(True for kind in (_KERNEL_TRACE, _AGENTS, _RESULTS) for _ in found.tables(kind)):
             raise UsageError(
                 f"{path} has no table of a run.",
                 hint="Name a *_kernel_trace.csv or *_agent_info.csv, or the folder that holds them.",
             )
-        yield from places
+        near.names.extend(found.names)
+    return near
 
 
 def _nearest_launch(
@@ -178,19 +174,14 @@ class _Row:
 
 
 def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
-    """Yield the rows of a table; a damaged end is told and left out."""
+    """Yield the rows of a table; what cannot be read is noted and left out."""
+    lines = csv_rows(place, name, notes, LIMIT)
     try:
-        text = read_bytes(place, name, LIMIT).decode("utf-8", "replace").replace("\0", "")
+        column = {cell.strip().lower(): i for i, cell in enumerate(next(lines, []))}
+        for cells in lines:
+            yield _Row(cells, column, name)
     except TraceError as error:
         notes.append(str(error))
-        return
-    reader = csv.reader(io.StringIO(text, newline=""))
-    try:
-        column = {cell.strip().lower(): i for i, cell in enumerate(next(reader, []))}
-        for cells in reader:
-            yield _Row(cells, column, name)
-    except csv.Error as error:
-        notes.append(f"{name} is damaged behind line {reader.line_num:,}: {error}.")
 
 
 def _launch(row: _Row) -> KernelResources:

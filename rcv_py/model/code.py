@@ -15,7 +15,7 @@ class Kernel:
     name: str  # raw symbol
     demangled: str  # for people; equals `name` if nothing better is known
     first: int  # first row of the code table, its label
-    stop: int  # row behind the last one
+    stop: int  # row after the last one
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class CodeTable:
     hits: np.ndarray  # int64, executions
     latency: np.ndarray  # int64, cycles: stall + busy
     stall: np.ndarray  # int64, cycles
-    idle: np.ndarray  # int64, cycles in front of it
+    idle: np.ndarray  # int64, cycles before it
     is_label: np.ndarray  # bool
     kind: np.ndarray  # uint8, TokenKind by mnemonic
     kernel: np.ndarray  # int32, row of `kernels`; -1 before the first label

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-MOST_SHOWN = 60  # characters of a text that is no name
+MAX_SHOWN = 60  # characters of a text that is no name
 _WAVE = re.compile(r"se(\d{1,18})/simd(\d{1,18})/slot(\d{1,18})/wv(\d{1,18})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class WaveId:
-    """Names a traced wave: shader engine, SIMD, slot and the how-manieth wave of that slot."""
+    """Names a traced wave: shader engine, SIMD, slot and the ordinal of the wave in its slot."""
 
     se: int
     simd: int
@@ -26,7 +26,7 @@ class WaveId:
         """Read back what `str` wrote; raise ValueError for anything else."""
         match = _WAVE.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f"{text[:MOST_SHOWN]!r} does not name a wave")
+            raise ValueError(f"{text[:MAX_SHOWN]!r} does not name a wave")
         return cls(*map(int, match.groups()))
 
 

@@ -28,19 +28,19 @@ KIND_COUNT = 14
 
 KIND_TEXT = {
     TokenKind.NONE: "unknown",
-    TokenKind.SMEM: "scalar memory",
-    TokenKind.SALU: "scalar arithmetic",
-    TokenKind.VMEM: "vector memory (buffer, image)",
-    TokenKind.FLAT: "vector memory (global, flat, scratch)",
-    TokenKind.LDS: "local data share",
-    TokenKind.VALU: "vector arithmetic",
+    TokenKind.SMEM: "SMEM",
+    TokenKind.SALU: "SALU",
+    TokenKind.VMEM: "VMEM (buffer, image)",
+    TokenKind.FLAT: "VMEM (global, flat, scratch)",
+    TokenKind.LDS: "LDS",
+    TokenKind.VALU: "VALU",
     TokenKind.JUMP: "branch taken",
     TokenKind.NEXT: "branch not taken",
     TokenKind.IMMED: "wait, barrier, nop",
     TokenKind.TRAP: "context save or restore",
     TokenKind.MSG: "message, end of program",
     TokenKind.BVH: "ray tracing",
-    TokenKind.MATRIX: "matrix arithmetic",
+    TokenKind.MATRIX: "MFMA/WMMA",
 }
 
 MATRIX_PREFIXES = ("v_mfma", "v_smfma", "v_wmma", "v_swmma")

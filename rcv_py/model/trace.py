@@ -26,6 +26,7 @@ from rcv_py.model.device import (
     WaveEvents,
 )
 from rcv_py.model.ids import WaveId
+from rcv_py.model.wave_columns import WaveColumns
 from rcv_py.model.waves import WaveBatch, WaveIndex
 from rcv_py.model.window import TimeWindow
 
@@ -41,6 +42,9 @@ class WaveReader(Protocol):
 
     def read(self, rows: list[int]) -> WaveBatch:
         """Read the waves at these rows of the index; what cannot be read is listed in the batch."""
+
+    def columns(self, rows: list[int]) -> WaveColumns:
+        """The same as arrays alone."""
 
 
 class BatchStreams(Protocol):

@@ -1,4 +1,4 @@
-"""Many waves as a few long arrays: how a reader builds a batch, and how a batch crosses a process border."""
+"""Many waves as a few long arrays: how waves are read and prepared, and how they cross a process border."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.model.ids import WaveId
+from rcv_py.model.lod import WaveLod
 from rcv_py.model.tokens import States, Tokens, Waits
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -35,6 +36,39 @@ class WaveFacts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LodColumns:
+    """The level-of-detail tables of many waves as four arrays."""
+
+    facts: np.ndarray  # int64 [waves, 3]: base, shift, levels
+    sizes: np.ndarray  # int64, buckets of every level of every wave
+    kind: np.ndarray  # uint8
+    state: np.ndarray  # uint8 [buckets, 4]
+
+    @classmethod
+    def of(cls, lods: list[WaveLod]) -> LodColumns:
+        """Put the levels of all waves one after the other."""
+        facts = np.array([(lod.base, lod.shift, len(lod.kind)) for lod in lods], dtype=np.int64)
+        kinds = [level for lod in lods for level in lod.kind]
+        states = [level for lod in lods for level in lod.state]
+        return cls(
+            facts.reshape(len(lods), 3),
+            np.array([len(level) for level in kinds], dtype=np.int64),
+            joined(kinds, np.uint8),
+            joined(states, np.uint8).reshape(-1, 4),
+        )
+
+    def tables(self) -> tuple[WaveLod, ...]:
+        """The tables again; their arrays are views."""
+        levels = _slices(borders(self.sizes.tolist()))
+        kinds, states = [self.kind[part] for part in levels], [self.state[part] for part in levels]
+        waves = _slices(borders(self.facts[:, 2].tolist()))
+        return tuple(
+            WaveLod(base, shift, tuple(kinds[mine]), tuple(states[mine]))
+            for (base, shift, _), mine in zip(self.facts.tolist(), waves, strict=True)
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class WaveColumns:
     """A WaveBatch without its objects: wave i owns `token_first[i]:token_first[i + 1]`, and so on."""
 
@@ -49,10 +83,11 @@ class WaveColumns:
     state_offset: np.ndarray  # int32 or int64
     state: np.ndarray  # uint8
     wait_line: np.ndarray  # int32, all waits of all waves
-    wait_first: np.ndarray  # int32, `Waits.first` of all waves that have waits, one behind the other
+    wait_first: np.ndarray  # int32, `Waits.first` of all waves that have waits, one after the other
     depends_on: np.ndarray  # int32
     lane: np.ndarray | None = None  # uint8, of the waves with `has_lanes`
     has_lanes: np.ndarray | None = None  # bool [waves]
+    lod: LodColumns | None = None  # None: not built
     missing: tuple[tuple[int, str], ...] = ()
     notes: tuple[tuple[int, str], ...] = ()
 
@@ -74,11 +109,13 @@ class WaveColumns:
             self.line,
             self.missing,
             self.nbytes,
-            notes=self.notes,
+            () if self.lod is None else self.lod.tables(),
+            self.notes,
         )
 
     def _arrays(self) -> list[np.ndarray]:
-        values = (getattr(self, field.name) for field in fields(self))
+        parts = (self,) if self.lod is None else (self, self.lod)
+        values = (getattr(part, field.name) for part in parts for field in fields(part))
         return [value for value in values if isinstance(value, np.ndarray)]
 
     def _waves(self) -> list[Wave]:
@@ -140,62 +177,14 @@ class WaveColumns:
         return [self.lane[part] if has else None for part, has in zip(parts, self.has_lanes, strict=True)]
 
 
-def columns_of(batch: WaveBatch) -> WaveColumns:
-    """The columns of a batch whose waves may have got lanes since they were read."""
-    waves = batch.waves
-    waits = [wave.waits for wave in waves if wave.waits is not None]
-    lanes = [wave.tokens.lane for wave in waves if wave.tokens.lane is not None]
-    facts = np.array([_facts(wave) for wave in waves], dtype=np.int64)
-    return WaveColumns(
-        facts.reshape(len(waves), len(WaveFacts._fields)),
-        batch.first,
-        joined([wave.tokens.offset for wave in waves], np.int32),
-        batch.stall,
-        batch.busy,
-        batch.kind,
-        batch.line,
-        borders([len(wave.states) for wave in waves]),
-        joined([wave.states.offset for wave in waves], np.int32),
-        joined([wave.states.state for wave in waves], np.uint8),
-        joined([wait.line for wait in waits], np.int32),
-        joined([wait.first for wait in waits], np.int32),
-        joined([wait.depends_on for wait in waits], np.int32),
-        joined(lanes, np.uint8) if lanes else None,
-        np.array([wave.tokens.lane is not None for wave in waves]) if lanes else None,
-        batch.missing,
-        batch.notes,
-    )
-
-
 def borders(counts: list[int]) -> np.ndarray:
     """Where each of several runs begins, and where the last one ends; int64 [n + 1]."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
 
 
 def joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
-    """Arrays behind each other, of their own dtype; an empty one of `dtype` if there are none."""
+    """Arrays one after the other, of their own dtype; an empty one of `dtype` if there are none."""
     return np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
-
-
-def _facts(wave: Wave) -> WaveFacts:
-    return WaveFacts(
-        wave.row,
-        wave.id.se,
-        wave.id.simd,
-        wave.id.slot,
-        wave.id.wid,
-        wave.cu,
-        wave.begin,
-        wave.end,
-        wave.workgroup,
-        wave.cluster,
-        wave.me,
-        wave.pipe,
-        wave.tokens.base,
-        wave.states.base,
-        wave.states.length,
-        -1 if wave.waits is None else len(wave.waits),
-    )
 
 
 def _slices(first: np.ndarray) -> list[slice]:

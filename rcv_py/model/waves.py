@@ -20,7 +20,7 @@ class WaveIndex:
     se: np.ndarray  # int16
     simd: np.ndarray  # int16
     slot: np.ndarray  # int16
-    wid: np.ndarray  # int32, the how-manieth wave of its slot
+    wid: np.ndarray  # int32, ordinal in its slot
     begin: np.ndarray  # int64, cycles, aligned
     end: np.ndarray  # int64, cycles, aligned
     cu: np.ndarray  # int16, compute unit (bits 0-6); -1 until known

@@ -21,11 +21,11 @@ of its row, for people only.  `Spec.order` names fields that people see in anoth
 **A result more** is a module here; then each outlet takes it in a line or two:
 
     JSON          `table.rows()` of the rows, the facts by hand as a dictionary that `FACTS` declares
-    JSON Schema   `cli/schemas`: `{**shapes(FACTS), "rows": SPEC.shape}`
+    JSON Schema   a line in `cli/schemas/table.py`: `(*FACTS, SPEC.field())`
     text, CSV     `cli/results.py`: `ordered(table, arguments).head(top)`, `print_result`, `print_csv`
     API           `Answer.of(table, result, facts)`: columns with units and meanings
-    window        `ui/table/result_columns.py`: `result_columns(table, trace)`, `sort_names(SPEC)`
-    reports       `export/report/result_tables.py`: `report_table(table, trace, caption)`
+    window        `ui/table/result_columns.py`: `result_columns(table, trace)`
+    reports       `export/report/cells.py`: `report_table(table, trace, caption)`
 
 Values in a Table are exact and have the dtype of their kind; what is not known is nan (a whole number that
 may be unknown is a float for it), -1 of kinds that say so such as `ROW`, or "".  Documents round as kind and

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.latency.bubbles import WAYS, Bubbles
-from rcv_py.analysis.program.matrix_passes import MatrixUse
+from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.base.text import count
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -43,6 +43,7 @@ BUBBLES = Spec(
         SOURCE_PLACE,
     ),
     order=("line", "cycles", "share", *WAYS),
+    window=("line", "text", "cycles", "share", *WAYS),
     nothing="Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles.",
 )
 
@@ -52,16 +53,10 @@ _SUMS = (
     Field("no_issue", CYCLES, "Time with a wave and none that issued"),
     Field("matrix", CYCLES, "Time with a wave in which the matrix unit worked; 0 with the reference's rule"),
     Field(
-        "bubble",
-        CYCLES,
-        "Time with a wave in which nothing happened; with the reference's rule: none issued",
+        "bubble", CYCLES, "Time with a wave in which nothing happened; with the reference's rule: none issued"
     ),
 )
-_TOTALS = (
-    *_SUMS,
-    Field("busy_share", SHARE, "Part of the time with a wave in which one issued"),
-    *_WAYS,
-)
+_TOTALS = (*_SUMS, Field("busy_share", SHARE, "Part of the time with a wave in which one issued"), *_WAYS)
 _FROM_0 = replace(NUMBER, json=partial(json_types.number, least=0), ending=", from 0.", digits=6)
 FACTS = (
     CAPTURE,

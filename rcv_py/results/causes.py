@@ -10,15 +10,7 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import (
-    CAPTURE,
-    IDLE,
-    INSTRUCTION_TEXT,
-    LINE,
-    SOURCE_PLACE,
-    STALL,
-    WAVES_READ,
-)
+from rcv_py.results.common import CAPTURE, IDLE, INSTRUCTION_TEXT, LINE, SOURCE_PLACE, STALL, WAVES_READ
 from rcv_py.results.field import Field, record, rows
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Column, Spec, Table, Words
@@ -61,6 +53,11 @@ _BY_LINE = Spec(
     "causes by line", "Instructions by stall and idle.", "instruction", (*_PLACE, *_COSTS), nothing=_NOTHING
 )
 BY = {"cause": _BY_CAUSE, "line": _BY_LINE, "producer": _BY_LINE}
+WORDS = {  # what asks for the documents
+    "cause": "By cause.",
+    "line": "By the instruction that stalled: --by line.",
+    "producer": "By the instruction to blame: --by producer.",
+}
 DOCUMENTS = {by: spec.with_field(_PARTS) for by, spec in BY.items()}
 _PRODUCER = "The instruction to blame"
 _BLAMED = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
@@ -10,8 +9,10 @@ from rcv_py.results.field import At, Field
 from rcv_py.results.table import Spec
 from rcv_py.results.unit import (
     COUNT,
+    CYCLE,
     CYCLE_RANGE,
     CYCLES,
+    INDEX,
     INSTRUCTION,
     ROW,
     ROW_OR_NONE,
@@ -27,21 +28,25 @@ LINE = Field("line", ROW, "Row of the program, counted from 0; `rcv line` takes 
 LINE_OR_NONE = Field("line", ROW_OR_NONE, "Row of the program, counted from 0; -1 if there is none")
 INSTRUCTION_TEXT = Field("text", INSTRUCTION, "Text of the instruction")
 SOURCE_PLACE = Field("source", SOURCE, "Innermost source place as file:line; empty if there is none")
+PLACE_OR_NONE = Field("source", SOURCE, "Place of an instruction or a source line as file:line; else empty")
 PLACE = (LINE, INSTRUCTION_TEXT, SOURCE_PLACE)
 WAVE_NAME = Field("wave", WAVE, "A wave, such as se0/simd2/slot5/wv3")
+WAVE_BEGIN = Field("begin", CYCLE, "When the wave began")
+WAVE_END = Field("end", CYCLE, "When it ended")
+TOKEN = (  # one execution
+    Field("token", INDEX, "Row among the wave's instructions, counted from 0"),
+    Field("start", CYCLE, "When it was first tried"),
+    Field("stall", CYCLES, "Time until it could issue"),
+    Field("issue", CYCLES, "Time of issue (gfx9) or execution"),
+    Field("idle", CYCLES, "Gap in front of it in its wave"),
+)
 STALL = Field("stall", CYCLES, "Stall")
 IDLE = Field("idle", CYCLES, "Gaps between instructions")
 COSTS = (
     Field("hits", COUNT, "Executions by all traced waves"),
+    Field("latency", CYCLES, "Stall and issue (gfx9) or stall and execution, summed over all traced waves"),
     Field(
-        "latency",
-        CYCLES,
-        "Stall and issue (gfx9) or stall and execution, summed over all traced waves",
-    ),
-    Field(
-        "stall",
-        CYCLES,
-        "Part of the latency in which the instruction could not issue, summed over all waves",
+        "stall", CYCLES, "Part of the latency in which the instruction could not issue, summed over all waves"
     ),
     Field("idle", CYCLES, "Gaps in front of the instruction in its own wave, summed over all waves"),
 )
@@ -62,11 +67,6 @@ _SAMPLED = {"latency": "samples", "stall": "stalled"}  # the titles of costs tha
 def measured_in(spec: Spec, measure: str) -> Spec:
     """Return the spec of costs in a measure: of PC samples people see no executions and no cycles."""
     return replace(spec, fields=tuple(map(_sampled, spec.fields))) if measure == SAMPLES else spec
-
-
-def only(fields: Sequence[Field], at: At) -> tuple[Field, ...]:
-    """Return the fields, shown there only."""
-    return tuple(replace(field, at=at) for field in fields)
 
 
 def _sampled(field: Field) -> Field:

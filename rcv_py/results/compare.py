@@ -1,4 +1,4 @@
-"""The comparison of two captures: one row an instruction, source line, block or class."""
+"""The comparison of two captures: its changes, both programs side by side, and the differences as frames."""
 
 from __future__ import annotations
 
@@ -6,14 +6,40 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rcv_py.analysis.compare.changes import Change
+import numpy as np
+
+from rcv_py.analysis.compare.align import FATE_TEXT, Fate
+from rcv_py.analysis.compare.changes import Change, side_places
 from rcv_py.analysis.compare.compare import Comparison
+from rcv_py.analysis.compare.flame import compare_flame
+from rcv_py.analysis.compare.verdict import LaunchDelta, why_not_per_wave
+from rcv_py.analysis.flame.flame_text import frame_source, full_name
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import percent
-from rcv_py.results.common import SOURCE_PLACE
-from rcv_py.results.field import At, Field
+from rcv_py.model.trace import Trace
+from rcv_py.results import json_types
+from rcv_py.results.common import OF, SOURCE_PLACE
+from rcv_py.results.field import At, Field, only, record
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, FLAG, MEAN_CYCLES, NOTE, RATIO, ROW_OR_NONE, SHARE, SOURCE, TEXT
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLES,
+    FLAG,
+    INSTRUCTION,
+    MEAN_CYCLES,
+    NOTE,
+    NUMBER,
+    RATIO,
+    ROW_OR_NONE,
+    SHARE,
+    SOURCE,
+    TEXT,
+    WHOLE,
+    Kind,
+    choice,
+    listed,
+    texts,
+)
 
 UNITS = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
 
@@ -28,13 +54,25 @@ def _noise(row: Mapping[str, Any]) -> str:
 
 _NOISE = Field("noise", _CYCLES, "How far the difference may be off", is_unknown=True)
 _REAL = Field("beyond_noise", FLAG, "Whether it is more than noise")
+_LINE_A = Field("line_a", _ROW, "Row of the program of A; -1 if there is none", "line A")
+_LINE_B = Field("line_b", _ROW, "Row of the program of B; -1 if there is none", "line B")
+_STATUS = Field("status", TEXT, "What became of it: same, changed, moved, inserted or removed")
+_SOURCE_A, _SOURCE_B = (
+    replace(
+        SOURCE_PLACE,
+        name=f"source_{side}",
+        meaning=f"Source place of line_{side} as file:line; empty if there is none",
+        title=f"source {side.upper()}",
+    )
+    for side in "ab"
+)
 _FIELDS = (
     Field("label", SOURCE, "What the row is called", at=At.TEXT),
     Field("name", TEXT, "What the row is called"),
     Field("text", NOTE, "Instruction or source text"),
-    Field("line_a", _ROW, "Row of the program of A; -1 if there is none", "line A"),
-    Field("line_b", _ROW, "Row of the program of B; -1 if there is none", "line B"),
-    Field("status", TEXT, "What became of it: same, changed, moved, inserted or removed"),
+    _LINE_A,
+    _LINE_B,
+    _STATUS,
     Field("hits_a", COUNT, "Executions in A", "hits A"),
     Field("hits_b", COUNT, "Executions in B", "hits B"),
     Field("cycles_a", _CYCLES, "A wave of A", "cycles A"),
@@ -61,16 +99,8 @@ _FIELDS = (
         at=At.TEXT,
         of=lambda row: "yes" if row["beyond_noise"] else "no",
     ),
-    replace(
-        SOURCE_PLACE,
-        name="source_a",
-        meaning="Source place of line_a as file:line; empty if there is none",
-    ),
-    replace(
-        SOURCE_PLACE,
-        name="source_b",
-        meaning="Source place of line_b as file:line; empty if there is none",
-    ),
+    _SOURCE_A,
+    _SOURCE_B,
     Field("place", SOURCE, "Source place in B, or in A where B lacks the instruction", "source", at=At.TEXT),
     Field("most", SOURCE, "What changed most in B, and its place", "changed most at", at=At.TEXT),
 )
@@ -85,17 +115,28 @@ _TEXT = {  # what people see, in this order
 _TITLES = {"line": {"text": "instruction"}, "class": {"text": "what it is"}}
 
 
+def _people(name: str, by: str) -> At:
+    """Where people see a field: the window draws what is beyond noise, and sorts by noise as a number."""
+    if name == "noise":
+        return At.WINDOW
+    shown = At.TEXT if name in ("noise_text", "is_real") else At.TEXT | At.WINDOW
+    return shown if name in _TEXT[by] else At(0)
+
+
 def _spec(by: str) -> Spec:
     titles = {"label": UNITS[by], **_TITLES.get(by, {})}
     fields = (
         replace(
             field,
             title=titles.get(field.name, field.title),
-            at=(field.at & ~At.PEOPLE) | (At.TEXT if field.name in _TEXT[by] else At(0)),
+            at=(field.at & ~At.PEOPLE) | _people(field.name, by),
         )
         for field in _FIELDS
     )
-    return Spec("compare", "Differences, the largest first.", UNITS[by], tuple(fields), _TEXT[by])
+    names = tuple("noise" if name == "noise_text" else name for name in _TEXT[by] if name != "is_real")
+    return Spec(
+        "compare", "Differences, the largest first.", UNITS[by], tuple(fields), _TEXT[by], window=names
+    )
 
 
 CHANGES = {by: _spec(by) for by in UNITS}
@@ -135,3 +176,252 @@ def change_table(found: Comparison, rows: Sequence[Change], by: str) -> Table:
 def _most(row: Change, short: dict[str, str]) -> str:
     """The instruction of B that changed most in a group, and where it is."""
     return f"{row.line_b}  {short_place(row.source_b, short)}".rstrip() if row.line_b >= 0 else ""
+
+
+# -- both programs side by side, and the differences as frames ------------------------------------------
+
+_COST = replace(MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}" if value else "")
+LISTING = Spec(
+    "compare listing",
+    "One row an instruction or a pair, in the order of B.",
+    "instruction",
+    (
+        _LINE_A,
+        _LINE_B,
+        _STATUS,
+        Field("text_a", INSTRUCTION, "Instruction of A; empty if there is none", "text A"),
+        Field("text_b", INSTRUCTION, "Instruction of B; empty if there is none", "text B"),
+        Field("cost_a", _COST, "A wave of A", "cost A"),
+        Field("cost_b", _COST, "A wave of B at the executions of A", "cost B"),
+        Field("delta", _COST, "B less A, a wave"),
+        Field(
+            "ratio",
+            replace(RATIO, digits=None, text=lambda value: f"{100 * value:+.1f} %"),
+            "Delta divided by the cost in A; null if that is 0",
+            "delta %",
+            at=At.DATA | At.WINDOW,
+            is_unknown=True,
+        ),
+        replace(_REAL, at=At.DATA),
+        _SOURCE_A,
+        _SOURCE_B,
+    ),
+    order=("line_a", "line_b", "cost_a", "cost_b", "delta", "status"),
+    window=("line_a", "text_a", "cost_a", "line_b", "text_b", "cost_b", "delta", "ratio", "status"),
+)
+
+
+def _indented(row: Mapping[str, Any]) -> str:
+    return f"{'  ' * row['depth']}{row['name']}"
+
+
+SHADES = ("fewer", "within noise", "more")
+FRAMES = Spec(
+    "compare flame",
+    "Frames row by row, from left to right.",
+    "frame",
+    (
+        *only(
+            At.DATA,
+            Field("name", TEXT, "What is written on it"),
+            Field("full_name", TEXT, "The same in full"),
+            Field("depth", WHOLE, "Frames around it, as a count"),
+        ),
+        Field("cost_a", CYCLES, "A wave of A", "cost A"),
+        Field("cost_b", CYCLES, "A wave of B at the executions of A", "cost B"),
+        Field(
+            "delta",
+            CYCLES,
+            "B less A",
+            at=At.PEOPLE,
+            of=lambda row: f"{row['cost_b'] - row['cost_a']:+,}" if row["cost_b"] != row["cost_a"] else "",
+        ),
+        Field("change", choice("within noise", "more", "fewer"), "What became of it"),
+        Field("frame", NOTE, "The frame below those around it", at=At.PEOPLE, of=_indented),
+        Field(
+            "source", SOURCE, "Place of an instruction or a source line as file:line; else empty", at=At.DATA
+        ),
+        Field(
+            "place",
+            SOURCE,
+            "Place, where the frame does not name it",
+            "source",
+            at=At.PEOPLE,
+            of=lambda row: "" if row["name"].endswith(row["source"]) else row["source"],
+        ),
+    ),
+)
+_SIDES = (
+    Field("a", TEXT, "Name of the capture before the change"),
+    Field("b", TEXT, "Name of the capture after the change"),
+    Field("verdict", TEXT, "The answer in a word"),
+    Field("sentence", TEXT, "The answer"),
+    Field("measure", choice("cost", "latency", "stall"), "Cycles of what"),
+)
+VIEW_FACTS = (*_SIDES, OF)
+
+
+def view_facts(found: Comparison, table: Table) -> dict[str, Any]:
+    """Return what a document of a listing or of frames says besides the rows, all of which `table` has."""
+    return _sides(found) | {"of": len(table)}
+
+
+def _sides(found: Comparison) -> dict[str, Any]:
+    return {
+        "a": found.a.name,
+        "b": found.b.name,
+        "verdict": found.verdict.value,
+        "sentence": found.judgement.sentence,
+        "measure": found.measure,
+    }
+
+
+def listing_table(found: Comparison) -> Table:
+    """Return one row an instruction of both programs, in the order of B."""
+    table, (row_a, row_b) = found.rows, found.listing
+    side_a, side_b = row_a.tolist(), row_b.tolist()
+    places_a, places_b = side_places(found.a), side_places(found.b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(table.cost_a != 0, table.delta / table.cost_a, np.nan)
+    return Table(
+        LISTING,
+        {
+            "line_a": row_a,
+            "line_b": row_b,
+            "status": [FATE_TEXT[Fate(fate)] for fate in found.fate.tolist()],
+            "text_a": [found.a.code.text[row] if row >= 0 else "" for row in side_a],
+            "text_b": [found.b.code.text[row] if row >= 0 else "" for row in side_b],
+            "cost_a": table.cost_a,
+            "cost_b": table.cost_b,
+            "delta": table.delta,
+            "ratio": ratio,
+            "beyond_noise": table.is_real,
+            "source_a": [places_a[row] for row in side_a],
+            "source_b": [places_b[row] for row in side_b],
+        },
+    )
+
+
+def frame_table(found: Comparison, trace: Trace) -> Table:
+    """Return the frames of B, each with its cycles a wave in both; instructions only A has are left out."""
+    made = compare_flame(trace, found)
+    if made is None:
+        return Table(FRAMES, {field.name: () for field in FRAMES.at(At.DATA)})
+    tree, boxes, texts, before, shade = made
+    shown = np.flatnonzero(boxes.width > 0)
+    shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
+    return Table(
+        FRAMES,
+        {
+            "name": [texts[frame] for frame in shown.tolist()],
+            "full_name": [full_name(trace, tree, frame, texts[frame]) for frame in shown.tolist()],
+            "depth": boxes.row[shown],
+            "cost_a": before[shown],
+            "cost_b": boxes.width[shown],
+            "change": [SHADES[sign + 1] for sign in np.sign(shade[shown]).astype(int).tolist()],
+            "source": [frame_source(trace, tree, frame) for frame in shown.tolist()],
+        },
+    )
+
+
+def widest(table: Table, top: int) -> Table:
+    """Return the frames that take most in either capture, in the order they had; 0: all."""
+    widths = np.maximum(np.asarray(table.columns["cost_a"]), np.asarray(table.columns["cost_b"]))
+    return table[np.sort(np.argsort(-widths, kind="stable")[: top or None])]
+
+
+# -- the comparison as a document ------------------------------------------------------------------------
+
+
+def _pair(item: json_types.Shape) -> Kind:
+    return Kind(
+        json=lambda sentence: {**json_types.listed(sentence, item), "minItems": 2, "maxItems": 2},
+        is_nested=True,
+    )
+
+
+_PAIR = _pair(json_types.number("Of A, then of B."))
+_NOISY = record(
+    Field("value", RATIO, "B divided by A"),
+    Field("noise", NUMBER, "How far it may be off by noise; null if that is not known", is_unknown=True),
+)
+_WORK = Kind(
+    json=lambda sentence: json_types.listed(
+        sentence, _PAIR.json("Least and most over groups of traced waves.")
+    ),
+    is_nested=True,
+)
+_LAUNCH = record(
+    Field("duration", _PAIR, "Cycles from the first start of a wave to the last end"),
+    Field("waves", _PAIR, "Waves that were launched"),
+    Field("wave_cycles", _PAIR, "Cycles that all these waves lived"),
+    Field("shader_engines", listed(listed(COUNT, "Number"), "Shader engines"), "Of A, then of B"),
+    Field("work_per_wave", _WORK, "Of A, then of B; null if no unit of work is known", is_unknown=True),
+    Field("work_unit", TEXT, "What work is counted in", is_unknown=True),
+    Field("comparable_per_wave", FLAG, "Whether launches have as many waves, and waves do the same work"),
+    Field("ratio", _NOISY, "Duration of B over that of A"),
+)
+_KERNEL = record(
+    Field("waves", _PAIR, "Waves"),
+    Field("hits_per_wave", _PAIR, "Executions a wave"),
+    Field("cycles_per_wave", _PAIR, "Cycles a wave, without what waves drain under s_endpgm"),
+    Field("cycles_per_hit", _PAIR, "The same cycles an execution"),
+    Field("covered", _PAIR, "Part of the cycles on instructions that both have, from 0 to 1"),
+    Field("ratio_at_equal_hits", _NOISY, "Cycles at equal executions"),
+    Field("ratio_per_wave", _NOISY, "Cycles a wave"),
+    Field(
+        "launch",
+        _LAUNCH,
+        "The launches on the traced shader engines; null if a capture does not say",
+        is_unknown=True,
+    ),
+)
+FACTS = (
+    *_SIDES,
+    Field("per", TEXT, "What cycles were put against"),
+    Field("notes", texts("A sentence."), "What to bear in mind"),
+    Field("same_instructions", FLAG, "Whether both ran the same program"),
+    Field("by", choice(*UNITS), "What a row is"),
+    OF,
+    Field("beyond_noise", COUNT, "Rows whose difference is more than noise"),
+    Field("kernel", _KERNEL, "The kernel as a whole; null if nothing can be compared", is_unknown=True),
+)
+
+
+def facts(found: Comparison, rows: Sequence[Change], by: str) -> dict[str, Any]:
+    """Return what the document says besides the rows that are shown; `rows` are all changes."""
+    kernel = found.kernel
+    return _sides(found) | {
+        "per": found.judgement.basis,
+        "notes": list(found.notes),
+        "same_instructions": found.align.is_same,
+        "by": by,
+        "of": len(rows),
+        "beyond_noise": sum(row.is_real for row in rows),
+        "kernel": None
+        if kernel is None
+        else {
+            "waves": kernel.waves,
+            "hits_per_wave": kernel.hits_per_wave,
+            "cycles_per_wave": kernel.per_wave,
+            "cycles_per_hit": kernel.per_hit,
+            "covered": kernel.covered,
+            "ratio_at_equal_hits": {"value": kernel.at_equal_hits.value, "noise": kernel.at_equal_hits.noise},
+            "ratio_per_wave": {"value": kernel.a_wave.value, "noise": kernel.a_wave.noise},
+            "launch": None if kernel.launch is None else _launch(kernel.launch),
+        },
+    }
+
+
+def _launch(launch: LaunchDelta) -> dict[str, Any]:
+    work = launch.wave_work
+    return {
+        "duration": [launch.a.duration, launch.b.duration],
+        "waves": [launch.a.waves, launch.b.waves],
+        "wave_cycles": [launch.a.wave_cycles, launch.b.wave_cycles],
+        "shader_engines": [list(launch.a.engines), list(launch.b.engines)],
+        "work_per_wave": None if work is None else [[one.low, one.high] for one in work],
+        "work_unit": None if work is None else work[0].unit,
+        "comparable_per_wave": not why_not_per_wave(launch),
+        "ratio": {"value": launch.duration.value, "noise": launch.duration.noise},
+    }

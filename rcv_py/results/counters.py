@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.counters.counter_summary import CounterRow
 from rcv_py.analysis.counters.counter_tensor import simd_names
 from rcv_py.analysis.counters.counters import Counters
+from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import DASH, count
 from rcv_py.results import json_types
 from rcv_py.results.common import CAPTURE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Flag, auto
 from typing import Any
 
@@ -112,6 +112,16 @@ class Field:
 def shapes(fields: Iterable[Field]) -> dict[str, Shape]:
     """Return the JSON types of fields by their names."""
     return {field.name: field.shape for field in fields}
+
+
+def only(where: At, *fields: Field) -> tuple[Field, ...]:
+    """Return fields that are shown there only."""
+    return tuple(replace(field, at=where) for field in fields)
+
+
+def unknown(*fields: Field) -> tuple[Field, ...]:
+    """Return fields that may be null."""
+    return tuple(replace(field, is_unknown=True) for field in fields)
 
 
 def record(*fields: Field) -> Kind:

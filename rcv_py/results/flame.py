@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rcv_py.analysis.flame.flame import FlameTree, Metric
+from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS
 from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout
-from rcv_py.analysis.flame.flame_paths import What
 from rcv_py.analysis.flame.flame_text import frame_source, full_name, labels
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import CAPTURE, LINE

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
+from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
 from rcv_py.analysis.cost.hotspot import Bins
-from rcv_py.analysis.cost.place_trees import Place, label_tree, source_tree
-from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
@@ -19,18 +19,8 @@ from rcv_py.base.text import count, percent
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import (
-    CAPTURE,
-    COSTS,
-    LINE_OR_NONE,
-    MEASURE,
-    OF,
-    RANGE_ASKED,
-    SUMS,
-    measured_in,
-    only,
-)
-from rcv_py.results.field import At, Field, record
+from rcv_py.results.common import CAPTURE, COSTS, LINE_OR_NONE, MEASURE, OF, RANGE_ASKED, SUMS, measured_in
+from rcv_py.results.field import At, Field, only, record
 from rcv_py.results.occupancy import LIMITS_IN_SHORT
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
@@ -77,7 +67,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
         ),
         Field(
             "text",
-            INSTRUCTION if is_line else NOTE,
+            INSTRUCTION if by in titles else NOTE,
             "Instruction, source text, or meaning of the kind",
             title=titles.get(by, "meaning"),
         ),
@@ -87,7 +77,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
             COUNT,
             "Instructions in the row",
             title="lines",
-            at=At.DATA if is_line else At.DATA | At.TEXT,
+            at=At.DATA if is_line else At.DATA | At.TEXT | At.REPORT,
         ),
         *COSTS,
         *((_ISSUED,) if is_sampled else ()),
@@ -107,11 +97,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
 
 RANKING_FACTS = (
     CAPTURE,
-    Field(
-        "occupancy",
-        LIMITS_IN_SHORT,
-        "How many waves fit on a SIMD, as the header of the text tells",
-    ),
+    Field("occupancy", LIMITS_IN_SHORT, "How many waves fit on a SIMD, as the header of the text tells"),
     Field("by", choice(*NOUNS), "What a row is"),
     Field("sort", choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
     MEASURE,
@@ -203,18 +189,14 @@ def places_spec(by: str, unit: str) -> Spec:
         "Places by cost; of one file in its order; of a tree parents before children.",
         "place",
         (
-            Field("name", TEXT, "What the place is called", at=At.DATA),
             *only(
-                (
-                    Field(
-                        "path",
-                        TEXT,
-                        "Path of the source file, or code rows of a block; empty if there is none",
-                    ),
-                    Field("line", ROW_OR_NONE, _PLACE_LINE),
-                    Field("depth", WHOLE, "Places around it, as a count; 0 without a tree"),
-                ),
                 At.DATA,
+                Field("name", TEXT, "What the place is called"),
+                Field(
+                    "path", TEXT, "Path of the source file, or code rows of a block; empty if there is none"
+                ),
+                Field("line", ROW_OR_NONE, _PLACE_LINE),
+                Field("depth", WHOLE, "Places around it, as a count; 0 without a tree"),
             ),
             Field("cost", WHOLE, "What it is charged, in the unit", title=unit),
             Field("share", SHARE, "Part of the whole program"),
@@ -307,7 +289,7 @@ def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> 
     return _walk(root, -1)
 
 
-def _walk(place: Place, depth: int) -> Iterator[_Row]:
+def _walk(place: CostNode, depth: int) -> Iterator[_Row]:
     if depth >= 0:
         yield _Row(place.name, place.tip, place.line, depth, place.cost, "", "")
     for child in place.children:

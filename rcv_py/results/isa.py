@@ -8,17 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
-from rcv_py.analysis.cost.places import leaf_texts
-from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
-from rcv_py.analysis.program.branches import Branches, branch_table, branches
-from rcv_py.analysis.program.flow import Flow, flow
-from rcv_py.analysis.program.labels import labels
+from rcv_py.analysis.cost.place_text import leaf_texts
+from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, labels
+from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.common import CAPTURE, COST_SHARE, COSTS, LINE, MEASURE, OF, SUMS, measured_in
-from rcv_py.results.field import Field
+from rcv_py.results.field import Field, unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Column, Columns, Spec, Table, Words
 from rcv_py.results.unit import (
@@ -87,13 +85,10 @@ BRANCHES = Spec(
     (
         _ROW,
         Field("target", ROW_OR_NONE, "Row that it leads to; -1 if that is not known"),
-        Field("taken", COUNT, "Executions that jumped; null if no wave was traced", is_unknown=True),
-        Field("not_taken", COUNT, "Executions that went on; null if no wave was traced", is_unknown=True),
-        Field(
-            "taken_share",
-            SHARE,
-            "Part of the executions that jumped; null if there was none",
-            is_unknown=True,
+        *unknown(
+            Field("taken", COUNT, "Executions that jumped; null if no wave was traced"),
+            Field("not_taken", COUNT, "Executions that went on; null if no wave was traced"),
+            Field("taken_share", SHARE, "Part of the executions that jumped; null if there was none"),
         ),
         _INSTRUCTION,
         _SOURCE,

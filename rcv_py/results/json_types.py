@@ -55,11 +55,6 @@ def waves(meaning: str) -> Shape:
     return whole(f"{meaning}, in waves.")
 
 
-def share(meaning: str) -> Shape:
-    """A part of a whole, from 0 to 1."""
-    return {"type": "number", "minimum": 0, "maximum": 1, "description": f"{meaning}, from 0 to 1."}
-
-
 def ratio(meaning: str) -> Shape:
     """A quotient or a share that may lie outside of 0 to 1."""
     return number(f"{meaning}, 1 being the same or all.")

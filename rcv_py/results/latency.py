@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.latency.latency_tables import HiddenTable, entries, matched_lines
-from rcv_py.analysis.latency.memory_latency import MemoryLatency
-from rcv_py.analysis.program.matrix_passes import MatrixUse
+from rcv_py.analysis.latency.hidden_latency import HiddenTable
+from rcv_py.analysis.latency.memory_latency import MemoryLatency, entries, matched_lines
+from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
 from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, OF, SOURCE_PLACE
-from rcv_py.results.field import Field, record
-from rcv_py.results.places import instructions, sources
+from rcv_py.results.field import Field, record, unknown
+from rcv_py.results.places import placed
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import COUNT, CYCLES, MEAN_CYCLES, SHARE, TEXT, choice
 
@@ -84,12 +84,9 @@ HIDDEN_TOTALS = Field(
     "totals",
     record(
         *(replace(field, is_unknown=True) for field in _CYCLES),
-        Field("matrix_busy", CYCLES, "Matrix instructions by the cycles each takes", is_unknown=True),
-        Field(
-            "simd_resident",
-            CYCLES,
-            "Time in which a SIMD held a traced wave, summed over SIMDs",
-            is_unknown=True,
+        *unknown(
+            Field("matrix_busy", CYCLES, "Matrix instructions by the cycles each takes"),
+            Field("simd_resident", CYCLES, "Time in which a SIMD held a traced wave, summed over SIMDs"),
         ),
     ),
     "Sums over all rows, and how busy matrix units were; null if no wave was read",
@@ -118,7 +115,7 @@ def hidden_rows(trace: Trace, found: HiddenTable) -> Table:
     return Table(
         HIDDEN,
         {
-            "line": found.line,
+            **placed(trace, found.line),
             "total": found.total,
             "not_hidden": found.seen,
             "hidden": found.hidden,
@@ -126,8 +123,6 @@ def hidden_rows(trace: Trace, found: HiddenTable) -> Table:
             "hidden_stall": found.stall,
             "hidden_issue": found.issue,
             "share": found.share,
-            "text": instructions(trace, found.line),
-            "source": sources(trace, found.line),
         },
     )
 
@@ -142,11 +137,9 @@ def hidden_totals(table: Table, matrix: MatrixUse) -> dict[str, int | None]:
 def memory_rows(trace: Trace, found: MemoryLatency) -> Table:
     """Return one row a counter and line, the longest mean first."""
     columns = {
-        "line": found.line,
+        **placed(trace, found.line),
         "counter": found.unit,
         **{name: getattr(found, _name(name)) for name in _names(_COUNTED)},
-        "text": instructions(trace, found.line),
-        "source": sources(trace, found.line),
     }
     return Table(MEMORY, columns)
 
@@ -157,15 +150,13 @@ def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency 
     told = None if waits is None or not len(waits.line) else waits
     nothing = np.full(len(line), np.nan)
     columns: dict[str, Any] = {
-        "line": line,
+        **placed(trace, line),
         "counter": [found.unit[at] if at >= 0 else "" for at in by_counter.tolist()],
         **{name: entries(getattr(found, _name(name)), by_counter) for name in _names(_COUNTED)},
         **{
             name: nothing if told is None else entries(getattr(told, name), by_wait)
             for name in _names(_BY_WAITS)
         },
-        "text": instructions(trace, line),
-        "source": sources(trace, line),
     }
     return Table(MEMORY_AND_WAITS, columns)
 

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.overview.library import LibraryRow
 from rcv_py.base.text import DASH, count, nanoseconds, percent
-from rcv_py.results import json_types
 from rcv_py.results.common import CAPTURE, SOURCE_PLACE
-from rcv_py.results.field import At, Field
+from rcv_py.results.field import At, Field, only, unknown
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, CYCLES, NOTE, NUMBER, ROW, SHARE, SOURCE, TEXT, WAVES
+from rcv_py.results.unit import (
+    COUNT,
+    CYCLES,
+    MEAN_WAVES,
+    NANOSECONDS,
+    NOTE,
+    NUMBER,
+    ROW,
+    SHARE,
+    SOURCE,
+    TEXT,
+    WAVES,
+)
 
 Record = Mapping[str, Any]
-
-NANOSECONDS = replace(NUMBER, json=partial(json_types.number, least=0), unit="ns", digits=1)
-MEAN_WAVES = replace(
-    NUMBER, json=partial(json_types.number, least=0), ending=", in waves.", unit="waves", digits=4
-)
 
 
 def _shown(name: str, kind: Any, meaning: str, text: Callable[[Record], str], title: str = "") -> Field:
@@ -65,19 +70,16 @@ LIBRARY = Spec(
         Field("place", SOURCE, "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
         Field("path", TEXT, "Path of its folder", at=At.DATA),
         Field("kernel", NOTE, "Name of the kernel"),
-        Field(
-            "duration",
-            CYCLES,
-            "Launch, from the first start of a wave to the last end",
-            at=At.DATA,
-            is_unknown=True,
-        ),
-        Field(
-            "duration_ns",
-            NANOSECONDS,
-            "The same in nanoseconds; without it that of the table of launches",
-            at=At.DATA,
-            is_unknown=True,
+        *only(
+            At.DATA,
+            *unknown(
+                Field("duration", CYCLES, "Launch, from the first start of a wave to the last end"),
+                Field(
+                    "duration_ns",
+                    NANOSECONDS,
+                    "The same in nanoseconds; without it that of the table of launches",
+                ),
+            ),
         ),
         _shown("launch", CYCLES, "The launch in time and cycles", _duration, "duration"),
         Field("bound", TEXT, "Class such as memory-bound; empty without --findings", at=At.DATA),
@@ -97,26 +99,17 @@ LIBRARY = Spec(
             ),
             "waves/SIMD",
         ),
-        Field(
-            "limiter",
-            TEXT,
-            "Resource that limits the waves of a SIMD; empty if none does",
-            at=At.DATA,
-        ),
+        Field("limiter", TEXT, "Resource that limits the waves of a SIMD; empty if none does", at=At.DATA),
         _shown(
             "occupancy_limiter",
             NOTE,
             "What limits the waves of a SIMD",
             lambda row: "" if row["waves_per_simd"] is None else row["limiter"] or "none",
         ),
-        Field("waves", WAVES, "Traced", is_unknown=True),
-        Field("instructions", COUNT, "Instructions", at=At.DATA, is_unknown=True),
-        Field(
-            "executed",
-            COUNT,
-            "Instructions that ran; null if the capture does not tell",
-            at=At.DATA,
-            is_unknown=True,
+        *unknown(
+            Field("waves", WAVES, "Traced"),
+            Field("instructions", COUNT, "Instructions", at=At.DATA),
+            Field("executed", COUNT, "Instructions that ran; null if the capture does not tell", at=At.DATA),
         ),
         _shown(
             "executed_of",
@@ -136,13 +129,12 @@ LIBRARY = Spec(
             _part("mapped", "instructions"),
             "mapped",
         ),
-        Field("hits", COUNT, "Executions; null if the capture does not tell", at=At.DATA, is_unknown=True),
-        Field(
-            "latency",
-            CYCLES,
-            "Latency of all waves; null if the capture does not tell",
-            at=At.DATA,
-            is_unknown=True,
+        *only(
+            At.DATA,
+            Field("hits", COUNT, "Executions; null if the capture does not tell", is_unknown=True),
+            Field(
+                "latency", CYCLES, "Latency of all waves; null if the capture does not tell", is_unknown=True
+            ),
         ),
         _shown(
             "latency_of_all",
@@ -151,21 +143,13 @@ LIBRARY = Spec(
             lambda row: "" if row["latency"] is None else count(row["latency"]),
             "latency",
         ),
-        Field(
-            "stall",
-            CYCLES,
-            "Stall of all waves; null if the capture does not tell",
-            at=At.DATA,
-            is_unknown=True,
+        *unknown(
+            Field("stall", CYCLES, "Stall of all waves; null if the capture does not tell", at=At.DATA),
+            Field("stall_share", SHARE, "Part of the latency that is stall", at=At.DATA),
         ),
-        Field("stall_share", SHARE, "Part of the latency that is stall", at=At.DATA, is_unknown=True),
         _shown("stall_part", SHARE, "Part of the latency that is stall", _part("stall", "latency"), "stall"),
         Field(
-            "top_line",
-            ROW,
-            "Row of the program with most stall, counted from 0",
-            at=At.DATA,
-            is_unknown=True,
+            "top_line", ROW, "Row of the program with most stall, counted from 0", at=At.DATA, is_unknown=True
         ),
         Field("top_instruction", TEXT, "Its text", at=At.DATA),
         Field("top_stall_share", SHARE, "Part of all stall on it", at=At.DATA, is_unknown=True),
@@ -193,12 +177,7 @@ LIBRARY = Spec(
         ),
         Field("verdict", TEXT, "Whether it can be trusted, in one sentence", at=At.DATA),
         Field("serious_notes", COUNT, "Notes that are a warning or an error", at=At.DATA, is_unknown=True),
-        Field(
-            "twin",
-            TEXT,
-            "Another capture of the same instructions; empty if there is none",
-            at=At.DATA,
-        ),
+        Field("twin", TEXT, "Another capture of the same instructions; empty if there is none", at=At.DATA),
         Field(
             "twin_noise",
             replace(NUMBER, digits=6),

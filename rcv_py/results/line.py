@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost.distribution import MEASURES, LineHits, Spread
-from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
+from rcv_py.analysis.cost.distribution import MEASURES, LineHits, Spread, Wanted, distribution_view
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import CAPTURE, LINE, SOURCE_PLACE, WAVE_NAME
+from rcv_py.results.common import CAPTURE, LINE, SOURCE_PLACE, TOKEN, WAVE_NAME
 from rcv_py.results.field import Field, record
 from rcv_py.results.places import waves
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
     COUNT,
-    CYCLE,
     CYCLES_OR_NEVER,
     INSTRUCTION,
     MEAN_CYCLES,
@@ -36,10 +34,7 @@ _MEASURES = (
     Field("stall", CYCLES_OR_NEVER, "Time until it could issue", is_unknown=True),
     Field("idle", CYCLES_OR_NEVER, "Gap in front of it", is_unknown=True),
     Field(
-        "since",
-        CYCLES_OR_NEVER,
-        "Time since the wave ran it before; null the first time",
-        is_unknown=True,
+        "since", CYCLES_OR_NEVER, "Time since the wave ran it before; null the first time", is_unknown=True
     ),
 )
 HITS = Spec(
@@ -49,8 +44,7 @@ HITS = Spec(
     (
         WAVE_NAME,
         Field("hit", WHOLE, "Which execution of the line by the wave, counted from 0"),
-        Field("token", WHOLE, "Row among the wave's instructions, counted from 0"),
-        Field("start", CYCLE, "When it was first tried"),
+        *TOKEN[:2],
         *_MEASURES,
     ),
 )
@@ -77,26 +71,13 @@ SAMPLES = Spec(
     "samples",
     "One row a reason, after what issued.",
     "reason",
-    (
-        Field("reason", TEXT, "Why it did not issue"),
-        Field("samples", COUNT, "How many samples"),
-    ),
+    (Field("reason", TEXT, "Why it did not issue"), Field("samples", COUNT, "How many samples")),
 )
-_HEAD = (
-    CAPTURE,
-    LINE,
-    Field("instruction", INSTRUCTION, "Text of the instruction"),
-    SOURCE_PLACE,
-)
+_HEAD = (CAPTURE, LINE, Field("instruction", INSTRUCTION, "Text of the instruction"), SOURCE_PLACE)
 FACTS = (
     *_HEAD,
     Field("by", choice(*MEASURES), "What is measured for bins and ranking"),
-    Field(
-        "hits",
-        COUNT,
-        "Executions by traced waves; null: not known, waves are missing",
-        is_unknown=True,
-    ),
+    Field("hits", COUNT, "Executions by traced waves; null: not known, waves are missing", is_unknown=True),
     Field("missing", TEXT, "Which waves could not be read, a sentence; empty if all could"),
     Field(
         "measures",

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.iterations.loop_iterations import LoopIterations, LoopTable
-from rcv_py.analysis.iterations.loop_summary import LoopSummary
-from rcv_py.analysis.iterations.phases import PHASES
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
 from rcv_py.analysis.latency.cross_lane import cross_lane
 from rcv_py.analysis.waits.load_to_use import load_to_use
@@ -29,7 +28,7 @@ from rcv_py.results.common import (
     WAVE_ASKED,
     WAVES_READ,
 )
-from rcv_py.results.field import At, Field, record
+from rcv_py.results.field import At, Field, record, unknown
 from rcv_py.results.places import instructions, sources, waves
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
@@ -262,16 +261,15 @@ BARRIERS = Spec(
     "workgroup if the capture says so; if it does not, those whose barriers always opened together.",
 )
 
-HEAD = (CAPTURE, WAVE_ASKED)
 _PHASE = record(
     Field("share", SHARE, "Part of the waves' time"), Field("stalled", SHARE, "Part of it that stalled")
 )
 FACTS = (
+    CAPTURE,
+    WAVE_ASKED,
     WAVES_READ,
     Field(
-        "dominant",
-        ROW_OR_NONE,
-        "Row of the loop the kernel is about, of --show loops; -1 if there is none",
+        "dominant", ROW_OR_NONE, "Row of the loop the kernel is about, of --show loops; -1 if there is none"
     ),
     Field(
         "phases",
@@ -284,13 +282,10 @@ FACTS = (
         "barriers",
         record(
             Field("instances", COUNT, "Meetings of two or more traced waves"),
-            Field("median", RANK_CYCLES, "Median skew", is_unknown=True),
-            Field("max", CYCLES, "Largest skew", is_unknown=True),
-            Field(
-                "release_spread_max",
-                CYCLES,
-                "Largest time between the releases of one meeting",
-                is_unknown=True,
+            *unknown(
+                Field("median", RANK_CYCLES, "Median skew"),
+                Field("max", CYCLES, "Largest skew"),
+                Field("release_spread_max", CYCLES, "Largest time between the releases of one meeting"),
             ),
             Field("dropped", COUNT, "Executions that fit no meeting"),
             Field("groups_are_guessed", FLAG, "Whether a workgroup is only told by the starts of its waves"),

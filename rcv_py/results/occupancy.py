@@ -7,14 +7,17 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, record, rows
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.field import At, Field, only, record, rows
+from rcv_py.results.table import Spec, Table, Words
 from rcv_py.results.unit import (
     COUNT,
     CYCLE,
@@ -59,11 +62,7 @@ NUMBERS = (
     ),
     Field("mean", _MEAN, "Mean over time"),
     Field("peak", WAVES, "Most at a time"),
-    Field(
-        "tail",
-        _SHARE,
-        "Part of the time behind the last moment with more than half of the peak",
-    ),
+    Field("tail", _SHARE, "Part of the time behind the last moment with more than half of the peak"),
     Field("ramp", CYCLES, "From the first wave until nine tenths of the peak"),
     Field("drain", CYCLES, "From the last moment with nine tenths of the peak to the end", at=At.DATA),
 )
@@ -90,6 +89,10 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
     )
 
 
+VARIANTS = {  # what a row is → its table and what asks for it
+    by: (curves(by, has_ids=by == "kernel"), f"By {BY[by][1].lower()}: --by {by}.")
+    for by in ("se", "kernel", "state")
+}
 FACTS = (
     CAPTURE,
     Field(
@@ -110,6 +113,32 @@ def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumber
             by: names,
             **{field.name: [getattr(row, field.name) for row in numbers] for field in NUMBERS},
             "share": [row.area / whole if whole else 0.0 for row in numbers],
+        },
+    )
+
+
+STEPS = Spec(
+    "occupancy_curves",
+    "One row a step of a curve of resident waves.",
+    "step",
+    (
+        Field("name", TEXT, "Which waves"),
+        Field("cycle", CYCLE, "When the step is"),
+        Field("waves", WAVES, "Resident waves until the next row"),
+    ),
+)
+
+
+def step_table(names: Sequence[str], curves: Sequence[StepCurve]) -> Table:
+    """Return one row a step of each curve."""
+    owner = np.repeat(np.arange(len(curves)), [len(curve.time) for curve in curves])
+    none = np.zeros(0, dtype=np.int64)
+    return Table(
+        STEPS,
+        {
+            "name": Words(names, owner),
+            "cycle": np.concatenate([none, *(curve.time for curve in curves)]),
+            "waves": np.concatenate([none, *(curve.value for curve in curves)]),
         },
     )
 
@@ -137,13 +166,11 @@ LIMITS = Spec(
         Field("unit", TEXT, "Unit of the resource", at=At.DATA),
         Field("waves", WAVES, "Waves of a SIMD that it has room for", title="waves/SIMD"),
         LIMIT[4],
-        Field(
-            "most",
-            ROW_OR_NONE,
-            "What may be used for the next step, in the unit; -1: nothing helps",
-            at=At.DATA,
+        *only(
+            At.DATA,
+            Field("most", ROW_OR_NONE, "What may be used for the next step, in the unit; -1: nothing helps"),
+            Field("excess", WHOLE, "What is too much for the next step, in the unit"),
         ),
-        Field("excess", WHOLE, "What is too much for the next step, in the unit", at=At.DATA),
         Field(
             "next_step", replace(TEXT, is_number=True), "What the next step takes", at=At.TEXT, of=_next_step
         ),

@@ -8,18 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.attribution.attribute import token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT
-from rcv_py.analysis.attribution.token import token_causes
-from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.timeline.token_details import line_totals, token_details
 from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
-from rcv_py.results.common import INSTRUCTION_TEXT, LINE, PLACE, SOURCE_PLACE, WAVE_NAME
+from rcv_py.results.common import (
+    INSTRUCTION_TEXT,
+    LINE,
+    PLACE,
+    SOURCE_PLACE,
+    TOKEN,
+    WAVE_BEGIN,
+    WAVE_END,
+    WAVE_NAME,
+)
 from rcv_py.results.field import Field, record, rows
 from rcv_py.results.line import PC_SAMPLES, sample_facts
-from rcv_py.results.unit import COUNT, CYCLE, CYCLES, FLAG, INSTRUCTION, SIGNED_CYCLES, TEXT, WHOLE
+from rcv_py.results.unit import COUNT, CYCLES, FLAG, INSTRUCTION, SIGNED_CYCLES, TEXT, WHOLE
 
 TOTALS = (
     Field("hits", COUNT, "Executions"),
@@ -28,10 +37,7 @@ TOTALS = (
     Field("idle", CYCLES, "Gaps in front of it"),
     Field("whole", CYCLES, "Latency and gaps of the whole program"),
 )
-_WAITED_FOR = (
-    *PLACE,
-    Field("cycles_before", SIGNED_CYCLES, "From its issue to the start of the wait"),
-)
+_WAITED_FOR = (*PLACE, Field("cycles_before", SIGNED_CYCLES, "From its issue to the start of the wait"))
 _RELEASED_BY = (
     *PLACE,
     Field("latency", SIGNED_CYCLES, "From issue to the end of the wait"),
@@ -59,17 +65,9 @@ _OF_LINE = (
     Field("totals", record(*TOTALS), "The instruction over all traced waves"),
     replace(PC_SAMPLES, meaning="PC samples of the instruction; only of captures that have some"),
 )
-_OF_WAVE = (
-    Field("begin", CYCLE, "When the wave began"),
-    Field("end", CYCLE, "When it ended"),
-)
 _OF_EXECUTION = (
     Field("hits_of_wave", COUNT, "Executions of the line by the wave"),
-    Field("token", WHOLE, "Row among the wave's instructions, counted from 0"),
-    Field("start", CYCLE, "When it was first tried"),
-    Field("stall", CYCLES, "Time until it could issue"),
-    Field("issue", CYCLES, "Time of issue (gfx9) or execution"),
-    Field("idle", CYCLES, "Gap in front of it in its wave"),
+    *TOKEN,
     Field(
         "waited_for",
         rows(*_WAITED_FOR),
@@ -78,9 +76,13 @@ _OF_EXECUTION = (
     Field("released_by", rows(*_RELEASED_BY), "Waits that waited for the operation"),
     Field("causes", rows(*_CAUSES), "Why it was late"),
 )
+_MORE = (*_OF_LINE, WAVE_BEGIN, WAVE_END, *_OF_EXECUTION)
 PLACES = Field(
     "places",
-    rows(*_GIVEN, *(replace(field, is_optional=True) for field in (*_OF_LINE, *_OF_WAVE, *_OF_EXECUTION))),
+    rows(
+        *_GIVEN,
+        *(replace(field, is_optional=True) for field in (*_OF_LINE, WAVE_BEGIN, WAVE_END, *_OF_EXECUTION)),
+    ),
     "One row a place, in the order they were given; a line, a wave and a hit each add fields",
 )
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from rcv_py.analysis.cost.place_text import NO_PLACE
-from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.place_text import NO_PLACE, source_of
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Column, Table, Words
@@ -22,6 +21,16 @@ def instructions(trace: Trace, lines: np.ndarray) -> Words:
 def sources(trace: Trace, lines: np.ndarray) -> Words:
     """Return the innermost source place of each code row as `path:line`, "" if it has none."""
     return _words(lines, lambda line: source_of(trace, line))
+
+
+def placed(trace: Trace, lines: np.ndarray, prefix: str = "") -> dict[str, Column]:
+    """Return the columns of code rows: their numbers, texts and innermost source places."""
+    columns: dict[str, Column] = {
+        "line": lines,
+        "text": instructions(trace, lines),
+        "source": sources(trace, lines),
+    }
+    return {f"{prefix}{name}": column for name, column in columns.items()}
 
 
 def waves(trace: Trace, rows: np.ndarray) -> Words:
@@ -42,7 +51,11 @@ def short_sources(trace: Trace) -> dict[str, str]:
 
 def with_short_sources(table: Table, trace: Trace) -> Table:
     """Return the table for people: every source place as short as is unambiguous."""
-    short = short_sources(trace)
+    return with_short_places(table, short_sources(trace))
+
+
+def with_short_places(table: Table, short: Mapping[str, str]) -> Table:
+    """Return the table with every source place as `short` abbreviates its path."""
     columns = {
         name: _shorter(column, short) if table.spec[name].kind is SOURCE else column
         for name, column in table.columns.items()
@@ -50,7 +63,7 @@ def with_short_sources(table: Table, trace: Trace) -> Table:
     return Table(table.spec, columns)
 
 
-def _shorter(column: Column, short: dict[str, str]) -> Words:
+def _shorter(column: Column, short: Mapping[str, str]) -> Words:
     if isinstance(column, Words):
         return Words([short_place(text, short) for text in column.texts], column.code)
     texts, code = np.unique(column.astype(str), return_inverse=True)

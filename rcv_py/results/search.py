@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.overview.text_hits import Hits
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
@@ -22,11 +22,7 @@ HITS = Spec(
     "The hits.",
     "hit",
     (
-        Field(
-            "where",
-            replace(TEXT, elastic="left"),
-            "What it is: line, label, source place or marker",
-        ),
+        Field("where", replace(TEXT, elastic="left"), "What it is: line, label, source place or marker"),
         Field("text", NOTE, "The text in which it occurs"),
         replace(LINE, is_unknown=True, at=At.DATA),
         Field("file", TEXT, "Path of the source file; empty if it is none", at=At.DATA),
@@ -36,11 +32,7 @@ HITS = Spec(
         Field("source", SOURCE, "Place of an instruction or a source line as file:line; else empty"),
     ),
 )
-FACTS = (
-    CAPTURE,
-    Field("match", TEXT, "What was looked for; the arguments tell how it was meant"),
-    OF,
-)
+FACTS = (CAPTURE, Field("match", TEXT, "What was looked for; the arguments tell how it was meant"), OF)
 
 
 def hits(trace: Trace, found: Hits) -> Table:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
-from rcv_py.analysis.cost.source_lines import Reasons, SourceLines, code_rows, source_files
+from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, code_rows, source_files
 from rcv_py.base.paths import short_paths
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
@@ -24,7 +24,7 @@ from rcv_py.results.common import (
     SUMS,
     measured_in,
 )
-from rcv_py.results.field import At, Field
+from rcv_py.results.field import At, Field, unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Column, Spec, Table
 from rcv_py.results.unit import COUNT, FLAG, INDEX, INSTRUCTION, NOTE, SOURCE, TEXT, WHOLE
@@ -74,10 +74,7 @@ INSTRUCTIONS = Spec(
         Field("instruction", INSTRUCTION, "Text of the instruction"),
         SOURCE_PLACE,
         Field(
-            "frames",
-            TEXT,
-            "Source places as file:line, the innermost first, joined by arrows",
-            at=At.DATA,
+            "frames", TEXT, "Source places as file:line, the innermost first, joined by arrows", at=At.DATA
         ),
         Field("inlined_into", NOTE, "Places that the innermost one was inlined into", at=At.PEOPLE),
     ),
@@ -85,8 +82,7 @@ INSTRUCTIONS = Spec(
 FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
 FACTS = (
     CAPTURE,
-    Field("file", TEXT, "The source file that was asked for; null for all", is_unknown=True),
-    replace(_LINE, is_unknown=True),
+    *unknown(Field("file", TEXT, "The source file that was asked for; null for all"), replace(_LINE)),
     Field("inlined", FLAG, "Whether a line has also what was inlined into it"),
     MEASURE,
     Field("whole", WHOLE, "Latency and idle time of all instructions, in cycles; of PC samples, in samples"),

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.state_shares import SHOWN, StateShares
-from rcv_py.analysis.cost.activity import Activity
+from rcv_py.analysis.cost.activity import SHOWN, Activity, StateShares
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.device.pipe_use import PIPES
 from rcv_py.analysis.device.unit_table import UnitTable
@@ -55,12 +54,7 @@ SIMD = (
     Field("working", CYCLES, "The same without waits, branches, barriers and messages"),
     Field("matrix_busy", CYCLES, "Time in which the matrix unit worked, by its passes", "matrix unit busy"),
     Field("no_issue", CYCLES, "Time in which no traced wave issued", "no-issue"),
-    Field(
-        "nothing",
-        CYCLES,
-        "Part of that in which the matrix unit did not work either",
-        "nothing happens",
-    ),
+    Field("nothing", CYCLES, "Part of that in which the matrix unit did not work either", "nothing happens"),
 )
 _NUMBER = replace(NUMBER, json=json_types.number)
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.markdown import md_table, md_text
-from rcv_py.results import json_types
-from rcv_py.results.field import At, Field, optional, shapes
-from rcv_py.results.json_types import Shape
+from rcv_py.results.field import At, Field, rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +35,14 @@ class Words:
         return texts[self.code] if len(self) else texts[:0]
 
 
+class Meaning(NamedTuple):
+    """Unit and meaning of a column; numbers without a unit are names of places."""
+
+    unit: str
+    text: str
+
+
+UNKNOWN = Meaning("", "")
 Column = np.ndarray | Words
 Columns = Mapping[str, Column | Sequence[Any]]
 
@@ -78,11 +84,19 @@ class Spec:
             ),
         )
 
-    @property
-    def shape(self) -> Shape:
-        """The JSON type of its rows."""
-        fields = self.at(At.DATA)
-        return json_types.rows(self.row, shapes(fields), optional(fields))
+    def field(self, name: str = "rows") -> Field:
+        """Return the field of a document that holds its rows."""
+        return Field(name, rows(*self.at(At.DATA)), self.row.removesuffix("."))
+
+    def meaning(self, column: str) -> Meaning:
+        """Return what a column is, or one of the numbers by name that are columns `field_key`."""
+        for field in self.fields:
+            if field.name == column:
+                return Meaning(field.kind.unit, field.meaning)
+            if field.kind.names and column.startswith(f"{field.name}_"):
+                key = column.removeprefix(f"{field.name}_")
+                return Meaning(field.kind.unit, f"{field.meaning}: {key}")
+        return UNKNOWN
 
     def with_field(self, field: Field) -> Spec:
         """Return a spec that has one field more."""

@@ -157,3 +157,44 @@ COUNTERS = Spec(
         Field("value", replace(NUMBER, unit="counts"), "What was counted since the sample before"),
     ),
 )
+
+SOURCES = Spec(
+    "sources",
+    "One row a source file that instructions come from.",
+    "file",
+    (
+        Field("path", TEXT, "Path as the debug information spells it"),
+        Field("lines", COUNT, "Lines of the copy, 0 if there is none"),
+        Field("has_text", FLAG, "Whether the capture holds a copy"),
+        Field("note", TEXT, "Why it does not"),
+    ),
+)
+PROBLEMS = Spec(
+    "problems",
+    "One row a problem.",
+    "problem",
+    (
+        Field("severity", TEXT, "How much it costs the reader: info, warning or error"),
+        Field("where", TEXT, "What it is about"),
+        Field("text", TEXT, "What is wrong"),
+        Field("hint", TEXT, "What to do"),
+    ),
+)
+ROWS = Field("rows", COUNT, "Rows that it stands for")
+HELP = Spec(
+    "help",
+    "One row a column of a table.",
+    "column",
+    (
+        Field("column", TEXT, "Name of the column"),
+        Field("type", TEXT, "Type of its values"),
+        Field("unit", TEXT, "Unit of its values"),
+        Field("meaning", TEXT, "What it is"),
+    ),
+)
+CURVE = Spec(
+    "counter_curve",
+    "One row a step of the curve of a counter or formula.",
+    "step",
+    (_TIME, Field("value", NUMBER, "What is counted until the next row")),
+)

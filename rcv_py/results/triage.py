@@ -13,7 +13,7 @@ from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import json_types
 from rcv_py.results.common import CAPTURE, LINE
-from rcv_py.results.field import At, Field, record, rows, shapes
+from rcv_py.results.field import At, Field, only, record, rows, shapes, unknown
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
     COUNT,
@@ -36,11 +36,7 @@ _LINE_IN_FILE = record(
     Field("file", WHOLE, "Number of the source file"), Field("line", WHOLE, "Line, counted from 1")
 )
 _EVIDENCE = (
-    Field(
-        "kind",
-        choice("line", "wave", "token", "window", "source"),
-        "Which of the other fields are there",
-    ),
+    Field("kind", choice("line", "wave", "token", "window", "source"), "Which of the other fields are there"),
     Field("text", TEXT, "What is seen there"),
     replace(LINE, is_optional=True),
     Field("place", TEXT, "Source line of the instruction, `file.py:186`", is_optional=True),
@@ -102,10 +98,7 @@ FINDINGS = Spec(
             at=_WINDOW,
         ),
         Field(
-            "attributed",
-            CYCLES,
-            "Stalled and idle time of all waves, covered by others or not",
-            at=_WINDOW,
+            "attributed", CYCLES, "Stalled and idle time of all waves, covered by others or not", at=_WINDOW
         ),
         Field(
             "small",
@@ -122,10 +115,7 @@ FINDINGS = Spec(
             at=_FOR_PROGRAMS,
         ),
         Field(
-            "effort",
-            TEXT,
-            "Effort of the remedy: low, medium or high; empty if none fits",
-            at=_FOR_PROGRAMS,
+            "effort", TEXT, "Effort of the remedy: low, medium or high; empty if none fits", at=_FOR_PROGRAMS
         ),
         Field("assumption", NOTE, "What is taken for granted", at=_FOR_PROGRAMS),
         Field("evidence", _PLACES, "Where it can be seen", at=_WINDOW),
@@ -166,19 +156,15 @@ HEAD = (
     Field(
         "totals",
         record(
-            Field(
-                "resident",
-                CYCLES,
-                "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave",
-                is_unknown=True,
-            ),
-            Field("silent", CYCLES, "Part of it in which no wave issued", is_unknown=True),
-            Field(
-                "bubbles",
-                CYCLES,
-                "Part of that in which the matrix unit did not work either",
-                is_unknown=True,
-            ),
+            *unknown(
+                Field(
+                    "resident",
+                    CYCLES,
+                    "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave",
+                ),
+                Field("silent", CYCLES, "Part of it in which no wave issued"),
+                Field("bubbles", CYCLES, "Part of that in which the matrix unit did not work either"),
+            )
         ),
         "What findings are measured against",
     ),
@@ -291,19 +277,14 @@ CAPTURES = Spec(
             at=At.PEOPLE,
             of=lambda row: row["headline"] if row["name"] is not None else row["note"],
         ),
-        Field("headline", NOTE, "The first finding in one line", at=At.DATA),
-        replace(
-            GAIN, meaning="What the kernel's duration can gain by it at most", at=At.DATA, is_unknown=True
+        *only(
+            At.DATA,
+            Field("headline", NOTE, "The first finding in one line"),
+            replace(GAIN, meaning="What the kernel's duration can gain by it at most", is_unknown=True),
+            replace(AT_STAKE, is_unknown=True),
+            Field("share", replace(SHARE, digits=None), "What is at stake, of its unit", is_unknown=True),
+            Field("note", NOTE, "Why there is no finding"),
         ),
-        replace(AT_STAKE, at=At.DATA, is_unknown=True),
-        Field(
-            "share",
-            replace(SHARE, digits=None),
-            "What is at stake, of its unit",
-            at=At.DATA,
-            is_unknown=True,
-        ),
-        Field("note", NOTE, "Why there is no finding", at=At.DATA),
         Field("is_ranked", FLAG, "Whether the first finding has a gain", at=At(0)),
     ),
 )

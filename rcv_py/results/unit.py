@@ -85,6 +85,9 @@ WAVES = _whole(", in waves.", "waves")
 BYTES = _whole(", in bytes.", "bytes")
 WHOLE = _whole()
 NUMBER = _real(".")
+_FROM_0 = replace(NUMBER, json=partial(json_types.number, least=0))
+MEAN_WAVES = replace(_FROM_0, ending=", in waves.", unit="waves", digits=4)
+NANOSECONDS = replace(_FROM_0, unit="ns", digits=1)
 SHARE = replace(
     _real(", from 0 to 1.", text=partial(percent, whole=1), digits=6),
     json=lambda sentence: {"type": "number", "minimum": 0, "maximum": 1, "description": sentence},
@@ -125,6 +128,11 @@ def listed(kind: Kind, meaning: str) -> Kind:
 def choice(*values: str) -> Kind:
     """One of some texts."""
     return replace(TEXT, json=lambda sentence: json_types.choice(sentence, *values), width=14)
+
+
+def fixed(value: str) -> Kind:
+    """Always the same text, which tells forms of a document apart."""
+    return replace(TEXT, json=lambda sentence: json_types.fixed(sentence, value))
 
 
 def mapping(kind: Kind, names: Sequence[str], meaning: str, *, is_spread: bool = False) -> Kind:

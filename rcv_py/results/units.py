@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rcv_py.analysis.core.union import union
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.utilization import utilization
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -39,7 +39,9 @@ FACTS = (
 def units(trace: Trace, waves: Sequence[Wave], window: TimeWindow) -> Table:
     """Return one row a unit that the waves used."""
     tracks = utilization(waves, trace) if waves else ()
-    busy = np.array([union(track.start, track.end).inside(window) for track in tracks], dtype=np.int64)
+    busy = np.array(
+        [IntervalSet.of(track.start, track.end).inside(window) for track in tracks], dtype=np.int64
+    )
     return Table(
         UNITS,
         {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.waits.wait_summary import WaitSummary
+from rcv_py.analysis.waits.wait_latency import WaitSummary
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, PLACE, SOURCE_PLACE, WAVE_ASKED, WAVES_READ
@@ -46,7 +46,7 @@ _CHARGED = Field("stall", CYCLES, "Stall that is charged to it, as the newest th
 _PART = Field("share", SHARE, "Part of the stall of the wait")
 _PRODUCER_LINE = replace(LINE, name="producer_line", meaning="Row of what it waited for", is_unknown=True)
 _PRODUCER_TEXT = Field("producer_text", INSTRUCTION, "What it waited for")
-_MEDIAN = Field(
+MEDIAN = Field(
     "median_latency", _LATENCY, "Median of the exact samples of what it waited for", is_unknown=True
 )
 PRODUCERS = Spec(
@@ -61,7 +61,7 @@ PRODUCERS = Spec(
         _N,
         _CHARGED,
         _PART,
-        _MEDIAN,
+        MEDIAN,
     ),
     nothing=_NOTHING,
 )
@@ -77,7 +77,7 @@ FLAT = Spec(
         replace(_PRODUCER_TEXT, name="producer"),
         _N,
         replace(_CHARGED, name="charged"),
-        _MEDIAN,
+        MEDIAN,
         replace(SOURCE_PLACE, meaning="Source place of what it waited for"),
         replace(SOURCE_PLACE, name="wait_source", meaning="Source place of the wait"),
     ),

@@ -5,35 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.core.cost_columns import wave_lines
 from rcv_py.analysis.core.occupancy import Residencies
+from rcv_py.analysis.core.token_columns import of_waves
+from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.analysis.timeline.wave_places import traced_waves
 from rcv_py.analysis.waves.populations import Populations
 from rcv_py.base.text import count
-from rcv_py.model.kinds import WaveState
+from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import json_types
-from rcv_py.results.common import CAPTURE, OF, WITHIN
-from rcv_py.results.field import At, Field
-from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import (
-    COUNT,
-    CYCLE,
-    CYCLES,
-    FLAG,
-    NOTE,
-    NUMBER,
-    PLACE,
-    SHARE,
-    TEXT,
-    WAVE,
-    WHOLE,
+from rcv_py.results.common import (
+    CAPTURE,
+    INSTRUCTION_TEXT,
+    LINE,
+    OF,
+    SOURCE_PLACE,
+    TOKEN,
+    WAVE_BEGIN,
+    WAVE_END,
+    WAVE_NAME,
+    WITHIN,
 )
+from rcv_py.results.field import At, Field, record
+from rcv_py.results.places import instructions, sources
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import COUNT, CYCLE_RANGE, CYCLES, FLAG, NOTE, NUMBER, PLACE, SHARE, TEXT, WHOLE
+from rcv_py.results.unit import WAVE as NAME_OF_WAVE
+from rcv_py.results.unit import WAVES as WAVE_COUNT
 
 STATES = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
 STATE_MEANING = {
@@ -42,10 +48,7 @@ STATE_MEANING = {
     WaveState.STALL: "Part in which it stalled",
     WaveState.IDLE: "Part in which it was idle",
 }
-WAVE_NAME = Field("wave", WAVE, "A wave, such as se0/simd2/slot5/wv3")
 UNIT = Field("cu", PLACE, "Compute unit, a number; -1 if it is not known")
-BEGIN = Field("begin", CYCLE, "When the wave began")
-END = Field("end", CYCLE, "When it ended")
 LIVED = Field("cycles", CYCLES, "From begin to end")
 _KERNEL = Field("kernel", NOTE, "Name of the kernel; empty if it is not known")
 HEAD = (CAPTURE, WITHIN, OF)
@@ -58,8 +61,8 @@ WAVES = Spec(
         WAVE_NAME,
         UNIT,
         _KERNEL,
-        BEGIN,
-        END,
+        WAVE_BEGIN,
+        WAVE_END,
         LIVED,
         Field("tokens", COUNT, "Instructions it ran; null if its file cannot be read", is_unknown=True),
         *(
@@ -90,12 +93,12 @@ RESIDENT = Spec(
         Field("cu", PLACE, "Compute unit, a number"),
         Field("simd", PLACE, "SIMD, a number"),
         Field("slot", PLACE, "Slot of the SIMD, a number"),
-        BEGIN,
-        END,
+        WAVE_BEGIN,
+        WAVE_END,
         Field("workgroup", replace(PLACE, text=_if_known), "Number of its workgroup; -1 if it is not known"),
         LIVED,
         _KERNEL,
-        Field("wave", WAVE, "Name of the wave if its instructions were traced, else empty"),
+        Field("wave", NAME_OF_WAVE, "Name of the wave if its instructions were traced, else empty"),
     ),
     nothing="The capture does not say when waves began and ended.",
 )
@@ -141,6 +144,98 @@ POPULATION_FACTS = (
     Field("instructions", WHOLE, "Instructions of the kernels that they executed"),
     OF,
 )
+
+
+# -- one wave -------------------------------------------------------------------------------------------
+
+TOKENS = Spec(
+    "wave instructions",
+    "Instructions that touch the range, in order of their starts: --tokens.",
+    "instruction",
+    (
+        *TOKEN,
+        Field("kind", TEXT, "Kind of the instruction"),
+        replace(LINE, is_unknown=True),
+        replace(INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
+        SOURCE_PLACE,
+    ),
+)
+WAVE = (
+    CAPTURE,
+    WAVE_NAME,
+    UNIT,
+    WAVE_BEGIN,
+    WAVE_END,
+    LIVED,
+    Field(
+        "within", CYCLE_RANGE, "The range that states and instructions are of; the life if none was asked for"
+    ),
+    Field(
+        "states",
+        record(
+            *(
+                Field(state.name.lower(), CYCLES, f"{meaning}; null without a timeline", is_unknown=True)
+                for state, meaning in STATE_MEANING.items()
+            )
+        ),
+        "What it did in that range",
+    ),
+    Field("tokens", COUNT, "Instructions of its whole life"),
+    Field("latency", CYCLES, "Latency of all of them"),
+    Field("stall", CYCLES, "Stall of all of them"),
+    Field("idle", CYCLES, "Gaps in front of all of them"),
+    Field("counted", WAVE_COUNT, "Traced waves that touch the range of --clock; without it all"),
+    Field("of", WAVE_COUNT, "Traced waves"),
+    replace(TOKENS.field("instructions"), is_optional=True),
+)
+
+
+def wave_facts(
+    trace: Trace, wave: Wave, within: TimeWindow | None, clock: TimeWindow | None
+) -> dict[str, Any]:
+    """Return the document of a wave without its instructions; states are those `within` a range."""
+    cycles = states_within(wave, within)
+    part = within or TimeWindow(wave.begin, wave.end)
+    whole = wave_lines(wave, len(trace.code))
+    return {
+        "capture": trace.name,
+        "wave": str(wave.id),
+        "cu": wave.cu,
+        "begin": wave.begin,
+        "end": wave.end,
+        "cycles": wave.end - wave.begin,
+        "within": [part.begin, part.end],
+        "states": {state.name.lower(): None if cycles is None else cycles[state] for state in STATES},
+        "tokens": len(wave.tokens),
+        **{name: int(getattr(whole, name).sum()) for name in ("latency", "stall", "idle")},
+        "counted": len(counted_rows(trace.waves, None, clock)),
+        "of": len(trace.waves),
+    }
+
+
+def token_table(trace: Trace, wave: Wave, part: TimeWindow) -> Table:
+    """Return the instructions of a wave that touch the range, in order of their starts."""
+    piece = of_waves([wave])
+    inside = (piece.start < part.end) & (piece.start + np.maximum(piece.duration, 1) > part.begin)
+    rows = np.flatnonzero(inside)
+    names, line = {kind.value: kind.name for kind in TokenKind}, piece.line[rows]
+    return Table(
+        TOKENS,
+        {
+            "token": rows,
+            "start": piece.start[rows],
+            "stall": piece.stall[rows],
+            "issue": piece.busy[rows],
+            "idle": piece.idle[rows],
+            "kind": [names.get(kind, str(kind)) for kind in piece.kind[rows].tolist()],
+            "line": line,
+            "text": instructions(trace, line),
+            "source": sources(trace, line),
+        },
+    )
+
+
+# -- tables of waves ------------------------------------------------------------------------------------
 
 
 def waves(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rcv_py.analysis.counters.formula.definitions import MAX_TEXT
+from rcv_py.analysis.counters.formula.evaluate import MAX_TEXT
 from rcv_py.base.errors import ExportError, UsageError
 from rcv_py.base.whole_files import whole_file
 

@@ -1,13 +1,33 @@
-"""Where the user is, as the least that finds the place again."""
+"""Where the user is, as the least that finds the place again, and the forms in which people hand it on.
+
+```
+se3/simd1/slot0/wv0:line 118#7@126704    wave, line, the 8th time it ran there, cycle; any may be absent
+line 118    118    @126704               a line; a line; a cycle
+line-118    wave-se3-sm1-sl0-wv0@126704  anchors of a report, with `#` or a whole address in front or not
+```
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from rcv_py.model.ids import WaveId
+from rcv_py.base.numbers import MAX_DIGITS
+from rcv_py.model.ids import MAX_SHOWN, WaveId
+from rcv_py.model.trace import Trace
 
-_PLACE = re.compile(r"(?P<wave>se\d+/simd\d+/slot\d+/wv\d+)?(:line (?P<line>\d{1,18})(#(?P<hit>\d{1,18}))?)?")
+_N = rf"\d{{1,{MAX_DIGITS}}}"
+_CYCLE = rf"(?:@(?P<cycle>-?{_N}))?"
+_FORMS = tuple(
+    re.compile(pattern + _CYCLE)
+    for pattern in (
+        rf"(?P<wave>se{_N}/simd{_N}/slot{_N}/wv{_N})?(?::?line (?P<line>{_N})(?:#(?P<hit>{_N}))?)?",
+        rf"(?P<line>{_N})",
+        rf"line-(?P<line>{_N})",
+        rf"wave-se(?P<se>{_N})-sm(?P<simd>{_N})-sl(?P<slot>{_N})-wv(?P<wid>{_N})",
+    )
+)
+_ANCHOR = re.compile(r".*\.html?#(?P<anchor>.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +52,10 @@ class Selection:
     @classmethod
     def parse(cls, text: str) -> Selection:
         """Read back what `str` wrote (wave, line and hit); raise ValueError for anything else."""
-        match = _PLACE.fullmatch(text.strip())
-        if match is None:
+        match = _FORMS[0].fullmatch(text.strip())
+        if match is None or match["cycle"]:
             raise ValueError(f"{text!r} is not a place in a trace")
-        wave, line, hit = match["wave"], match["line"], match["hit"]
-        return cls(
-            WaveId.parse(wave) if wave else None,
-            None if line is None else int(line),
-            None if hit is None else int(hit),
-        )
+        return _selection(match.groupdict())
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +75,46 @@ class SearchQuery:
     text: str = ""
     is_case_sensitive: bool = False
     is_regex: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What to select, and the cycle to show; `cycle` is aligned, None: wherever the selection is."""
+
+    selection: Selection = Selection()
+    cycle: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Place:
+        """Read any of the forms above; raise ValueError for anything else."""
+        text = text.strip()
+        anchor = _ANCHOR.fullmatch(text)
+        text = (anchor["anchor"] if anchor else text).removeprefix("#")
+        match = next((found for form in _FORMS if (found := form.fullmatch(text))), None) if text else None
+        if match is None:
+            raise ValueError(f"{text[:MAX_SHOWN]!r} is not a place in a trace")
+        parts = match.groupdict()
+        return cls(_selection(parts), int(parts["cycle"]) if parts["cycle"] else None)
+
+    def __str__(self) -> str:
+        return f"{self.selection}{'' if self.cycle is None else f'@{self.cycle}'}"
+
+    def why_not(self, trace: Trace) -> str:
+        """Why a trace has no such place, as a sentence; "" if it has."""
+        wave, line = self.selection.wave, self.selection.line
+        if wave is not None and trace.waves.row(wave) is None:
+            return f"The capture has no wave {wave}."
+        if line is not None and line >= len(trace.code):
+            return f"The capture has no line {line}; its last one is {len(trace.code) - 1}."
+        if self.cycle is not None and not trace.span.begin <= self.cycle <= trace.span.end:
+            return f"The capture has no cycle {self.cycle}; it is about {trace.span}."
+        return ""
+
+
+def _selection(parts: dict[str, str | None]) -> Selection:
+    """What the groups of one of the forms name."""
+    numbers = {name: int(digits) for name, digits in parts.items() if digits and digits.isdigit()}
+    wave = WaveId.parse(str(parts["wave"])) if parts.get("wave") else None
+    if "wid" in numbers:
+        wave = WaveId(*(numbers[name] for name in ("se", "simd", "slot", "wid")))
+    return Selection(wave, numbers.get("line"), numbers.get("hit"))

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.analysis.waves.populations import WORKING, Populations
-from rcv_py.analysis.waves.wave_choice import WaveChoice, chosen_or_working
+from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
 from rcv_py.model.ids import WaveId
@@ -99,7 +98,7 @@ class Session:
         self.loaded.set(self.loaded.value + 1)
 
     def report(self, analysis: str = "", problems: tuple[Problem, ...] = ()) -> None:
-        """Tell what an analysis found wrong, in place of what it told before, behind trace and waves."""
+        """Tell what an analysis found wrong, in place of what it said before; it follows trace and waves."""
         if self.trace.value is None or self.store is None:
             return
         if analysis:

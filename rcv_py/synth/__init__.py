@@ -1,1 +1,1 @@
-"""Captures made up by a small simulator of waves: any size, every file variant, and the truth is known."""
+"""Synthetic captures, made by a small simulator of waves: any size, every file variant, the truth known."""

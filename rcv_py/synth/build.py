@@ -11,11 +11,20 @@ import numpy as np
 
 from rcv_py.synth.capture import Capture, WaveRun, timeline
 from rcv_py.synth.hardware import Hardware
-from rcv_py.synth.program import Kernel
+from rcv_py.synth.program import Kernel, first_rows
 from rcv_py.synth.simulate import ComputeUnit
 from rcv_py.synth.truth import Cause, Truth, WaveTruth
 from rcv_py.synth.waits import replay
-from rcv_py.synth.wave_state import INSTRUCTION, Launch, LiveWave
+from rcv_py.synth.wave_state import (
+    BLAMED,
+    CAUSE,
+    GAP_CAUSE,
+    INSTRUCTION,
+    PRODUCER,
+    RETURNED,
+    Launch,
+    LiveWave,
+)
 
 _TICKS_PER_CYCLE = 1 / 20  # of the 100 MHz clock, at 2.0 GHz
 _TICKS_BEGIN = 236_566_044_489_914
@@ -36,14 +45,12 @@ class Plan:
     target_cu: int = 1
     cus: tuple[int, ...] = (1,)
     traced_simds: tuple[int, ...] = (0, 1, 2, 3)
-    has_realtime: bool = True
     seed: int = 0
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         """The kernels in the order of the code table."""
-        found = {launch.index: launch.kernel for launch in self.launches}
-        return tuple(found[index] for index in sorted(found))
+        return tuple(launch.kernel for launch in self.launches)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,154 +63,111 @@ class Simulated:
 
 def build(plan: Plan) -> Simulated:
     """Simulate a plan."""
-    kernels = plan.kernels
-    rows = _row_of_instruction(kernels)
+    rows = first_rows(plan.kernels)
     runs: list[WaveRun] = []
     truths: dict[tuple[int, int, int, int], WaveTruth] = {}
     residencies: list[list[int]] = []
     live: dict[int, list[LiveWave]] = {}
-    lines = np.zeros((rows[-1][1], 4), dtype=np.int64)
+    lines = np.zeros((rows[-1], 4), dtype=np.int64)
     for se in range(len(plan.offsets)):
         rng = random.Random(f"{plan.seed}/{se}")
         waves = live[se] = _run(plan, se, rng, lines, rows)
-        ids = _wave_ids(waves)
-        names = {id(wave): (wave.simd, wave.slot, wid) for wave, wid in zip(waves, ids, strict=True)}
         residencies += _residencies(plan, se, waves, rng)
-        for wave, wid in zip(waves, ids, strict=True):
+        seen: Counter[tuple[int, int]] = Counter()  # waves of each slot
+        names: dict[int, tuple[int, int, int]] = {}
+        for wave in waves:
+            names[id(wave)] = (wave.simd, wave.slot, seen[wave.simd, wave.slot])
+            seen[wave.simd, wave.slot] += 1
+        for wave in waves:
             if wave.simd in plan.traced_simds:
-                run = _wave_run(plan, se, wave, wid, rows[wave.launch.index][0])
+                run, truth = _traced(plan, se, wave, names, rows[wave.launch.index] + 1)
                 runs.append(run)
-                truths[run.key] = _wave_truth(wave, run, plan.hardware.generation, names)
-    lives = np.array(residencies, dtype=np.int64)
-    truth = Truth(truths, lines, lives, dict(enumerate(plan.offsets)), _scopes(live))
-    clock = realtime(residencies, truth.offset_of_se) if plan.has_realtime else {}
-    capture = Capture(plan.hardware.generation, kernels, tuple(runs), truth, clock)
-    return Simulated(capture, live)
-
-
-def _scopes(live: dict[int, list[LiveWave]]) -> np.ndarray:
-    """What the waves marked, by place and begin."""
-    rows = [
+                truths[run.key] = truth
+    scopes = [
         (se, wave.simd, wave.slot, *scope)
         for se, waves in live.items()
         for wave in waves
         for scope in wave.scopes
     ]
-    return np.array(sorted(rows), dtype=np.int64).reshape(len(rows), 8)
+    whole = Truth(
+        truths,
+        lines,
+        np.array(residencies, dtype=np.int64),
+        dict(enumerate(plan.offsets)),
+        np.array(sorted(scopes), dtype=np.int64).reshape(len(scopes), 8),
+    )
+    clock = realtime(residencies, whole.offset_of_se)
+    return Simulated(Capture(plan.hardware.generation, plan.kernels, tuple(runs), whole, clock), live)
 
 
-def _row_of_instruction(kernels: Sequence[Kernel]) -> list[tuple[int, int]]:
-    """(row of the first instruction, row behind the last one) of each kernel."""
-    rows, row = [], 0
-    for kernel in kernels:
-        rows.append((row + 1, row + 1 + len(kernel.instructions)))
-        row = rows[-1][1]
-    return rows
-
-
-def _run(
-    plan: Plan, se: int, rng: random.Random, lines: np.ndarray, rows: list[tuple[int, int]]
-) -> list[LiveWave]:
+def _run(plan: Plan, se: int, rng: random.Random, lines: np.ndarray, rows: list[int]) -> list[LiveWave]:
+    """Run all launches on one shader engine; add what its traced waves cost to `lines`."""
     up, offset = plan.hardware.up, plan.offsets[se]
     skew = up(24 * rng.random())
     waves: list[LiveWave] = []
     free = 0
-    for launch in plan.launches:
+    for index, launch in enumerate(plan.launches):
         unit = ComputeUnit(plan.hardware, rng)
         begin = max(up(launch.begin - offset) + skew, free)
-        first = launch.first_group + se
-        here = replace(launch, begin=begin, first_group=first, group_step=len(plan.offsets) * len(plan.cus))
-        waves += unit.run(here)
+        step = len(plan.offsets) * len(plan.cus)
+        waves += unit.run(
+            replace(launch, index=index, begin=begin, first_group=launch.first_group + se, group_step=step)
+        )
         free = max(wave.end for wave in waves) + up(400 + 300 * rng.random())
-        _add_lines(lines, unit, rows, plan.traced_simds)
+        for (simd, instruction), totals in unit.lines.items():
+            if simd in plan.traced_simds:
+                lines[rows[index] + 1 + instruction] += totals
     return waves
 
 
-def _add_lines(
-    lines: np.ndarray, unit: ComputeUnit, rows: list[tuple[int, int]], traced: tuple[int, ...]
-) -> None:
-    for (simd, kernel, instruction), totals in unit.lines.items():
-        if simd in traced:
-            lines[rows[kernel][0] + instruction] += totals
-
-
-def _wave_ids(waves: Sequence[LiveWave]) -> list[int]:
-    """The how-manieth wave of its slot each one is."""
-    seen: Counter[tuple[int, int]] = Counter()
-    ids = []
-    for wave in waves:
-        ids.append(seen[wave.simd, wave.slot])
-        seen[wave.simd, wave.slot] += 1
-    return ids
-
-
-def _wave_run(plan: Plan, se: int, wave: LiveWave, wid: int, first_row: int) -> WaveRun:
+def _traced(
+    plan: Plan, se: int, wave: LiveWave, names: Mapping[int, tuple[int, int, int]], first_row: int
+) -> tuple[WaveRun, WaveTruth]:
+    """What the file of a wave holds, and what is true of it."""
     table = np.array(wave.rows, dtype=np.int64)
     tokens = table[:, :5].copy()
     tokens[:, INSTRUCTION] += first_row
     instructions = wave.launch.kernel.instructions
     texts = [instructions[row].text for row in table[:, INSTRUCTION].tolist()]
+    releases = tuple((wait, tuple(items)) for wait, items in replay(texts, plan.hardware.generation))
     rows = tokens[:, INSTRUCTION].tolist()
-    waits = tuple(
-        (rows[wait], tuple(rows[item] for item in items))
-        for wait, items in replay(texts, plan.hardware.generation)
-    )
-    states = timeline(tokens, wave.begin, wave.end)
-    return WaveRun(
+    waits = tuple((rows[wait], tuple(rows[item] for item in items)) for wait, items in releases)
+    run = WaveRun(
         se,
-        wave.simd,
-        wave.slot,
-        wid,
+        *names[id(wave)],
         plan.target_cu,
         wave.begin,
         wave.end,
         wave.launch.index,
         wave.group.number,
         tokens,
-        states,
+        timeline(tokens, wave.begin, wave.end),
         waits,
     )
-
-
-def _wave_truth(
-    wave: LiveWave, run: WaveRun, generation: int, names: Mapping[int, tuple[int, int, int]]
-) -> WaveTruth:
-    table = np.array(wave.rows, dtype=np.int64)
-    instructions = wave.launch.kernel.instructions
-    texts = [instructions[row].text for row in table[:, INSTRUCTION].tolist()]
-    return WaveTruth(
-        table[:, 4].astype(np.int32),
-        table[:, 5].astype(np.uint8),
-        table[:, 6].astype(np.uint8),
-        table[:, 7].astype(np.int32),
-        table[:, 8].copy(),
-        tuple((wait, tuple(items)) for wait, items in replay(texts, generation)),
-        {name: tuple(rounds) for name, rounds in wave.rounds.items()},
+    truth = WaveTruth(
+        table[:, INSTRUCTION].astype(np.int32),
+        table[:, CAUSE].astype(np.uint8),
+        table[:, GAP_CAUSE].astype(np.uint8),
+        table[:, PRODUCER].astype(np.int32),
+        table[:, RETURNED].copy(),
+        releases,
+        {name: tuple(counts) for name, counts in wave.iterations.items()},
         run.kernel,
         run.workgroup,
-        table[:, 9].astype(np.int32),
+        table[:, BLAMED].astype(np.int32),
         np.array([names.get(id(by), (-1, -1, -1)) for by in wave.blamed_waves], dtype=np.int64),
-        _held(wave),
-        _holder(wave),
+        _by_cause(wave.held_rows, 0).astype(np.int64),
+        _by_cause(wave.holder_rows, -1),
     )
+    return run, truth
 
 
-def _held(wave: LiveWave) -> np.ndarray:
-    """Cycles of each stall by cause, int64 [tokens, causes]."""
-    held = np.zeros((len(wave.held_rows), len(Cause)), dtype=np.int64)
-    for row, causes in enumerate(wave.held_rows):
-        for cause, cycles in causes.items():
-            held[row, cause] = cycles
-    return held
-
-
-def _holder(wave: LiveWave) -> np.ndarray:
-    """Instructions to blame for each stall by cause, int32 [tokens, causes], -1 if none."""
-    holder = np.full((len(wave.holder_rows), len(Cause)), -1, dtype=np.int32)
-    for row, causes in enumerate(wave.holder_rows):
-        for cause, instruction in causes.items():
-            holder[row, cause] = instruction
-    return holder
+def _by_cause(rows: list[dict[int, int]], default: int) -> np.ndarray:
+    """The numbers of each token by cause, int32 [tokens, causes]."""
+    table = np.full((len(rows), len(Cause)), default, dtype=np.int32)
+    for row, causes in enumerate(rows):
+        table[row, list(causes)] = list(causes.values())
+    return table
 
 
 def _residencies(plan: Plan, se: int, waves: list[LiveWave], rng: random.Random) -> list[list[int]]:

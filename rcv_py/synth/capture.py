@@ -1,4 +1,4 @@
-"""A made-up capture in memory: what will be written, and the truth about it."""
+"""A synthetic capture in memory: what will be written, and the truth about it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.model.kinds import TokenKind, WaveState
-from rcv_py.synth.program import Kernel, Source
-from rcv_py.synth.sources import SOURCES
+from rcv_py.synth.program import SOURCES, Kernel, Source
 from rcv_py.synth.truth import Truth
 
 
@@ -33,7 +32,7 @@ class WaveRun:
 
     @property
     def key(self) -> tuple[int, int, int, int]:
-        """What names the wave: shader engine, SIMD, slot, how-manieth of the slot."""
+        """What names the wave: shader engine, SIMD, slot, ordinal in the slot."""
         return (self.se, self.simd, self.slot, self.wid)
 
     @property
@@ -57,29 +56,21 @@ class Capture:
     other_simd: Mapping[int, np.ndarray] = field(default_factory=dict)  # se: int64 [n, 3]
     events: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)  # se: records of version 3.1
     spm: Mapping[str, Any] = field(default_factory=dict)
+    pc_samples: tuple[np.ndarray, np.ndarray] | None = None  # samplers.pc_samples; then there are no waves
     code_extras: Mapping[str, Any] = field(default_factory=dict)  # further keys of code.json
     sources: Mapping[str, Source] = field(default_factory=lambda: SOURCES)
 
     @property
-    def first_rows(self) -> list[int]:
-        """Code row of each kernel's label; its instructions follow."""
-        rows, row = [], 0
-        for kernel in self.kernels:
-            rows.append(row)
-            row += 1 + len(kernel.instructions)
-        return rows
-
-    @property
-    def row_count(self) -> int:
-        """Rows of the code table, labels included."""
-        return sum(1 + len(kernel.instructions) for kernel in self.kernels)
+    def has_code(self) -> bool:
+        """Whether anything ran that code is recorded of."""
+        return bool(self.waves) or self.pc_samples is not None
 
 
 def timeline(tokens: np.ndarray, begin: int, end: int) -> np.ndarray:
     """Return the wave states between begin and end, int64 [m, 2]: state, duration.
 
     Stalls of waits and the whole last instruction are WAIT, other stalls STALL, what is left EXEC; IDLE
-    before the first token and behind the last one.
+    before the first token and after the last one.
     """
     time, kind, stall, duration, _ = tokens.T
     is_end = kind == TokenKind.MSG
@@ -95,14 +86,3 @@ def timeline(tokens: np.ndarray, begin: int, end: int) -> np.ndarray:
     states, length = states[length > 0], length[length > 0]
     starts = np.flatnonzero(np.append(True, states[1:] != states[:-1]))
     return np.column_stack([states[starts], np.add.reduceat(length, starts)])
-
-
-def code_totals(waves: tuple[WaveRun, ...], rows: int) -> np.ndarray:
-    """Return hits, latency, stall and idle of each code row over all waves, int64 [rows, 4]."""
-    totals = np.zeros((rows, 4), dtype=np.int64)
-    for wave in waves:
-        time, _, stall, duration, row = wave.tokens.T
-        before = np.maximum.accumulate(np.append(wave.begin, (time + duration)[:-1]))
-        values = np.column_stack([np.ones_like(time), duration, stall, np.maximum(time - before, 0)])
-        np.add.at(totals, row, values)
-    return totals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 # Issue time in cycles and how often it is that long, by unit; the last one takes the rest.
 _GFX9_ISSUE = {
@@ -69,7 +69,7 @@ class Hardware:
         return self.up(base * (1.0 + self.jitter * rng.random() ** 3))
 
     def busy(self, unit: str, rng: random.Random) -> int:
-        """Cycles a token lasts behind its stall."""
+        """Cycles a token lasts after its stall."""
         draw = rng.random()
         for cycles, share in self.issue[unit]:
             if draw < share:
@@ -95,10 +95,9 @@ RDNA3 = Hardware(
     fetch_branch=7,
     launch=17,
 )
-RDNA4 = Hardware(
+RDNA4 = replace(
+    RDNA3,
     generation=12,
-    step=1,
-    slots=4,
     issue={**_RDNA_BUSY, "matrix": ((18, 0.1), (16, 1.0))},
     lds_latency=44,
     bytes_per_cycle=28.0,

@@ -110,17 +110,12 @@ def _unit(name: str, generation: int) -> tuple[str, int]:
 
 
 def _registers(name: str, text: str) -> tuple[frozenset[str], frozenset[str]]:
-    operands = text[len(name) :].split(",") if "," in text else [text[len(name) :]]
-    named = [_expanded(operand) for operand in _joined(operands)]
+    named = [_expanded(operand) for operand in text[len(name) :].split(",") if operand.strip()]
     has_destination = not name.startswith((*_NO_DESTINATION, "s_cmp", "s_cbranch", "s_wait", "v_cmpx"))
     writes = named[0] if named and has_destination else frozenset()
     start = 0 if name.startswith(_ACCUMULATES) or not has_destination else 1
     reads = frozenset().union(*named[start:])
     return reads, writes
-
-
-def _joined(operands: list[str]) -> list[str]:
-    return [operand.strip() for operand in operands if operand.strip()]
 
 
 def _expanded(operand: str) -> frozenset[str]:
@@ -159,18 +154,14 @@ def _counts(name: str, unit: str, generation: int, is_store: bool) -> tuple[str,
 def _waits(text: str) -> tuple[tuple[str, int], ...]:
     separate = _SEPARATE.match(text)
     if separate:
-        return _separate_waits(separate.group(1), int(separate.group(2), 0))
+        counters, value = separate.group(1).split("_"), int(separate.group(2), 0)
+        if len(counters) == 1:
+            return ((counters[0], value),)
+        # A combined wait packs two values: the named memory counter above bit 8, the LDS counter below.
+        return ((counters[0], value >> 8 & 63), (counters[1], value & 63))
     if text.startswith("s_waitcnt_vscnt"):
         return (("vscnt", int(text.rsplit(",", 1)[1].strip(), 0)),)
     return tuple((counter, int(value)) for counter, value in _COUNT.findall(text))
-
-
-def _separate_waits(names: str, value: int) -> tuple[tuple[str, int], ...]:
-    """A combined wait packs two values: the named memory counter above bit 8, the LDS counter below."""
-    counters = names.split("_")
-    if len(counters) == 1:
-        return ((counters[0], value),)
-    return ((counters[0], value >> 8 & 63), (counters[1], value & 63))
 
 
 def _passes(name: str, unit: str, width: int, generation: int) -> int:
@@ -187,13 +178,10 @@ def _size(text: str, unit: str) -> int:
     name = text.split(maxsplit=1)[0]
     if unit in ("vmem", "lds", "smem", "matrix"):
         return 16 if "mfma_scale" in name else 8
-    if name.startswith("v_") and not _is_short_vector(name, text):
+    is_short = name.endswith("_e32") or name.startswith(("v_mov_b32", "v_readfirstlane", "v_nop"))
+    if name.startswith("v_") and not is_short:
         return 8
     return 8 if unit in ("salu", "valu") and _has_literal(text) else 4
-
-
-def _is_short_vector(name: str, text: str) -> bool:
-    return name.endswith("_e32") or name.startswith(("v_mov_b32", "v_readfirstlane", "v_nop"))
 
 
 def _has_literal(text: str) -> bool:

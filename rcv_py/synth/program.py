@@ -1,10 +1,11 @@
-"""A kernel as the simulator runs it: instructions with their meaning, written as a small assembly text.
+"""A kernel as the simulator runs it: instructions with their meaning, written as assembly in `kernels/*.s`.
 
-The text has one instruction a line.  Lines that start with `@` say where the following instructions come
-from: `@ inner: fragment -> outer: fragment`, innermost place first; a place is the nickname of a source
-and the first text line of it that contains the fragment.  `name:` is a label.  Behind `//` stand notes:
+The text has one instruction a line, comments start with `;`, and directives such as `.symbol NAME` describe
+the kernel.  Lines that start with `@` say where the following instructions come from:
+`@ inner: fragment -> outer: fragment`, innermost place first; a place is the nickname of a source and the
+first text line of it that contains the fragment.  `name:` is a label.  After `//` stand notes:
 
-    s_cbranch_scc1 loop  // rounds=K       taken K - 1 times, then not
+    s_cbranch_scc1 loop  // iterations=K   taken K - 1 times, then not
     s_cbranch_scc1 skip  // last=K         taken only the K-th time
     s_cbranch_vccz out   // chance=0.2     taken now and then
     s_cbranch_scc1 half  // waves=0-3      taken by these waves of a workgroup
@@ -16,8 +17,11 @@ and the first text line of it that contains the fragment.  `name:` is a label.  
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
 
 from rcv_py.synth.isa import Meaning, meaning
 
@@ -40,6 +44,22 @@ class Source:
         raise ValueError(f"{self.path} has no line with {fragment!r}")
 
 
+def _copied(path: str) -> Source:
+    text = Path(__file__).parent / "sources" / path.rpartition("/")[2]
+    return Source(path, text.read_text(encoding="utf-8"))
+
+
+SOURCES = {
+    "matmul": _copied("/src/matmul/matmul.hip"),
+    "tile": _copied("/src/matmul/./include/tile_io.h"),
+    "vector": _copied("/src/vector/vector.hip"),
+    "wmma": _copied("/src/wmma/matmul_wmma.hip"),
+    "wave": _copied("/src/wmma/wave_tile.h"),
+    # As in real captures, headers of the toolkit are referred to but not copied.
+    "hip": Source("/opt/rocm/include/hip/amd_detail/amd_hip_runtime.h", is_copied=False),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """One instruction of a kernel."""
@@ -59,23 +79,39 @@ class Kernel:
     demangled: str
     generation: int
     address: int
-    codeobj: int
     instructions: tuple[Instruction, ...]
     labels: Mapping[str, int]  # name to instruction
+    codeobj: int = 2
 
     @property
     def addresses(self) -> list[int]:
         """Address of each instruction, bytes inside the code object."""
-        places, address = [], self.address
-        for instruction in self.instructions:
-            places.append(address)
-            address += instruction.meaning.size
-        return places
+        return [*accumulate((one.meaning.size for one in self.instructions), initial=self.address)][:-1]
 
     @property
     def stop(self) -> int:
-        """Address behind the last instruction."""
+        """Address after the last instruction."""
         return self.address + sum(instruction.meaning.size for instruction in self.instructions)
+
+
+def first_rows(kernels: Iterable[Kernel]) -> list[int]:
+    """Return the code row of each kernel's label, which its instructions follow, and the number of rows."""
+    return [*accumulate((1 + len(kernel.instructions) for kernel in kernels), initial=0)]
+
+
+@cache
+def kernel(name: str, address: int | None = None) -> Kernel:
+    """Return a kernel of `kernels/`, at another address than its own if one is given."""
+    text = (Path(__file__).parent / "kernels" / f"{name}.s").read_text(encoding="utf-8")
+    head = dict(line[1:].split(" ", 1) for line in text.splitlines() if line.startswith("."))
+    return assemble(
+        text,
+        head["symbol"],
+        int(head["generation"]),
+        SOURCES,
+        demangled=head["demangled"],
+        address=int(head["address"], 0) if address is None else address,
+    )
 
 
 def assemble(
@@ -86,23 +122,9 @@ def assemble(
     *,
     demangled: str = "",
     address: int = 0x1600,
-    codeobj: int = 2,
 ) -> Kernel:
     """Make a kernel from the assembly text described above; ValueError for a line without sense."""
-    lines, labels = _split(text, sources)
-    meanings = [meaning(line[0], generation) for line in lines]
-    starts = [address]
-    for item in meanings:
-        starts.append(starts[-1] + item.size)
-    made = tuple(
-        _instruction(number, line, meanings[number], labels, starts) for number, line in enumerate(lines)
-    )
-    return Kernel(symbol, demangled, generation, address, codeobj, made, labels)
-
-
-def _split(text: str, sources: Mapping[str, Source]) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
-    """Return (instruction, notes, source) of each line, and the labels."""
-    lines: list[tuple[str, str, str]] = []
+    lines: list[tuple[str, str, str]] = []  # instruction, notes, source
     labels: dict[str, int] = {}
     source = ""
     for raw in text.splitlines():
@@ -112,17 +134,19 @@ def _split(text: str, sources: Mapping[str, Source]) -> tuple[list[tuple[str, st
             source = _chain(line[1:].strip(), sources)
         elif line.endswith(":"):
             labels[line[:-1]] = len(lines)
-        elif line:
+        elif line and not line.startswith((";", ".")):
             lines.append((line, notes.strip(), source))
-    return lines, labels
+    meanings = [meaning(line[0], generation) for line in lines]
+    starts = [*accumulate((one.size for one in meanings), initial=address)]
+    instructions = tuple(
+        _instruction(number, line, meanings[number], labels, starts) for number, line in enumerate(lines)
+    )
+    return Kernel(symbol, demangled, generation, address, instructions, labels)
 
 
 def _chain(text: str, sources: Mapping[str, Source]) -> str:
-    places = []
-    for part in text.split(" -> ") if text else []:
-        nickname, _, fragment = part.partition(":")
-        places.append(sources[nickname.strip()].place(fragment.strip()))
-    return " -> ".join(places)
+    parts = [part.partition(":") for part in text.split(" -> ")] if text else []
+    return " -> ".join(sources[nickname.strip()].place(line.strip()) for nickname, _, line in parts)
 
 
 def _instruction(

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from rcv_py.model.kinds import MATRIX_PREFIXES, EventKind, StallReason, TokenKind
-from rcv_py.synth.build import Simulated
 from rcv_py.synth.capture import Capture, WaveRun
-from rcv_py.synth.program import Kernel
+from rcv_py.synth.program import Kernel, first_rows
 from rcv_py.synth.truth import Cause
-from rcv_py.synth.wave_state import LiveWave
+from rcv_py.synth.wave_state import DURATION, KIND, STALL, TIME, LiveWave
 
 SAMPLE_INTERVAL = 40  # cycles between two counter samples
 COUNTERS = (
@@ -25,11 +24,30 @@ COUNTERS = (
     "SQ_ACTIVE_INST_LDS",
     "SQ_ACTIVE_INST_FLAT",
 )
-_LEVELS = ((TokenKind.VMEM, TokenKind.FLAT), (TokenKind.LDS,), (TokenKind.SMEM,))
 _ACTIVE = (TokenKind.VALU, TokenKind.LDS, TokenKind.FLAT)
 
-_REASONS = {
-    Cause.NONE: StallReason.OTHER,
+UNIT_SKEW = 8  # cycles by which each further compute unit lags behind the traced one
+MONITOR_INTERVAL = 512  # cycles between two values of a performance monitor
+_VMEM = (TokenKind.VMEM, TokenKind.FLAT)
+_LEVELS = (_VMEM, (TokenKind.LDS,), (TokenKind.SMEM,))
+_INSTRUCTIONS = {
+    "SQ_INSTS_VALU": (TokenKind.VALU, TokenKind.MATRIX),
+    "SQ_INSTS_SALU": (TokenKind.SALU,),
+    "SQ_INSTS_LDS": (TokenKind.LDS,),
+    "SQ_INSTS_VMEM": _VMEM,
+}
+DEVICE_MONITORS = ("SQ_WAVES", "SQ_INSTS_VMEM")
+SHADER_MONITORS = (
+    "SQ_WAVES",
+    "SQ_INSTS_VALU",
+    "SQ_INSTS_SALU",
+    "SQ_INSTS_LDS",
+    "SQ_WAVE_CYCLES",
+    "SQ_WAIT_ANY",
+    "SQ_BUSY_CYCLES",
+)
+
+_REASONS = {  # of the other causes a sampler says nothing
     Cause.FETCH: StallReason.FETCH,
     Cause.DEPENDENCY: StallReason.ALU_DEPENDENCY,
     Cause.COUNTER: StallReason.WAITCNT,
@@ -37,18 +55,17 @@ _REASONS = {
     Cause.BARRIER: StallReason.BARRIER,
     Cause.ARBITER: StallReason.ARBITER_LOST,
     Cause.PIPE: StallReason.PIPE_STALLED,
-    Cause.DRAIN: StallReason.OTHER,
     Cause.LAUNCH: StallReason.FETCH,
     Cause.OWN_UNIT: StallReason.ARBITER_LOST,
-    Cause.UNTOLD: StallReason.OTHER,
 }
 
 
-def counters(capture: Capture, se: int) -> np.ndarray:
-    """Return the samples of `COUNTERS` on the target CU, int64 [n, 7]: time, four values, cu, bank.
+def counters(capture: Capture, se: int, units: int = 1) -> np.ndarray:
+    """Return the samples of `COUNTERS`, int64 [n, 7] by time: time, four values, cu, bank.
 
-    A sample tells of the cycles since the one before it; levels are those of its moment.  Where no wave
-    is resident there is no sample.
+    A sample covers the cycles since the one before it; levels are those of its moment.  Where no wave
+    is resident there is no sample.  Of several compute units the first is the target CU; each of the others
+    does the same `UNIT_SKEW` cycles later.
     """
     waves = [wave for wave in capture.waves if wave.se == se]
     tokens = np.concatenate([wave.tokens for wave in waves])
@@ -63,7 +80,9 @@ def counters(capture: Capture, se: int) -> np.ndarray:
     rows = [
         np.column_stack([time, *bank, cu, np.full_like(time, b)]) for b, bank in enumerate((bank0, bank1))
     ]
-    return np.stack(rows, axis=1).reshape(-1, 7)[_is_resident(waves, time).repeat(2)]
+    first_unit = np.stack(rows, axis=1).reshape(-1, 7)[_is_resident(waves, time).repeat(2)]
+    table = np.concatenate([first_unit + np.array([UNIT_SKEW * n, 0, 0, 0, 0, n, 0]) for n in range(units)])
+    return table[np.argsort(table[:, 0], kind="stable")]
 
 
 def _is_resident(waves: Sequence[WaveRun], time: np.ndarray) -> np.ndarray:
@@ -102,8 +121,8 @@ def _cycles_since(moments: np.ndarray, time: np.ndarray) -> np.ndarray:
 
 
 def _passes_of_row(capture: Capture) -> np.ndarray:
-    passes = np.zeros(capture.row_count, dtype=np.int64)
-    for first, kernel in zip(capture.first_rows, capture.kernels, strict=True):
+    passes = np.zeros(first_rows(capture.kernels)[-1], dtype=np.int64)
+    for first, kernel in zip(first_rows(capture.kernels), capture.kernels, strict=False):
         for number, item in enumerate(kernel.instructions, start=first + 1):
             if item.text.startswith(MATRIX_PREFIXES):
                 passes[number] = item.meaning.passes
@@ -118,13 +137,12 @@ def shader_data(waves: Sequence[LiveWave], cu: int) -> np.ndarray:
 
 def sibling(waves: Sequence[LiveWave], simd: int) -> np.ndarray:
     """Return the memory instructions of one SIMD, int64 [n, 3]: time, duration, category."""
-    memory = (TokenKind.VMEM, TokenKind.FLAT, TokenKind.LDS)
     rows = [
-        (row[0] + row[2], row[3] - row[2], row[1])
+        (row[TIME] + row[STALL], row[DURATION] - row[STALL], row[KIND])
         for wave in waves
         if wave.simd == simd
         for row in wave.rows
-        if row[1] in memory
+        if row[KIND] in (*_VMEM, TokenKind.LDS)
     ]
     return np.array(sorted(rows), dtype=np.int64)
 
@@ -176,26 +194,57 @@ def _dispatch(time: int, index: int, kernel: Kernel) -> dict[str, Any]:
     }
 
 
-def monitors(capture: Capture, interval: int = 1024) -> dict[str, Any]:
-    """Return spm.json: waves and vector memory instructions per interval; silent ones are left out."""
-    table: dict[str, Any] = {}
-    for counter in ("SQ_WAVES", "SQ_INSTS_VMEM"):
-        values: dict[str, Any] = {}
-        for se in sorted({wave.se for wave in capture.waves}):
-            moments = np.concatenate([_moments(wave, counter) for wave in capture.waves if wave.se == se])
-            place, count = np.unique(moments // interval, return_counts=True)
-            time = (place + 1) * interval
-            pairs = np.column_stack([np.diff(time, prepend=0), count])
-            values[str(se)] = {"0": pairs.tolist()}
-        table[counter] = {"dimensions": ["SE", "INSTANCE"], "values": values}
+def monitors(capture: Capture, names: Sequence[str], interval: int = MONITOR_INTERVAL) -> dict[str, Any]:
+    """Return spm.json: instructions, waves and their cycles per interval; intervals without any are left out.
+
+    Times are shader cycles of the engine: the end of the interval, as differences.
+    """
+    table: dict[str, Any] = {name: {"dimensions": ["SE", "INSTANCE"], "values": {}} for name in names}
+    for se in sorted({wave.se for wave in capture.waves}):
+        waves = [wave for wave in capture.waves if wave.se == se]
+        first = min(wave.begin for wave in waves) // interval
+        last = max(wave.end for wave in waves) // interval + 1
+        edges = np.arange(first, last + 1) * interval
+        values = _monitored(waves, edges)
+        for name in names:
+            rows = np.flatnonzero(values[name])
+            pairs = np.column_stack([np.diff(edges[1:][rows], prepend=0), values[name][rows]])
+            table[name]["values"][str(se)] = {"0": pairs.tolist()}
     return table
 
 
-def _moments(wave: WaveRun, counter: str) -> np.ndarray:
-    if counter == "SQ_WAVES":
-        return np.array([wave.begin])
-    chosen = np.isin(wave.tokens[:, 1], (TokenKind.VMEM, TokenKind.FLAT))
-    return (wave.tokens[:, 0] + wave.tokens[:, 2])[chosen]
+def _monitored(waves: list[WaveRun], edges: np.ndarray) -> dict[str, np.ndarray]:
+    tokens = np.concatenate([wave.tokens for wave in waves])
+    begin, end = np.array([(wave.begin, wave.end) for wave in waves]).T
+    issue = tokens[:, 0] + tokens[:, 2]
+    waits = tokens[tokens[:, 1] == TokenKind.IMMED]
+    return {
+        "SQ_WAVES": _counted(begin, edges),
+        "SQ_WAVE_CYCLES": _covered(begin, end, edges),
+        "SQ_WAIT_ANY": _covered(waits[:, 0], waits[:, 0] + waits[:, 2], edges),
+        "SQ_BUSY_CYCLES": _covered(*_union(begin, end), edges),
+        **{
+            name: _counted(issue[np.isin(tokens[:, 1], kinds)], edges)
+            for name, kinds in _INSTRUCTIONS.items()
+        },
+    }
+
+
+def _counted(moments: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """How many moments lie in each [edge, next edge)."""
+    return np.diff(np.searchsorted(np.sort(moments), edges))
+
+
+def _covered(begin: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Cycles of all spans in each interval."""
+    return np.diff([(np.clip(edge, begin, end) - begin).sum() for edge in edges.tolist()])
+
+
+def _union(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.argsort(begin, kind="stable")
+    begin, reach = begin[order], np.maximum.accumulate(end[order])
+    is_new = np.append(True, begin[1:] > reach[:-1])
+    return begin[is_new], reach[np.append(is_new[1:], True)]
 
 
 def pc_samples(capture: Capture, period: int = 48) -> tuple[np.ndarray, np.ndarray]:
@@ -203,9 +252,9 @@ def pc_samples(capture: Capture, period: int = 48) -> tuple[np.ndarray, np.ndarr
 
     Every wave is looked at every `period` cycles; between two instructions it is stalled on the later one.
     """
-    issued = np.zeros(capture.row_count, dtype=np.int64)
-    reasons = np.zeros((capture.row_count, len(StallReason)), dtype=np.int64)
-    table = np.array([_REASONS[cause] for cause in Cause])
+    issued = np.zeros(first_rows(capture.kernels)[-1], dtype=np.int64)
+    reasons = np.zeros((len(issued), len(StallReason)), dtype=np.int64)
+    table = np.array([_REASONS.get(cause, StallReason.OTHER) for cause in Cause])
     for number, wave in enumerate(capture.waves):
         truth = capture.truth.waves[wave.key]
         start, _, stall, duration, row = wave.tokens.T
@@ -216,8 +265,3 @@ def pc_samples(capture: Capture, period: int = 48) -> tuple[np.ndarray, np.ndarr
         np.add.at(issued, row[token[~is_stalled]], 1)
         np.add.at(reasons, (row[token[is_stalled]], table[cause[is_stalled]]), 1)
     return issued, reasons
-
-
-def other_simd_of(simulated: Simulated, se: int, traced: int) -> np.ndarray:
-    """The memory instructions of the sibling of the traced SIMD on one shader engine."""
-    return sibling(simulated.live[se], traced ^ 1)

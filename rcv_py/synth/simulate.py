@@ -42,8 +42,8 @@ class ComputeUnit:
         self._slots: set[tuple[int, int]] = set()
         self._waiting_groups: list[Group] = []
         self._done: list[LiveWave] = []
-        # (simd, kernel, instruction): hits, latency, stall, idle
-        self.lines: dict[tuple[int, int, int], list[int]] = {}
+        # (simd, instruction): hits, latency, stall, idle
+        self.lines: dict[tuple[int, int], list[int]] = {}
         self._units = {
             "wait": self._wait,
             "none": self._sleep,
@@ -280,7 +280,7 @@ class ComputeUnit:
         self._immediate(wave, now + turns * self._hw.step)
 
     def _immediate(self, wave: LiveWave, release: int) -> None:
-        """Record a token that is all stall, and go on behind it."""
+        """Record a token that is all stall, and go on after it."""
         self._record(wave, TokenKind.IMMED, release, 0, -1)
         self._advance(wave, wave.pc + 1, release)
 
@@ -348,7 +348,7 @@ class ComputeUnit:
         self._advance(wave, instruction.target if is_taken else wave.pc + 1, now + busy, away)
 
     def _end(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
-        """Drain what is outstanding: mostly in the token, now and then in front of it."""
+        """Drain what is outstanding: mostly in the token, now and then before it."""
         pending = [item for queue in wave.pending.values() for item in queue]
         drained, producer = max(pending, default=(now, -1))
         drained = self._hw.up(max(drained, now + _DRAIN, wave.last_end))
@@ -402,7 +402,7 @@ class ComputeUnit:
         wave.last_end = max(wave.last_end, wave.attempt + stall + busy)
 
     def _count(self, wave: LiveWave, duration: int, stall: int, gap: int) -> None:
-        totals = self.lines.setdefault((wave.simd, wave.launch.index, wave.pc), [0, 0, 0, 0])
+        totals = self.lines.setdefault((wave.simd, wave.pc), [0, 0, 0, 0])
         totals[0] += 1
         totals[1] += duration
         totals[2] += stall

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 
 
 class Cause(IntEnum):
-    """Why a token stalled, or why there was a gap in front of it."""
+    """Why a token stalled, or why there was a gap before it."""
 
     NONE = 0
     FETCH = 1  # instruction not in the cache, or the way there after a branch
@@ -20,7 +19,7 @@ class Cause(IntEnum):
     SLEEP = 4  # s_nop and its like: the program asked for it
     BARRIER = 5  # other waves of the workgroup were not there yet
     ARBITER = 6  # another wave had the unit in this cycle
-    PIPE = 7  # the unit, or the queue in front of it, was full
+    PIPE = 7  # the unit, or the queue before it, was full
     DRAIN = 8  # s_endpgm: stores were on their way
     LAUNCH = 9  # before the first instruction
     OWN_UNIT = 10  # the wave's own instruction before still had the unit
@@ -33,25 +32,19 @@ class WaveTruth:
 
     instruction: np.ndarray  # int32, instruction of the kernel
     cause: np.ndarray  # uint8, Cause of the stall
-    gap_cause: np.ndarray  # uint8, Cause of the gap in front of the token
+    gap_cause: np.ndarray  # uint8, Cause of the gap before the token
     producer: np.ndarray  # int32, token it waited for, -1 if none
     returned: np.ndarray  # int64, cycle at which its memory operation was done, -1 if it is none
     releases: tuple[tuple[int, tuple[int, ...]], ...]  # (wait token, tokens it released), as in the file
-    rounds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # label to rounds of each visit
-    kernel: int = 0  # index of the launch's kernel
-    workgroup: int = 0
-    blamed: np.ndarray = field(
-        default_factory=lambda: np.zeros(0, dtype=np.int32)
-    )  # int32, instruction that made it stall, of any wave: producer, or holder of the unit; -1 if none
-    blamed_wave: np.ndarray = field(
-        default_factory=lambda: np.zeros((0, 3), dtype=np.int64)
-    )  # int64 [n, 3], simd, slot and wid of the wave that made it stall; -1 if none
-    held: np.ndarray = field(
-        default_factory=lambda: np.zeros((0, len(Cause)), dtype=np.int64)
-    )  # int64 [n, causes], cycles of the stall in which each cause alone would have kept it: they overlap
-    holder: np.ndarray = field(
-        default_factory=lambda: np.zeros((0, len(Cause)), dtype=np.int32)
-    )  # int32 [n, causes], instruction to blame for each of these, of any wave; -1 if none
+    iterations: Mapping[str, tuple[int, ...]]  # of loops by label, of each visit
+    kernel: int  # index of the launch's kernel
+    workgroup: int
+    blamed: (
+        np.ndarray
+    )  # int32, instruction of any wave that made it stall, or -1: producer, holder of the unit
+    blamed_wave: np.ndarray  # int64 [n, 3], simd, slot and wid of the wave that made it stall; -1 if none
+    held: np.ndarray  # int64 [n, causes], cycles of the stall that each cause alone explains: they overlap
+    holder: np.ndarray  # int32 [n, causes], instruction of any wave to blame for each of these, -1 if none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,33 +52,7 @@ class Truth:
     """The truth about a capture.  Times are raw cycles of the wave's shader engine, as in the files."""
 
     waves: Mapping[tuple[int, int, int, int], WaveTruth]  # (se, simd, slot, wid)
-    lines: (
-        np.ndarray
-    )  # int64 [rows, 4]: hits, latency, stall, idle of each code row, counted while simulating
+    lines: np.ndarray  # int64 [rows, 4]: hits, latency, stall, idle of each code row, as simulated
     residencies: np.ndarray  # int64 [n, 8]: se, cu, simd, slot, begin, end, kernel, workgroup
     offset_of_se: Mapping[int, int]  # cycles to add to put all shader engines on one clock
-    scopes: np.ndarray = field(
-        default_factory=lambda: np.zeros((0, 8), dtype=np.int64)
-    )  # int64 [n, 8]: se, simd, slot, begin, end, depth, marker, 1 for a point; of all SIMDs of the target CU
-
-    def as_json(self) -> dict[str, Any]:
-        """Everything as plain lists and dictionaries, for a truth.json."""
-        return {
-            "causes": [cause.name.lower() for cause in Cause],
-            "lines": self.lines.tolist(),
-            "residencies": self.residencies.tolist(),
-            "scopes": self.scopes.tolist(),
-            "offset_of_se": {str(se): offset for se, offset in self.offset_of_se.items()},
-            "waves": {"/".join(map(str, key)): _wave_json(wave) for key, wave in self.waves.items()},
-        }
-
-
-def _wave_json(wave: WaveTruth) -> dict[str, Any]:
-    columns = ("instruction", "cause", "gap_cause", "producer", "returned", "blamed")
-    return {
-        **{name: getattr(wave, name).tolist() for name in columns},
-        "releases": [[wait, list(producers)] for wait, producers in wave.releases],
-        "rounds": {name: list(rounds) for name, rounds in wave.rounds.items()},
-        "kernel": wave.kernel,
-        "workgroup": wave.workgroup,
-    }
+    scopes: np.ndarray  # int64 [n, 8]: se, simd, slot, begin, end, depth, marker, 1 for a point; of all SIMDs

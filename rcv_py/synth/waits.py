@@ -8,7 +8,7 @@ it is waited for down to zero.  The simulator times waits by the hardware's rule
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -75,76 +75,62 @@ def _apply(
     released.extend((position, items) for items in found if items)
 
 
+_MEMORY = r"(?:global_|scratch_|.?buffer_)"
+_FLAT_LOAD = Effect(("flat",), unorders=("lgkmcnt", "vmcnt"))
+_SCALAR = (
+    (r"ds_|s_sendmsg", Effect(("lgkmcnt",))),
+    (r"s_load|s_store", Effect(("lgkmcnt",), unorders=("lgkmcnt",))),
+)
+_BEFORE_GFX12 = (
+    (r"s_sendmsg_rtn", Effect(("lgkmcnt", "lgkmcnt"))),
+    (r"flat_.*store", Effect(("flat",), unorders=("lgkmcnt", "vscnt"))),
+    (r"flat_", _FLAT_LOAD),
+    (_MEMORY + r".*store", Effect(("vscnt",))),
+    (_MEMORY, Effect(("vmcnt",))),
+    *_SCALAR,
+)
+# What instructions other than waits do, by how their text begins; the first row that fits counts.
+_EFFECTS = {
+    9: (*_SCALAR, (r"flat_", _FLAT_LOAD), (_MEMORY, Effect(("vmcnt",)))),
+    10: _BEFORE_GFX12,
+    11: _BEFORE_GFX12,
+    12: (
+        (r".*_bvh", Effect(("bvhcnt",))),
+        (r"(?=.?ds_).*(?:param_load|ds_direct)", Effect(("expcnt",))),
+        (r".?ds_", Effect(("dscnt",))),
+        (r"s_load|s_store", Effect(("kmcnt",), unorders=("kmcnt",))),
+        (r"s_sendmsg_rtn", Effect(("kmcnt", "kmcnt"))),
+        (r"s_sendmsg", Effect(("kmcnt",))),
+        (r"flat_store", Effect(("flat",), unorders=("storecnt", "dscnt"))),
+        (r"flat_", Effect(("flat",), unorders=("loadcnt", "dscnt"))),
+        (_MEMORY + r".*store|global_wb", Effect(("storecnt",))),
+        (_MEMORY, Effect(("loadcnt",))),
+    ),
+}
+# What a wait names, and the counter that it means, in the order in which they are looked at.
+_COUNTERS = {
+    9: {"lgk": "lgkmcnt", "vmcnt": "vmcnt"},
+    10: {"vs": "vscnt", "vm": "vmcnt", "lgkm": "lgkmcnt"},
+    11: {"vs": "vscnt", "vm": "vmcnt", "lgkm": "lgkmcnt"},
+    12: {name: name for name in ("bvhcnt", "expcnt", "samplecnt", "kmcnt", "storecnt", "loadcnt", "dscnt")},
+}
+
+
 @cache
 def effect_of(text: str, generation: int) -> Effect | None:
     """Return what the instruction does to the queues, or None if nothing."""
-    rule = {9: _gfx9, 10: _gfx11, 11: _gfx11, 12: _gfx12}[generation]
-    return rule(text)
-
-
-def _gfx9(text: str) -> Effect | None:
-    if text.startswith("s_waitcnt"):
-        return _wait(text, (("lgk", "lgkmcnt"), ("vmcnt", "vmcnt")))
-    if text.startswith(("ds_", "s_sendmsg")):
-        return Effect(pushes=("lgkmcnt",))
-    if text.startswith(("s_load", "s_store")):
-        return Effect(pushes=("lgkmcnt",), unorders=("lgkmcnt",))
-    if text.startswith("flat_"):
-        return Effect(pushes=("flat",), unorders=("lgkmcnt", "vmcnt"))
-    return Effect(pushes=("vmcnt",)) if _is_memory(text) else None
-
-
-def _gfx11(text: str) -> Effect | None:
-    if text.startswith("s_wait"):
-        names = ("vscnt", "vmcnt", "lgkmcnt")
-        return _wait(text, tuple((name[:-3], name) for name in names)) if "s_wait_alu" not in text else None
-    if text.startswith("s_sendmsg_rtn"):
-        return Effect(pushes=("lgkmcnt", "lgkmcnt"))
-    memory = "vscnt" if "store" in text else "vmcnt"
-    if text.startswith("flat_"):
-        return Effect(pushes=("flat",), unorders=("lgkmcnt", memory))
-    if _is_memory(text):
-        return Effect(pushes=(memory,))
-    return None if text.startswith("s_wait") else _gfx9(text)
-
-
-_GFX12_ORDER = ("bvhcnt", "expcnt", "samplecnt", "kmcnt", "storecnt", "loadcnt", "dscnt")
-_GFX12: tuple[tuple[Callable[[str], bool], Effect], ...] = (
-    (lambda text: "_bvh" in text, Effect(pushes=("bvhcnt",))),
-    (lambda text: "ds_" in text[:4] and ("param_load" in text or "ds_direct" in text), Effect(("expcnt",))),
-    (lambda text: "ds_" in text[:4], Effect(pushes=("dscnt",))),
-    (lambda text: text.startswith(("s_load", "s_store")), Effect(("kmcnt",), unorders=("kmcnt",))),
-    (lambda text: text.startswith("s_sendmsg_rtn"), Effect(pushes=("kmcnt", "kmcnt"))),
-    (lambda text: text.startswith("s_sendmsg"), Effect(pushes=("kmcnt",))),
-    (lambda text: text.startswith("flat_store"), Effect(("flat",), unorders=("storecnt", "dscnt"))),
-    (lambda text: text.startswith("flat_"), Effect(("flat",), unorders=("loadcnt", "dscnt"))),
-    (
-        lambda text: _is_memory(text) and ("store" in text or text.startswith("global_wb")),
-        Effect(pushes=("storecnt",)),
-    ),
-    (lambda text: _is_memory(text), Effect(pushes=("loadcnt",))),  # noqa: PLW0108 - defined below
-)
-
-
-def _gfx12(text: str) -> Effect | None:
-    if text.startswith("s_wait"):
-        if "s_wait_idle" in text:
-            return Effect(empties=True)
-        return None if "s_wait_alu" in text else _wait(text, tuple((name, name) for name in _GFX12_ORDER))
-    return next((effect for fits, effect in _GFX12 if fits(text)), None)
-
-
-def _is_memory(text: str) -> bool:
-    return text.startswith(("global_", "scratch_", "buffer_")) or text[1:].startswith("buffer_")
-
-
-def _wait(text: str, names: tuple[tuple[str, str], ...]) -> Effect | None:
-    waits = tuple((name, _number(text, name)) for sign, name in names if sign in text)
+    if not text.startswith("s_wait"):
+        rules = _EFFECTS[generation]
+        return next((effect for pattern, effect in rules if re.match(pattern, text)), None)
+    if generation == 12 and "s_wait_idle" in text:
+        return Effect(empties=True)
+    named = {} if "s_wait_alu" in text else _COUNTERS[generation]
+    waits = tuple((counter, _number(text, counter)) for sign, counter in named.items() if sign in text)
     return Effect(waits=waits) if waits else None
 
 
 def _number(text: str, name: str) -> int:
-    """Read the number behind a counter's name and one more character; 0 if there is none."""
+    """Read the number after a counter's name and one more character; 0 if there is none."""
     _, found, rest = text.partition(name)
     match = (_HEX if "0x" in text else _DECIMAL).match(rest[1:]) if found else None
     return int(match.group(1), 0) if match else 0

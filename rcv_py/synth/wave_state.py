@@ -22,9 +22,9 @@ class Launch:
 
     kernel: Kernel
     groups: int  # workgroups the unit runs, one after the other as slots get free
-    begin: int  # raw cycle of the first wave
-    rounds: Mapping[str, Sequence[int]] = field(default_factory=dict)  # per name, by workgroup
+    iterations: Mapping[str, Sequence[int]] = field(default_factory=dict)  # of loops by name, by workgroup
     waves_per_group: int = 4
+    begin: int = 70_000  # raw cycle of the first wave
     index: int = 0  # number of the kernel in the capture
     first_group: int = 0
     group_step: int = 1
@@ -77,8 +77,8 @@ class LiveWave:
     ready: dict[str, tuple[int, int]] = field(
         default_factory=dict
     )  # register: (cycle, token of the matrix unit)
-    visits: dict[int, int] = field(default_factory=dict)  # branch: rounds so far
-    rounds: dict[str, list[int]] = field(default_factory=dict)
+    visits: dict[int, int] = field(default_factory=dict)  # branch: iterations so far
+    iterations: dict[str, list[int]] = field(default_factory=dict)  # label: of each visit
     markers: list[tuple[int, int]] = field(default_factory=list)  # (cycle, value)
     scopes: list[tuple[int, int, int, int, int]] = field(
         default_factory=list
@@ -129,29 +129,29 @@ class LiveWave:
             self.scopes.append((cycle, cycle, len(self.open_scopes), value >> 2, 1))
 
     def takes_branch(self, instruction: Instruction, rng: random.Random) -> bool:
-        """Decide a branch by its notes, and count the rounds of loops."""
+        """Decide a branch by its notes, and count the iterations of loops."""
         notes = instruction.notes
         if "chance" in notes:
             return rng.random() < float(notes["chance"])
         if "waves" in notes:
             first, last = map(int, notes["waves"].split("-"))
             return first <= self.number <= last
-        name = notes.get("rounds") or notes.get("last")
+        name = notes.get("iterations") or notes.get("last")
         if name is None:
             return True
-        total = self._rounds_of(name)
+        total = self._iterations_of(name)
         done = self.visits.get(self.pc, 0) + 1
         self.visits[self.pc] = done if done < total else 0
         if "last" in notes:
             return done == total
         if done == total:
-            self.rounds.setdefault(self._label(instruction.target), []).append(total)
+            self.iterations.setdefault(self._label(instruction.target), []).append(total)
         return done < total
 
-    def _rounds_of(self, name: str) -> int:
+    def _iterations_of(self, name: str) -> int:
         if name.isdigit():
             return int(name)
-        choices = self.launch.rounds[name]
+        choices = self.launch.iterations[name]
         return choices[self.group.number % len(choices)]
 
     def _label(self, target: int) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 
 from rcv_py.model.kinds import WaveState
-from rcv_py.synth.capture import Capture, WaveRun, code_totals
+from rcv_py.synth.capture import Capture, WaveRun
 
 CODE_HEADER = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
 _OCCUPANCY_FIELDS = [
@@ -36,10 +36,11 @@ class Layout:
     is_indented: bool
     empty: Any  # what stands for an empty list of waves, code, waits
     first_number: int  # LineNumber of the first code row
-    forces_underscore: bool = False  # in front of the kernel's name in its label row
+    forces_underscore: bool = False  # before the kernel's name in its label row
     has_states: bool = True  # writes wstates files
     has_waits: bool = True
-    is_packed: bool = False  # occupancy as one number an event
+    is_packed: bool = False  # occupancy as one number an event, and code without a header
+    has_service_type: bool = False  # PC samples have one, and the header is a string
 
 
 NATIVE = Layout("3.0.0", False, None, 0)
@@ -47,22 +48,21 @@ SCRIPTED = Layout("3.1.0", True, [], 1, forces_underscore=True, has_states=False
 PACKED = Layout("", False, None, 0, is_packed=True)
 
 
-def write_folder(capture: Capture, folder: Path, layout: Layout = NATIVE, with_truth: bool = False) -> None:
+def write_folder(capture: Capture, folder: Path, layout: Layout = NATIVE) -> None:
     """Write all files of a capture; the folder is made if it is not there."""
     folder.mkdir(parents=True, exist_ok=True)
     files: dict[str, Any] = {
         "filenames.json": index_table(capture, layout),
         "code.json": code_table(capture, layout),
-        "occupancy.json": occupancy_table(capture, layout),
-        **{wave.file: wave_table(wave, layout, capture) for wave in capture.waves},
+        **{wave.file: wave_table(wave, layout) for wave in capture.waves},
         **_states(capture, layout),
-        **_side_files(capture),
     }
-    if with_truth:
-        files["truth.json"] = capture.truth.as_json()
+    if capture.pc_samples is None:
+        files |= {"occupancy.json": occupancy_table(capture, layout), **_side_files(capture)}
     for name, table in files.items():
         dump(folder / name, table, layout)
-    write_sources(capture, folder, layout)
+    if capture.has_code:
+        write_sources(capture, folder, layout)
 
 
 def dump(path: Path, table: Any, layout: Layout = NATIVE) -> None:
@@ -87,6 +87,8 @@ def index_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
     ):
         if columns:
             table[key] = {str(se): [[_part(name, se), *_range(rows)]] for se, rows in columns.items()}
+    if capture.pc_samples is not None:
+        table |= {"thread_trace": False, "pc_sampling": True, "is_pcs_stochastic": True}
     if layout.is_packed:  # such a folder only tells the family, and names of waves
         del table["version"], table["gfxip"]
     return table
@@ -110,13 +112,26 @@ def _wave_names(waves: tuple[WaveRun, ...]) -> dict[str, Any]:
 
 
 def code_table(capture: Capture, layout: Layout = NATIVE) -> dict[str, Any]:
-    """code.json with ten columns a row."""
-    totals = code_totals(capture.waves, capture.row_count)
-    rows = code_rows(capture, layout)
-    code = [[*row, *map(int, counts)] for row, counts in zip(rows, totals, strict=True)]
+    """The content of `code.json`: ten columns a row, and those of PC samples."""
+    code: list[list[Any]] = []
+    header: str | list[str] = CODE_HEADER
+    if capture.pc_samples is not None:
+        service = [2] if layout.has_service_type else []
+        counts = [
+            [0, 0, 0, 0, *service, hits, sum(reasons), reasons]
+            for hits, reasons in zip(*(column.tolist() for column in capture.pc_samples), strict=True)
+        ]
+        names = [*CODE_HEADER.split(", "), "PC_Issued", "PC_Stalled", "Stall_Reasons"]
+        header = f"{CODE_HEADER}, ServiceType, Issued, Stalled, NotIssuedReasons" if service else names
+    else:
+        counts = capture.truth.lines.tolist()
+    if capture.has_code:
+        code = [[*row, *rest] for row, rest in zip(code_rows(capture, layout), counts, strict=True)]
+    if layout.is_packed:
+        return {"code": code}
     return {
         "code": code or layout.empty,
-        "header": CODE_HEADER,
+        "header": header,
         "version": layout.version,
         **capture.code_extras,
     }
@@ -173,7 +188,7 @@ def _packed(row: tuple[int, ...]) -> int:
     return kernel | simd << 12 | slot << 14 | start << 18 | cu << 19 | (time // 8) << 23
 
 
-def wave_table(wave: WaveRun, layout: Layout = NATIVE, capture: Capture | None = None) -> dict[str, Any]:
+def wave_table(wave: WaveRun, layout: Layout = NATIVE) -> dict[str, Any]:
     """One wave file."""
     shift = np.array([0, 0, 0, 0, layout.first_number])
     detail: dict[str, Any] = {

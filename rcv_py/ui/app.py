@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from PySide6.QtCore import QSettings, QSocketNotifier
+from PySide6.QtCore import QEvent, QSettings, QSocketNotifier
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -20,7 +20,7 @@ from rcv_py.base import memory, resources
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.state.commands import Commands
-from rcv_py.state.place import Place
+from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
@@ -81,10 +81,12 @@ class App:
     window: MainWindow
 
     def close(self) -> None:
-        """Close the window and end all work."""
+        """Close the window, end all work, and give the widgets back."""
         self.window.close()
         self.ui.results.close()
         self.ui.tasks.close()
+        self.window.deleteLater()
+        self.qt.sendPostedEvents(self.window, QEvent.Type.DeferredDelete)
 
 
 def run(

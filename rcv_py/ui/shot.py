@@ -137,7 +137,7 @@ def _resize(app: App, shot: Shot) -> None:
     window.workspace.show_panel(shot.panel)
     panel = window.workspace.docks[shot.panel].panel
     panel.visibility.keep_awake()
-    panel.setParent(None)  # alone, it can have any size
+    panel.setParent(window, Qt.WindowType.Window)  # alone, it can have any size
     panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     panel.resize(QSize(*shot.size) if shot.size else PANEL_SIZE)
     panel.show()

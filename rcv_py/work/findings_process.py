@@ -76,7 +76,7 @@ class FindingsProcess:
         try:
             return self._pool.submit(trace.path, waves, run_files, is_alone=True).result()
         except (WorkerStopped, CancelledError):
-            return Findings.empty(findings(trace, ()).numbers, STOPPED, of=len(trace.waves))
+            return Findings(findings(trace, ()).numbers, of=len(trace.waves), why=STOPPED)
 
 
 def findings_of_folder(folder: Path, waves: str = WORKING, run_files: tuple[Path, ...] = ()) -> Findings:

@@ -10,20 +10,30 @@ from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.timeline.lod import build
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import WaveReader
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.wave_columns import LodColumns, WaveColumns, joined
+from rcv_py.model.waves import WaveBatch
 
 HELD_BYTES = 31 << 20
 
 
 def prepare(reader: WaveReader, rows: list[int], lod: bool = True) -> WaveBatch:
     """Read waves; give lanes to overlapping tokens and, if asked, level-of-detail tables to each wave."""
-    batch = reader.read(rows)
+    return prepared_columns(reader, rows, lod).batch()
+
+
+def prepared_columns(reader: WaveReader, rows: list[int], lod: bool = True) -> WaveColumns:
+    """The same as a few long arrays, which cross a process border without an object a wave."""
+    columns = reader.columns(rows)
+    waves = columns.batch().waves
     slack = reader.base_clock if reader.base_clock > 1 else 0
-    waves = tuple(_with_lanes(wave, slack) for wave in batch.waves)
-    tables = tuple(build(wave.tokens, wave.states) for wave in waves) if lod else ()
-    lane_bytes = sum(wave.tokens.lane.nbytes for wave in waves if wave.tokens.lane is not None)
-    nbytes = batch.nbytes + lane_bytes + sum(table.nbytes for table in tables)
-    return replace(batch, waves=waves, lod=tables, nbytes=nbytes)
+    lane = [_lanes(wave.tokens, slack) for wave in waves]
+    used = [column for column in lane if column is not None]
+    return replace(
+        columns,
+        lane=joined(used, np.uint8) if used else None,
+        has_lanes=np.array([column is not None for column in lane]) if used else None,
+        lod=LodColumns.of([build(wave.tokens, wave.states) for wave in waves]) if lod else None,
+    )
 
 
 def hold_memory() -> None:
@@ -35,18 +45,9 @@ def hold_memory() -> None:
     np.empty(HELD_BYTES, dtype=np.uint8)
 
 
-def _with_lanes(wave: Wave, slack: int) -> Wave:
-    tokens = wave.tokens
-    if not _may_overlap(tokens, slack):
-        return wave
-    lane = lanes(tokens.start, tokens.end, slack)
-    if lane is None:
-        return wave
-    lane.flags.writeable = False
-    return replace(wave, tokens=replace(tokens, lane=lane))
-
-
-def _may_overlap(tokens: Tokens, slack: int) -> bool:
+def _lanes(tokens: Tokens, slack: int) -> np.ndarray | None:
     # Starts are sorted: if any two tokens overlap, so do some that follow each other.
     end = tokens.offset[:-1] + tokens.duration[:-1]
-    return bool(np.any(end > tokens.offset[1:].astype(np.int64) + slack))
+    if not np.any(end > tokens.offset[1:].astype(np.int64) + slack):
+        return None
+    return lanes(tokens.start, tokens.end, slack)

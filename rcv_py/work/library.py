@@ -20,7 +20,7 @@ from rcv_py.work.load import batches
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 DEFAULT_JOBS = 2
-FEW = 24  # captures: opening so many takes less time than starting a process
+MAX_CAPTURES_HERE = 24  # captures: opening so many takes less time than starting a process
 CALLS_AHEAD = 2
 STOPPED = "A process stopped while it opened this capture, probably for lack of memory."
 
@@ -37,7 +37,7 @@ def library_rows(
     `jobs` processes open them; 0 opens them here, with the captures of `cache`; None decides by their number.
     `has_findings` reads their waves too, of large captures some of them.
     """
-    jobs = (0 if len(paths) <= FEW else DEFAULT_JOBS) if jobs is None else jobs
+    jobs = (0 if len(paths) <= MAX_CAPTURES_HERE else DEFAULT_JOBS) if jobs is None else jobs
     if not jobs or len(paths) < 2:
         for path in paths:
             yield row_of(path, has_findings, cache)

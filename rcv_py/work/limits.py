@@ -13,7 +13,7 @@ from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
-MOST_BYTES = 8 << 20  # of wave files that are read for it
+MAX_BYTES = 8 << 20  # of wave files that are read for it
 
 
 def limits_of(trace: Trace, facts: RunFacts) -> OccupancyLimits:
@@ -24,6 +24,6 @@ def limits_of(trace: Trace, facts: RunFacts) -> OccupancyLimits:
     if is_size_known(trace, facts) or not len(trace.waves):
         return occupancy_limits(trace, facts)
     rows = waves_of_unit(trace, 0)
-    few = rows[trace.waves.size[rows].cumsum() <= MOST_BYTES].tolist()
+    few = rows[trace.waves.size[rows].cumsum() <= MAX_BYTES].tolist()
     batches = [trace.reader.read(few)] if few else []
     return occupancy_limits(trace, facts, waves_on_simd(trace, workgroups(trace, batches)))

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from rcv_py.analysis.core.occupancy import Steps
-from rcv_py.analysis.device.dispatch_curves import dispatch_curves
-from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_curves, occupancy_numbers
+from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.device.occupancy_curves import (
+    OccupancyNumbers,
+    dispatch_curves,
+    occupancy_curves,
+    occupancy_numbers,
+)
 from rcv_py.analysis.device.wave_states import LIVING, wave_states
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.columns import of_rows
-from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -24,7 +27,7 @@ class OccupancyRow:
     """A curve by name with its numbers; `ids` are the kernels it stands for."""
 
     name: str
-    steps: Steps
+    steps: StepCurve
     numbers: OccupancyNumbers
     ids: tuple[int, ...] = ()
 
@@ -37,38 +40,25 @@ def occupancy_rows(trace: Trace, by: str, read: Read, se: int | None = None) -> 
     if by == "state":
         return _of_states(read, se)
     if se is not None:
-        trace = replace(trace, occupancy=_of_engine(trace.occupancy, se))
-    return _of_kernels(trace) if by == "kernel" else _of_places(trace, by)
-
-
-def _of_engine(events: WaveEvents, se: int) -> WaveEvents:
-    return of_rows(events, events.se == se)
-
-
-def _of_places(trace: Trace, by: str) -> list[OccupancyRow]:
-    found = [
-        *occupancy_curves(trace, "all"),
-        *(occupancy_curves(trace, by, is_all=True) if by != "all" else ()),
-    ]
-    names = [ALL, *(one.name for one in found[1:])]
-    return [_row(name, one.steps) for name, one in zip(names, found, strict=False)]
-
-
-def _of_kernels(trace: Trace) -> list[OccupancyRow]:
-    every = [_row(ALL, one.steps) for one in occupancy_curves(trace, "all")]
-    return every + [
-        _row(demangled(one.name) or f"kernel {one.ids[0]} (no name)", one.steps, one.ids)
-        for one in dispatch_curves(trace.occupancy, trace.dispatches)
-    ]
+        trace = replace(trace, occupancy=of_rows(trace.occupancy, trace.occupancy.se == se))
+    total = [_row(ALL, one.steps) for one in occupancy_curves(trace, "all")]
+    if by == "all":
+        return total
+    if by == "kernel":
+        return total + [
+            _row(demangled(one.name) or f"kernel {one.ids[0]} (no name)", one.steps, one.ids)
+            for one in dispatch_curves(trace.occupancy, trace.dispatches)
+        ]
+    return total + [_row(one.name, one.steps) for one in occupancy_curves(trace, by, is_all=True)]
 
 
 def _of_states(read: Read, se: int | None) -> list[OccupancyRow]:
     made = wave_states(list(read()), se)
     if not made.waves:
         return []
-    every = _row(ALL, Steps(made.time, made.count.sum(axis=0)))
-    return [every, *(_row(state.name, Steps(made.time, made.count[state])) for state in LIVING)]
+    every = _row(ALL, StepCurve(made.time, made.count.sum(axis=0)))
+    return [every, *(_row(state.name, StepCurve(made.time, made.count[state])) for state in LIVING)]
 
 
-def _row(name: str, steps: Steps, ids: tuple[int, ...] = ()) -> OccupancyRow:
+def _row(name: str, steps: StepCurve, ids: tuple[int, ...] = ()) -> OccupancyRow:
     return OccupancyRow(name, steps, occupancy_numbers(steps), ids)

@@ -354,7 +354,7 @@ def _settle(future: Future[Any], data: bytes) -> None:
 
 
 def dumps(value: object) -> bytes:
-    """Return a pickle, and behind it the arrays of the value, each at a multiple of 16 bytes."""
+    """Return a pickle, and after it the arrays of the value, each at a multiple of 16 bytes."""
     arrays: list[pickle.PickleBuffer] = []
     text = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
     views = [array.raw() for array in arrays]

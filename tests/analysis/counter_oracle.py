@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rcv_py.analysis.waits.waitcnt.effects import UNORDERED, Effect
+from rcv_py.analysis.waits.waitcnt.generations import UNORDERED, Effect
 from rcv_py.analysis.waits.waitcnt.reference import flat_lists
 
 Rows = list[tuple[int, str, list[int]]]  # (position of the wait, counter, positions it released)

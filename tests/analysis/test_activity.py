@@ -8,11 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.occupancy import steps
-from rcv_py.analysis.core.state_shares import SHOWN, state_shares
-from rcv_py.analysis.cost.activity import activity
+from rcv_py.analysis.cost.activity import SHOWN, activity, state_shares
 from rcv_py.analysis.device.pipe_use import PIPES, covered, pipe_use
-from rcv_py.analysis.device.unit_occupancy import unit_occupancy
-from rcv_py.analysis.device.unit_table import unit_table
+from rcv_py.analysis.device.unit_table import unit_occupancy, unit_table
 from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.waves import Wave
@@ -44,7 +42,7 @@ def test_the_pie_is_the_reference_s(real) -> None:
     found = activity(trace.code)
     assert len(expected) == 3
     np.testing.assert_allclose(found.percent, list(expected.values()), rtol=3e-7)
-    assert found.whole == golden["totals"]["latency"] + golden["totals"]["idle"]
+    assert found.total == golden["totals"]["latency"] + golden["totals"]["idle"]
 
 
 def test_states_are_those_of_all_timelines(real) -> None:
@@ -147,7 +145,7 @@ def test_covered_is_counted_by_cycle(spans: list[tuple[int, int, int]]) -> None:
 def test_no_waves_is_no_use_and_no_states() -> None:
     assert len(pipe_use([])) == 0
     assert pipe_use([]).share() == 0.0
-    assert state_shares([]).whole == 0
+    assert state_shares([]).total == 0
     assert state_shares([]).percent(WaveState.EXEC) == 0.0
 
 

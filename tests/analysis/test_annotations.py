@@ -19,9 +19,9 @@ from rcv_py.analysis.cost.annotations import (
     split,
     why_not,
 )
-from rcv_py.analysis.cost.kind_latency import KindLatency, kind_latency
+from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
-from rcv_py.model.modes import LatencyMode, ReferenceRule
+from rcv_py.model.modes import LatencyMode
 from tests.analysis import build
 from tests.analysis.conftest import Case
 
@@ -57,7 +57,7 @@ def test_parts_are_cut_so_that_they_add_up() -> None:
 def test_total_latency_has_no_label_and_idle_only_if_it_counts() -> None:
     bars = annotation(Annotation.TOTAL, Ingredients(CODE, costs()))
     assert named(bars) == {"stall": [0, 30, 0, 40], "issue": [0, 70, 0, 0], "idle": [0, 10, 0, 0]}
-    assert bars.largest() == 110
+    assert bars.largest == 110
     assert named(annotation(Annotation.TOTAL, Ingredients(CODE, costs(), False))).keys() == {"stall", "issue"}
 
 
@@ -79,7 +79,7 @@ def test_what_is_hidden_is_drawn_apart_and_the_bar_keeps_its_length() -> None:
 def test_kinds_show_those_that_occur() -> None:
     kinds = np.zeros((4, KIND_COUNT), dtype=np.int64)
     kinds[1, TokenKind.VALU], kinds[3, TokenKind.SALU] = 100, 40
-    bars = annotation(Annotation.KINDS, Ingredients(CODE, costs(), kinds=KindLatency(kinds)))
+    bars = annotation(Annotation.KINDS, Ingredients(CODE, costs(), kinds=kinds))
     assert named(bars) == {"SALU": [0, 0, 0, 40], "VALU": [0, 100, 0, 0], "idle": [0, 10, 0, 0]}
     assert {part.table for part in bars.parts} == {"kind", "role"}
 
@@ -103,7 +103,7 @@ def test_memory_latency_has_whiskers_where_there_is_a_spread() -> None:
     assert named(bars) == {"stall": [0, 10, 0, 0], "issue": [0, 4, 0, 4], "memory": [0, 500, 0, 80]}
     assert (bars.low[1], bars.high[1]) == (454, 574)
     assert np.isnan(bars.low[[0, 2, 3]]).all()
-    assert bars.largest() == 574
+    assert bars.largest == 574
     assert not bars.is_sum
 
 
@@ -111,7 +111,7 @@ def test_memory_latency_by_waits_reaches_to_the_90th_percentile() -> None:
     waits = SimpleNamespace(line=np.array([2]), median=np.array([300.0]), p90=np.array([900.0]))
     bars = annotation(Annotation.MEMORY_WAITS, Ingredients(CODE, costs(), waits=waits))
     assert named(bars) == {"memory": [0, 0, 300, 0]}
-    assert (bars.low[2], bars.high[2], bars.largest()) == (300, 900, 900)
+    assert (bars.low[2], bars.high[2], bars.largest) == (300, 900, 900)
 
 
 def test_samples_have_reasons_and_no_cycles() -> None:
@@ -178,11 +178,11 @@ def test_scales_and_hidden_cycles_are_the_reference_s(case: Case) -> None:
     hidden = SimpleNamespace(idle=table[0], stall=table[1], issue=table[2])
     has = Ingredients(code, costs(code), hidden=hidden, kinds=kind_latency(case.batches, len(code)))
     largest = {one["name"]: one["max"][0] for one in case.golden["annotation_categories"]}
-    assert annotation(Annotation.TOTAL, has).largest() == largest["Total latency"]
-    assert annotation(Annotation.KINDS, has).largest() == largest["Stall Categories"]
-    assert annotation(Annotation.LATENCY_STALL, has).largest() == largest["Latency + Stall"]
+    assert annotation(Annotation.TOTAL, has).largest == largest["Total latency"]
+    assert annotation(Annotation.KINDS, has).largest == largest["Stall Categories"]
+    assert annotation(Annotation.LATENCY_STALL, has).largest == largest["Latency + Stall"]
     bars = annotation(Annotation.NONHIDDEN, has)
     if case.trace.gfxip >= 10:  # before, the reference viewer finds hidden cycles only when it is asked to
-        assert bars.largest(ReferenceRule.REFERENCE) == largest["Nonhidden Latency"]
+        assert bars.value[:-1].sum(axis=0).max(initial=0) == largest["Nonhidden Latency"]
     assert int(bars.value[3].sum()) == case.golden["totals"]["hidden_clamped"]
     assert int(bars.value[:3].sum()) == case.golden["totals"]["nonhidden"]

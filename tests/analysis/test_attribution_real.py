@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.attribution.causes import WAITS, WITHOUT_PRODUCER, Cause
-from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.waits.wait_latency import wait_summary
 from tests.support import captures
 from tests.support.attribution_real import named, of, together
 

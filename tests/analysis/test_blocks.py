@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.cost.kind_latency import kind_latency
+from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, by_label
-from rcv_py.analysis.program.branches import branch_table, branches
-from rcv_py.analysis.program.flow import flow
+from rcv_py.analysis.program.branches import branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
@@ -192,7 +191,7 @@ def test_the_loop_of_a_real_kernel(name: str, first: int, stop: int, rounds: int
 
 def test_cycles_by_kind_add_up(case: Case) -> None:
     code = case.trace.code
-    kinds = kind_latency(case.batches, len(code)).cycles
+    kinds = kind_latency(case.batches, len(code))
     np.testing.assert_array_equal(kinds.sum(axis=1), code.latency)
     total = np.zeros(16, dtype=np.int64)
     for row in case.golden["waves"]:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.attribution.attribute import claims_of
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.findings.bounds import waiting_inside
 from rcv_py.analysis.findings.detect import of_inputs
-from rcv_py.analysis.findings.exposure import waiting_inside
 from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES
-from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.patterns import Pattern
+from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
 from rcv_py.formats.open import open_trace
 from tests.analysis import build
 from tests.support import captures
@@ -34,7 +34,7 @@ def limit(found: list[Simd], rows: set[int]) -> int:
 def cause_sets(inputs: FindingInputs) -> list[np.ndarray]:
     """Rows of the attribution by pattern, by cause, and of the costliest instructions."""
     table = inputs.attribution
-    found = [inputs.rows_of(pattern) for pattern in Pattern]
+    found = [inputs.rows_of(pattern) for pattern in (*Cause, SCRATCH)]
     found += [np.flatnonzero(table.cause == cause) for cause in np.unique(table.cause)]
     lines = np.unique(table.line[:24])
     found += [np.flatnonzero(table.line == line) for line in lines[lines >= 0]]
@@ -156,7 +156,7 @@ def waits_of(*pictures: tuple[str, list[int], int]) -> FindingInputs:
 
 
 def of_load(inputs: FindingInputs) -> tuple[int, int]:
-    bound = inputs.bound(inputs.rows_of(Pattern.LOAD))
+    bound = inputs.bound(inputs.rows_of(Cause.WAIT_LOAD))
     return bound.cycles, bound.exposed
 
 

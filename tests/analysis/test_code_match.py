@@ -17,7 +17,7 @@ from rcv_py.cli.main import main
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.synth.variants import SAMPLES
+from rcv_py.synth.samples import SAMPLES
 from tests.support import captures
 from tests.support.samples import write_sample
 

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.compare.align import Fate, align
+from rcv_py.analysis.compare.align import Fate, align, plain, shape
 from rcv_py.analysis.compare.lcs import common, heaviest_rising
-from rcv_py.analysis.compare.shapes import plain, shape
 from rcv_py.formats.open import open_trace
 from tests.analysis import build
 from tests.analysis.compare_cases import table

@@ -9,10 +9,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
-from rcv_py.analysis.compare.facts import numbers
-from rcv_py.analysis.compare.launch import OF_A_MAXIMUM, SIDES, Launch, chance, launch_of
+from rcv_py.analysis.compare.costs import (
+    OF_A_MAXIMUM,
+    SIDES,
+    CaptureCosts,
+    Launch,
+    capture_costs,
+    chance,
+    launch_of,
+)
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.formats.open import open_trace
 from tests.analysis.compare_cases import STALLS, costs, table

@@ -12,9 +12,9 @@ import pytest
 from rcv_py.analysis.compare.changes import changes
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import MOST_GROUPS, CaptureCosts, capture_costs
-from rcv_py.analysis.compare.noise import ALMOST_SURE, SURE, quantile
+from rcv_py.analysis.compare.deltas import ALMOST_SURE, SURE, quantile
 from rcv_py.analysis.compare.verdict import Verdict
-from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.formats.open import open_trace
 from tests.analysis.compare_cases import PROGRAM, STALLS, costs, table
 from tests.support.captures import THREAD_TRACES, trace_path

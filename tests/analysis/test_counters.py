@@ -1,4 +1,4 @@
-"""Raw counters: exact against the reference with its rule, exact against the simulator with ours."""
+"""Raw counters: names and interval of the reference, and exact against the simulator."""
 
 from __future__ import annotations
 
@@ -11,26 +11,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.counters.counter_curve import StepValues, raw_curve, silences
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.counters.counter_tensor import MAX_CELLS, Tensors, grid_of, simd_names, tensor
-from rcv_py.analysis.counters.counters import Counters, Family, RawCounter, Samples, counters
+from rcv_py.analysis.counters.counters import (
+    Counters,
+    Family,
+    RawCounter,
+    Samples,
+    counters,
+    raw_curve,
+    silences,
+)
 from rcv_py.analysis.counters.derived_counters import curves, derived_counters
-from rcv_py.analysis.counters.formula.definitions import read_definitions
+from rcv_py.analysis.counters.formula.evaluate import read_definitions
 from rcv_py.base.problems import Affects
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import CounterSamples, SpmSeries
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.synth.monitors import INTERVAL
+from rcv_py.synth.samplers import MONITOR_INTERVAL as INTERVAL
 from rcv_py.synth.samplers import SAMPLE_INTERVAL
 from tests.support import captures
 from tests.support.code_samples import trace as small_trace
 from tests.support.samples import write_sample
 
-REFERENCE = ReferenceRule.REFERENCE
-FLOAT32 = 4 * 2.0**-23  # relative: the reference's tensors and formulas are float32
 Written = Callable[[str], Trace]
 
 
@@ -50,7 +55,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 
 
 def reference() -> tuple[Trace, dict]:
-    trace = open_folder(captures.synthetic_path("counters_gfx9"), rule=REFERENCE)
+    trace = open_folder(captures.synthetic_path("counters_gfx9"))
     return trace, captures.golden("synthetic/counters_gfx9.rcv.json")["counters"]
 
 
@@ -63,64 +68,9 @@ def named(found: Counters, name: str) -> RawCounter:
 
 def test_interval_and_names_are_the_reference_s() -> None:
     trace, golden = reference()
-    found = counters(trace, REFERENCE)
+    found = counters(trace)
     assert [counter.name for counter in found.raw] == golden["names"]
     assert {counter.interval for counter in found.raw} == {golden["delta"]}
-    assert {counter.interval for counter in counters(trace).raw} == {golden["delta"]}
-
-
-def test_tensors_are_the_reference_s() -> None:
-    trace, golden = reference()
-    tensors = Tensors(counters(trace, REFERENCE), Family.SQ, trace.clock, REFERENCE)
-    assert {*golden["names"], "SCLOCK", "RCLOCK"} == set(golden["raw"])
-    for name, expected in golden["raw"].items():
-        assert list(tensors[name].shape) == expected["shape"], name
-        assert tensors[name].ravel().tolist() == expected["data"], name
-
-
-def test_raw_curves_are_the_reference_s() -> None:
-    trace, golden = reference()
-    found = counters(trace, REFERENCE)
-    drawn = {curve["name"]: curve for curve in golden["curves"]}
-    for counter in found.raw:
-        curve = raw_curve(counter, rule=REFERENCE)
-        points = np.column_stack([curve.time, curve.value]).tolist()
-        assert points == drawn[counter.name]["pts"], counter.name
-
-
-def test_derived_counters_are_the_reference_s() -> None:
-    trace, golden = reference()
-    found = derived_counters(counters(trace, REFERENCE), trace.clock, rule=REFERENCE)
-    for name, expected in golden["derived"].items():
-        value = found.value_of(name)
-        assert isinstance(value, np.ndarray), name
-        assert list(value.shape) == expected["shape"]
-        np.testing.assert_allclose(value.ravel(), expected["data"], rtol=FLOAT32, atol=0, err_msg=name)
-    shown = {row.name for row in found.rows}
-    assert shown == {name for name in golden["derived"] if not name.startswith("_")}
-    used = {curve["name"] for curve in golden["curves"] if curve["disabled"]}
-    assert frozenset().union(*(row.uses for row in found.rows)) - {"SCLOCK", "RCLOCK"} == used
-
-
-def test_the_interval_of_the_reference_prefers_the_second_if_it_is_close() -> None:
-    def of(*distances: int) -> int:
-        tables = tuple(
-            CounterSamples(
-                se,
-                np.arange(4, dtype=np.int64) * distance,
-                np.ones((4, 4), np.int32),
-                np.ones(4, np.int16),
-                np.zeros(4, np.int16),
-            )
-            for se, distance in enumerate(distances)
-        )
-        return counters(replace(small_trace(), counters=tables), REFERENCE).raw[0].interval
-
-    assert of(40) == 40
-    assert of(40, 45) == 45, "45 is at most floor(8 * 40 / 7)"
-    assert of(40, 46) == 40
-    assert of(5000, 100) == 100
-    assert of(5000) == 4096
 
 
 # -- truth --------------------------------------------------------------------------------------------
@@ -134,7 +84,7 @@ def issued(trace: Trace, se: int, kinds: tuple[int, ...]) -> tuple[np.ndarray, n
     return time, np.concatenate([tokens.busy[rows].astype(np.int64) for tokens, rows in chosen])
 
 
-def area(curve: StepValues, begin: int, end: int) -> float:
+def area(curve: StepCurve, begin: int, end: int) -> float:
     """The value of a step function at every cycle of a span, summed up."""
     time = np.arange(begin, end)
     at = np.searchsorted(curve.time, time, side="right") - 1

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from rcv_py.analysis.cost.distribution import (
     MEASURES,
     NEVER,
+    Wanted,
+    distribution_view,
     histogram,
     line_hits,
     slowest,
     spread,
 )
-from rcv_py.analysis.cost.distribution_view import Wanted, distribution_view
 from tests.analysis import build
 from tests.analysis.conftest import opened
 from tests.support import captures

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rcv_py.analysis.program.blocks import Blocks
-from rcv_py.analysis.program.dominators import immediate_dominators
-from rcv_py.analysis.program.loops import loops
+from rcv_py.analysis.program.loops import immediate_dominators, loops
 
 Edges = list[tuple[int, int]]
 ROWS = 3  # of a block

@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.attribution.attribute import attribution, token_causes
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.token import token_causes
 from rcv_py.analysis.core.saturated import MOST
 from rcv_py.analysis.device.pipe_use import PIPES, pipe_use
 from rcv_py.analysis.device.simd_work import simd_work
-from rcv_py.analysis.findings.exposure import exposure
+from rcv_py.analysis.findings.bounds import exposure
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.waits.load_to_use import load_to_use
-from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind as K
 from rcv_py.model.tokens import Tokens

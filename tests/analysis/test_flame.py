@@ -14,15 +14,17 @@ from rcv_py.analysis.flame.flame import (
     METRICS,
     FlameTree,
     Metric,
+    Stacks,
+    What,
     code_costs,
     fold,
     kernel_flame,
+    key,
     kind_mix,
     source_flame,
+    source_stacks,
 )
-from rcv_py.analysis.flame.flame_layout import Order, layout
-from rcv_py.analysis.flame.flame_paths import Stacks, What, key, source_stacks
-from rcv_py.analysis.flame.flame_sandwich import joined_frames, sandwich
+from rcv_py.analysis.flame.flame_layout import Order, joined_frames, layout, sandwich
 from rcv_py.analysis.flame.flame_text import folded, full_name, labels, source_text
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.formats.open import open_trace

@@ -9,11 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.counters.formula.definitions import MAX_TEXT, Evaluator, read_definitions, word_at
-from rcv_py.analysis.counters.formula.errors import FormulaError, FormulaKind
-from rcv_py.analysis.counters.formula.evaluate import scalar, shape_text
-from rcv_py.analysis.counters.formula.parser import FUNCTIONS, MAX_DEPTH, parse
-from rcv_py.model.modes import ReferenceRule
+from rcv_py.analysis.counters.formula.evaluate import (
+    MAX_TEXT,
+    Evaluator,
+    read_definitions,
+    scalar,
+    shape_text,
+    word_at,
+)
+from rcv_py.analysis.counters.formula.parser import FUNCTIONS, MAX_DEPTH, FormulaError, FormulaKind, parse
 
 A = np.arange(1.0, 9.0).reshape(1, 2, 1, 4)
 GIVEN = {"A": A, "LDS_BANK_CONFLICT:1": A * 2, "N": scalar(4)}
@@ -88,7 +92,6 @@ def test_a_bad_line_costs_only_itself() -> None:
     assert len(definitions.errors) == 2
     assert results.value("Y").item() == 2
     assert str(results.result("Z")).startswith("X has no value: Here the line ends")
-    assert read_definitions(text, rule=ReferenceRule.REFERENCE).rows == ()
 
 
 def test_later_definitions_replace_and_given_tensors_win() -> None:
@@ -187,14 +190,14 @@ PIECES = st.sampled_from((*FUNCTIONS, *WORDS.split(" ")))
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.lists(PIECES, max_size=40), st.sampled_from(["", " ", "\n"]), st.sampled_from(ReferenceRule))
-def test_nothing_but_a_formula_error(pieces: list[str], gap: str, rule: ReferenceRule) -> None:
+@given(st.lists(PIECES, max_size=40), st.sampled_from(["", " ", "\n"]))
+def test_nothing_but_a_formula_error(pieces: list[str], gap: str) -> None:
     text = "R := " + gap.join(pieces)
-    definitions = read_definitions(text, rule=rule)
+    definitions = read_definitions(text)
     for error in definitions.errors:
         assert 0 <= error.start <= error.stop <= len(text)
         assert error.picture(text)
-    results = Evaluator(GIVEN, definitions, rule)
+    results = Evaluator(GIVEN, definitions)
     for row in definitions.rows:
         found = results.result(row.name)
         assert isinstance(found, FormulaError) or (found.ndim == 4 and found.dtype == np.float64)
@@ -203,6 +206,5 @@ def test_nothing_but_a_formula_error(pieces: list[str], gap: str, rule: Referenc
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_at_all(text: str) -> None:
-    for rule in ReferenceRule:
-        for error in read_definitions(f"R := {text}", rule=rule).errors:
-            assert 0 <= error.start <= error.stop <= len(text) + 5
+    for error in read_definitions(f"R := {text}").errors:
+        assert 0 <= error.start <= error.stop <= len(text) + 5

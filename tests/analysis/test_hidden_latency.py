@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.busy_intervals import both, inside, merged, owned, queued
+from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
-from rcv_py.analysis.program.matrix_passes import matrix_passes
+from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.device import OtherSimd
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind
@@ -204,26 +204,28 @@ def cells(begin: np.ndarray, end: np.ndarray) -> set[int]:
 @given(spans, spans, spans)
 def test_unions_and_their_overlap_with_spans(one: list, other: list, asked: list) -> None:
     (a, a_len), (b, b_len), (q, q_len) = arrays(one), arrays(other), arrays(asked)
-    found = both(merged(a, a + a_len), merged(b, b + b_len))
+    found = IntervalSet.of(a, a + a_len) | IntervalSet.of(b, b + b_len)
     covered = cells(a, a + a_len) | cells(b, b + b_len)
     assert cells(found.begin, found.end) == covered
     assert np.all(found.begin[1:] > found.end[:-1])
     expected = [len(covered & set(range(x, x + n))) for x, n in asked]
-    assert inside(found, q, q + q_len).tolist() == expected
+    assert found.covered(q, q + q_len).tolist() == expected
 
 
 @given(spans)
 def test_queued_work_keeps_all_its_length(drawn: list) -> None:
     begin, length = arrays(drawn)
-    found = queued(begin, length)
+    found = serial_busy(begin, length)
     stretches: list[list[int]] = []
     for start, work in sorted(drawn, key=lambda span: span[0]):
         if stretches and start <= stretches[-1][1]:
             stretches[-1][1] += work
         else:
             stretches.append([start, start + work])
-    assert [list(pair) for pair in zip(found.begin.tolist(), found.end.tolist(), strict=True)] == stretches
-    assert int(found.before[-1]) == int(length.sum())
+    assert [list(pair) for pair in zip(found.begin.tolist(), found.end.tolist(), strict=True)] == [
+        stretch for stretch in stretches if stretch[1] > stretch[0]
+    ]
+    assert found.total == int(length.sum())
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9), st.integers(0, 3)), max_size=14))

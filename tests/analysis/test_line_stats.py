@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.cost_columns import cost_columns, executions
-from rcv_py.analysis.core.line_stats import LineStats, all_lines, wave_lines
+from rcv_py.analysis.core.cost_columns import LineStats, all_lines, cost_columns, executions, wave_lines
 from rcv_py.analysis.timeline.token_details import hit_of
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.tokens import Tokens

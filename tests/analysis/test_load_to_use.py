@@ -7,7 +7,7 @@ import pytest
 
 from rcv_py.analysis.latency.cross_lane import cross_lane
 from rcv_py.analysis.waits.load_to_use import load_to_use
-from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rcv_py.analysis.iterations.loop_iterations import LoopIterations, loop_iterations
-from rcv_py.analysis.iterations.loop_summary import loop_summary
-from rcv_py.analysis.iterations.phases import first_hits, phases
+from rcv_py.analysis.iterations.loop_summary import first_hits, loop_summary, phases
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -107,8 +106,6 @@ def test_first_executions_are_told_from_later_ones() -> None:
     assert made.hits.tolist() == [2, 6, 6, 6, 2]
     assert made.first_stall[1] == 4
     assert made.later_stall[1] == 2
-    assert made.latency[1] == 2 * (4 + 2 + 2)
-    assert made.first_latency[1] == 2 * 4
 
 
 def test_a_jump_back_to_new_code_makes_no_iteration() -> None:
@@ -165,7 +162,7 @@ def test_a_loop_has_as_many_rounds_as_the_simulator_made(sample: str, tmp_path: 
     expected = sorted(
         count
         for wave in truth.waves.values()
-        for visits in wave.rounds.values()
+        for visits in wave.iterations.values()
         for count in visits
         if count > 1
     )
@@ -207,7 +204,7 @@ def test_first_executions_are_the_same_some_waves_at_a_time(monkeypatch: pytest.
         at, line = at[line >= 0], line[line >= 0]
         expected[0, line] += 1
         expected[1, line] += wave.tokens.stall[at]
-    monkeypatch.setattr("rcv_py.analysis.iterations.phases._PLACES", 3 * len(trace.code))
+    monkeypatch.setattr("rcv_py.analysis.iterations.loop_summary._PLACES", 3 * len(trace.code))
     few = first_hits(batches, len(trace.code))
     for made in (whole, few):
         np.testing.assert_array_equal(made.waves, expected[0])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.latest import latest
+from rcv_py.analysis.core.occupancy import latest
 from rcv_py.analysis.events.event_table import event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.formats.open import open_trace

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from rcv_py.analysis.program.matrix_flops import flops_of, matrix_flops
+from rcv_py.analysis.program.matrix_forms import flops_of, matrix_flops
 from rcv_py.formats.open import open_trace
 from tests.support.captures import trace_path
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.program.matrix_passes import UNKNOWN_CYCLES, matrix_cycles, matrix_passes, matrix_use
+from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES, matrix_cycles, matrix_passes, matrix_use
 from rcv_py.formats.open import open_trace
 from tests.support import captures
 from tests.support.code_samples import code_table

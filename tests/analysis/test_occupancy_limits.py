@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.device.device_limits import device_limits
-from rcv_py.analysis.device.occupancy_limits import GUESS, OccupancyLimits, occupancy_limits, waves_on_simd
+from rcv_py.analysis.device.occupancy_limits import (
+    GUESS,
+    OccupancyLimits,
+    device_limits,
+    occupancy_limits,
+    waves_on_simd,
+)
 from rcv_py.analysis.program.register_use import register_use
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.formats.open import open_trace

@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.analysis.counters.pmc.counters import PASSES, ROLES, pmc_lines
 from rcv_py.analysis.counters.pmc.decision import BRANCHES, decision, missing
-from rcv_py.analysis.counters.pmc.text import traffic_facts
-from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, traffic
+from rcv_py.analysis.counters.pmc.traffic import (
+    PASSES,
+    ROLES,
+    Range,
+    Traffic,
+    pmc_lines,
+    traffic,
+    traffic_facts,
+)
 from rcv_py.formats.pmc_files import pmc_table
 from tests.support.pmc import write_long
 

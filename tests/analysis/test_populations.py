@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.health.capture_health import HealthNote, capture_health
-from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, populations
-from rcv_py.analysis.waves.wave_choice import wave_choice
+from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, populations, wave_choice
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId

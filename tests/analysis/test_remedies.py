@@ -13,9 +13,8 @@ from rcv_py.analysis.findings.bounds import Bound
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
-from rcv_py.analysis.findings.patterns import OF_CAUSE, Pattern
-from rcv_py.analysis.findings.remedies import PRECONDITIONS, REMEDIES, advice
-from rcv_py.analysis.findings.situation import Situation
+from rcv_py.analysis.findings.remedies import REMEDIES, remedy_fields
+from rcv_py.analysis.findings.situation import PRECONDITIONS, Situation
 from rcv_py.analysis.latency.access_widths import is_scalar
 from rcv_py.analysis.program.language import LANGUAGES, language
 from rcv_py.formats.open import open_trace
@@ -85,8 +84,8 @@ def test_dpp_is_for_chains_through_lds(tmp_path: Path) -> None:
     plain = of_text(
         loop("ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5"), tmp_path / "b"
     )
-    rows = plain.rows_of(Pattern.LDS)
-    assert not Situation(plain, plain.claimed(rows)).is_through_lds
+    rows = plain.rows_of(Cause.WAIT_LDS)
+    assert not PRECONDITIONS["through-lds"].holds(Situation(plain, plain.claimed(rows)))
 
 
 def test_widths_decide_about_wider(tmp_path: Path) -> None:
@@ -126,14 +125,14 @@ def test_registers_are_no_remedy_for_writes_to_lds(tmp_path: Path) -> None:
     def situation(body: str, folder: str) -> Situation:
         inputs = of_text(loop(body), tmp_path / folder)
         producer = next(row for row, text in enumerate(inputs.trace.code.text) if text.startswith("ds_"))
-        return Situation(inputs, inputs.claimed(inputs.rows_of(Pattern.LDS)), (producer,))
+        return Situation(inputs, inputs.claimed(inputs.rows_of(Cause.WAIT_LDS)), (producer,))
 
     write = situation("ds_write_b128 v1, v[4:7]\ns_waitcnt lgkmcnt(0)\nv_add_u32_e32 v40, v60, v80", "write")
     read = situation("ds_read_b128 v[4:7], v1\ns_waitcnt lgkmcnt(0)\nv_add_f32_e32 v2, v4, v5", "read")
     for one, returns in ((write, False), (read, True)):
         assert PRECONDITIONS["returns-data"].holds(one) is returns
         assert PRECONDITIONS["writes-lds"].holds(one) is not returns
-    assert advice("exposed-lds", write).id not in ("read-ahead", "fewer-registers")
+    assert remedy_fields("exposed-lds", write)["remedy_id"] not in ("read-ahead", "fewer-registers")
     nobody = Situation(write.inputs, write.claimed)
     assert not PRECONDITIONS["returns-data"].holds(nobody)
     assert not PRECONDITIONS["writes-lds"].holds(nobody)
@@ -143,12 +142,12 @@ def test_where_none_fits_it_is_said() -> None:
     inputs = real("pa_mqa_small")
     nothing = np.zeros(0, dtype=np.int64)
     empty = Situation(inputs, Claimed(nothing, nothing, nothing, 0, Bound(0, 0.0, 0)))
-    found = advice("serial-cross-lane-chain", empty)
-    assert (found.id, found.effort) == ("", "")
-    assert found.text.startswith(
+    found = remedy_fields("serial-cross-lane-chain", empty)
+    assert (found["remedy_id"], found["effort"]) == ("", "")
+    assert found["remedy"].startswith(
         "No remedy that is known for it can be applied here: that lanes are exchanged"
     )
-    assert found.text.endswith(".")
+    assert found["remedy"].endswith(".")
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -161,14 +160,14 @@ def test_remedies_of_real_captures_hold(name: str) -> None:
 
 
 TOLD = {
-    "exposed-vector-load": Pattern.LOAD,
-    "exposed-lds": Pattern.LDS,
-    "exposed-lds-dma": Pattern.DMA,
-    "exposed-scalar-load": Pattern.SCALAR,
-    "hazard-nops": Pattern.NOP,
-    "instruction-fetch": Pattern.FETCH,
-    "memory-back-pressure": Pattern.MEMORY_QUEUE,
-    "dependent-arithmetic": Pattern.REGISTER,
+    "exposed-vector-load": Cause.WAIT_LOAD,
+    "exposed-lds": Cause.WAIT_LDS,
+    "exposed-lds-dma": Cause.WAIT_DMA,
+    "exposed-scalar-load": Cause.WAIT_SCALAR,
+    "hazard-nops": Cause.NOP,
+    "instruction-fetch": Cause.FETCH,
+    "memory-back-pressure": Cause.MEMORY_QUEUE,
+    "dependent-arithmetic": Cause.REGISTER,
 }
 
 
@@ -176,17 +175,14 @@ TOLD = {
 def test_the_worst_execution_is_of_the_findings_own_cause(name: str) -> None:
     """Its cycles are claimed by one of the causes of the finding's pattern there."""
     inputs = real(name)
-    table, names = inputs.attribution, {}
-    for cause, pattern in OF_CAUSE.items():
-        names.setdefault(pattern, []).append(cause)
+    table = inputs.attribution
     waves = {wave.id: wave for batch in inputs.batches for wave in batch.waves}
     looked = 0
     for one in of_inputs(inputs).findings:
         for place in one.evidence:
             if one.name not in TOLD or "worst execution" not in place.text:
                 continue
-            causes = names[TOLD[one.name]]
-            rows = (table.line == place.line) & np.isin(table.cause, causes)
+            rows = (table.line == place.line) & (table.cause == TOLD[one.name])
             cycles = int(place.text.split(", ")[1].split(" ")[0].replace(",", ""))
             assert 0 < cycles <= int(table.cycles[rows].sum())
             if "stalled" in place.text:

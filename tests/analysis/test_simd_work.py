@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.busy_intervals import common, merged, split, without
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work
-from rcv_py.analysis.program.matrix_passes import UNKNOWN_CYCLES
+from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import Wave
 from tests.analysis import build
@@ -104,15 +104,15 @@ def points(begin: np.ndarray, end: np.ndarray) -> set[int]:
 def test_spans_are_cut_where_others_begin_and_end(ones: list, others: list) -> None:
     begin, length = np.array(ones, dtype=np.int64).reshape(-1, 2).T
     other, long = np.array(others, dtype=np.int64).reshape(-1, 2).T
-    covered = merged(other, other + long)
+    covered = IntervalSet.of(other, other + long)
     there = points(covered.begin, covered.end)
-    found = split(begin, begin + length, covered)
+    found = covered.split(begin, begin + length)
     for at, (first, size) in enumerate(ones):
         mine = set(range(first, first + size))
         for is_inside, expected in ((True, mine & there), (False, mine - there)):
             rows = np.flatnonzero((found.span == at) & (found.is_inside == is_inside))
             assert points(found.begin[rows], found.end[rows]) == expected
-    one = merged(begin, begin + length)
+    one = IntervalSet.of(begin, begin + length)
     here = points(one.begin, one.end)
-    assert points(without(one, covered).begin, without(one, covered).end) == here - there
-    assert points(common(one, covered).begin, common(one, covered).end) == here & there
+    assert points((one - covered).begin, (one - covered).end) == here - there
+    assert points((one & covered).begin, (one & covered).end) == here & there

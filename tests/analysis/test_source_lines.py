@@ -9,7 +9,7 @@ from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
 from rcv_py.analysis.cost.explorer import NO_SOURCE
 from rcv_py.analysis.cost.ranking import ranking
-from rcv_py.analysis.cost.source_lines import code_rows, reasons, source_files, source_lines
+from rcv_py.analysis.cost.source_costs import code_rows, reasons, source_files, source_lines
 from rcv_py.cli.opening import batches
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import LatencyMode, SourceCost

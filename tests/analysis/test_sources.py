@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
-from rcv_py.analysis.cost.explorer import NO_SOURCE, Node, explorer, top_lines
+from rcv_py.analysis.cost.explorer import NO_SOURCE, CostNode, explorer, top_lines
 from rcv_py.analysis.cost.ranking import BY, ranking
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
-from rcv_py.analysis.program.labels import labels
+from rcv_py.analysis.program.blocks import labels
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.modes import LatencyMode, ReferenceRule, SourceCost
 from tests.analysis import build
@@ -101,7 +101,7 @@ def test_costs_equal_the_definition(code: CodeTable, how: SourceCost) -> None:
 # -- explorer ---------------------------------------------------------------------------------------
 
 
-def drawn(node: Node, depth: int = 0) -> list[str]:
+def drawn(node: CostNode, depth: int = 0) -> list[str]:
     """The tree as text."""
     line = f"{'  ' * depth}{node.name} {node.cost}"
     return [line, *(row for child in node.children for row in drawn(child, depth + 1))]
@@ -151,7 +151,7 @@ def test_without_sources_all_is_without_source() -> None:
 def test_no_folder_costs_more_than_everything_or_less_than_a_child(code: CodeTable, how: SourceCost) -> None:
     paths = [SourceFile(path, None) for path in ("/r/a.py", "/r/x/b.py", "/q/c.py")]
 
-    def walk(node: Node) -> None:
+    def walk(node: CostNode) -> None:
         assert int(node.by_kind.sum()) == node.cost <= int(code.latency.sum()) or node.name == ""
         for child in node.children:
             assert child.cost <= node.cost
@@ -190,8 +190,7 @@ def test_a_label_without_a_kernel_is_called_what_it_says() -> None:
     assert [one.name for one in labels(replace(BLOCKS, kernels=()))] == ["kernel", "_mangled"]
 
 
-def test_the_reference_sees_only_mangled_labels() -> None:
-    assert [one.row for one in labels(BLOCKS, rule=ReferenceRule.REFERENCE)] == [3]
+def test_no_code_has_no_labels() -> None:
     assert labels(build.code([])) == ()
 
 

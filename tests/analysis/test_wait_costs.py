@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.chosen import of_waves
-from rcv_py.analysis.waits import blocking as blocked
-from rcv_py.analysis.waits import wait_latency as latency
-from rcv_py.analysis.waits.blocking import Blocking, blocking, blocking_sums
-from rcv_py.analysis.waits.wait_latency import WaitLatency, latency_samples, told, wait_latency
-from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.core.token_columns import of_waves
+from rcv_py.analysis.waits.wait_latency import (
+    Blocking,
+    WaitLatency,
+    told,
+    wait_summary,
+)
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -150,18 +151,3 @@ def test_chosen_waves_count() -> None:
     assert wait_summary(trace, [batch], rows=set()).waves == 0
     assert len(wait_summary(trace, []).blocking) == 0
     assert len(wait_summary(trace, []).latency) == 0
-
-
-def test_sums_and_samples_add_with_plus() -> None:
-    one = ("V|iiiiiiii|", [0, 2])
-    trace, batch = drawn(one, one, texts=TEXTS)
-    is_wait = np.array([False, False, True, True])
-
-    def of(rows: list[int]) -> tuple[blocked.BlockingSums, latency.LatencySamples]:
-        piece = of_waves([batch.waves[row] for row in rows])
-        links = replay(piece, trace.code, 9)
-        return blocking_sums(piece, links, 4, is_wait), latency_samples(piece, links, 4, 9)
-
-    sums, samples = (a + b for a, b in zip(of([0]), of([1]), strict=True))
-    assert blocking_rows(blocking(sums)) == blocking_rows(wait_summary(trace, [batch]).blocking)
-    assert latency_rows(wait_latency(samples)) == latency_rows(wait_summary(trace, [batch]).latency)

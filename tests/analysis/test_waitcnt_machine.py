@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.waits.waitcnt.effects import COUNTERS
-from rcv_py.analysis.waits.waitcnt.links import WaitLinks
-from rcv_py.analysis.waits.waitcnt.replay import replay, rules
+from rcv_py.analysis.waits.waitcnt.generations import COUNTERS
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay, rules
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Tokens
 from tests.analysis import build

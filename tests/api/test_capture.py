@@ -20,8 +20,9 @@ from rcv_py.analysis.cost import ranking
 from rcv_py.analysis.flame import flame_frames
 from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.overview import library
-from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError, device, stalls, tables
-from rcv_py.api.wave_cache import in_order
+from rcv_py.api import Capture, TooLarge, TraceError, UnequalColumns, UsageError
+from rcv_py.api import capture as methods_of
+from rcv_py.api.waves import OF_WAVES, in_order
 from rcv_py.export.table_files import FORMATS
 from rcv_py.export.tables import TABLES
 from rcv_py.formats.open import open_trace
@@ -63,8 +64,8 @@ def test_waves_are_read_once_and_only_when_needed(capture: Capture, monkeypatch:
     one, tokens = rcv_py.open(SAMPLE), len(capture.tokens())
     read: list[int] = []
     reader = type(one.trace.reader)
-    original = reader.read
-    monkeypatch.setattr(reader, "read", lambda self, rows: read.extend(rows) or original(self, rows))
+    original = reader.columns
+    monkeypatch.setattr(reader, "columns", lambda self, rows: read.extend(rows) or original(self, rows))
     assert len(one.waves) == 64
     one.hotspot(), one.info(), one.code, one.occupancy, one.events
     assert read == []
@@ -111,17 +112,17 @@ def test_the_types_of_choices_are_what_is_known() -> None:
         ("flame", "content"): flame_frames.CONTENTS,
         ("flame", "metric"): tuple(flame_frames.METRICS),
         ("flame", "order"): tuple(order.value for order in Order),
-        ("causes", "by"): stalls.CAUSES_BY,
+        ("causes", "by"): methods_of.CAUSES_BY,
         ("loops", "show"): tuple(loops.TABLES),
-        ("hidden_latency", "rule"): stalls.RULES,
-        ("memory_latency", "rule"): stalls.RULES,
-        ("occupancy_numbers", "by"): device.OCCUPANCY_BY,
-        ("occupancy_curves", "by"): device.OCCUPANCY_BY,
+        ("hidden_latency", "rule"): methods_of.RULES,
+        ("memory_latency", "rule"): methods_of.RULES,
+        ("occupancy_numbers", "by"): methods_of.OCCUPANCY_BY,
+        ("occupancy_curves", "by"): methods_of.OCCUPANCY_BY,
         ("compare", "by"): changes.BY,
         ("compare", "measure"): costs.MEASURES,
         ("export", "to"): ("perfetto", "speedscope", *FORMATS),
         ("export", "table"): (*TABLES, ""),
-        ("parts", "name"): tables.OF_WAVES,
+        ("parts", "name"): OF_WAVES,
     }
     methods = {method: get_type_hints(getattr(Capture, method)) for method, _ in known}
     assert {key: words(methods[key[0]][key[1]]) for key in known} == known

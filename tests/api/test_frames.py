@@ -120,4 +120,4 @@ def test_the_extras_that_the_sentence_names_exist() -> None:
     project = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text()
     assert 'pandas = ["pandas' in project
     assert 'arrow = ["pyarrow' in project
-    assert 'rcv_py = ["py.typed"]' in project
+    assert 'rcv_py = ["py.typed"' in project

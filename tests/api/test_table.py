@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from rcv_py.api import Answer, NoColumn, NoRow, RcvError, Table, UnequalColumns
-from rcv_py.api.answer import by_name, by_row
-from rcv_py.api.table import joined
+from rcv_py.api.table import joined, of_rows
 from rcv_py.results.table import Words
-from rcv_py.results.tables import TOKENS
+from rcv_py.results.tables import SOURCES, TOKENS
 
 STALL = np.array([5, 1, 3, 1], dtype=np.int32)
 
@@ -177,12 +176,10 @@ def test_a_source_place_that_is_cut_keeps_its_line() -> None:
         assert place not in shown
 
 
-def test_columns_of_rows() -> None:
-    columns = by_row(("line", "value", "text"), [(None, None, None), (3, 2, "a")])
-    assert columns["line"].tolist() == [-1, 3]
-    assert np.isnan(columns["value"][0])
-    assert columns["text"] == ["", "a"]
-    assert list(by_row(("a", "b"), [])) == ["a", "b"]
-    rows = by_name([{"n": 1, "cycles": None}, {"n": 2, "cycles": 1.5}], ("n", "cycles"))
-    assert rows["n"].tolist() == [1, 2]
-    assert np.isnan(rows["cycles"][0])
+def test_a_table_of_rows() -> None:
+    table = of_rows(SOURCES, [("a.py", 2, True, ""), ("b.py", 0, False, "it is gone")])
+    assert table["lines"].tolist() == [2, 0]
+    assert table["has_text"].tolist() == [True, False]
+    assert table["note"].tolist() == ["", "it is gone"]
+    assert table.name == "sources"
+    assert list(of_rows(SOURCES, [])) == ["path", "lines", "has_text", "note"]

@@ -8,7 +8,7 @@ import pytest
 
 import rcv_py.base.errors
 import rcv_py.work
-from rcv_py.analysis.counters.formula.errors import FormulaError, FormulaKind
+from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
 from rcv_py.base.errors import BrokenFile, Cancelled, MissingFile, NotATrace, RcvError
 from rcv_py.work.pool import CallTimedOut

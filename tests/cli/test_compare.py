@@ -141,7 +141,7 @@ def test_a_picture_of_the_comparison(product: Path, worse: Path, tmp_path: Path)
     words = ["shot", str(worse), "--compare", str(product), "--panel", "compare", "--out", str(out)]
     assert main(words) == 0
     rows = list(csv.DictReader(out.read_text().splitlines()))
-    assert "s_waitcnt vmcnt" in rows[0]["text"]
+    assert "s_waitcnt vmcnt" in rows[0]["instruction"]
 
 
 def test_a_baseline_needs_a_capture(product: Path, capsys: pytest.CaptureFixture[str]) -> None:

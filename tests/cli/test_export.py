@@ -14,7 +14,7 @@ from rcv_py.base.progress import Stage
 from rcv_py.cli import report_jobs
 from rcv_py.cli.main import main
 from rcv_py.cli.progress import progress
-from rcv_py.export.report import assemble as report_module
+from rcv_py.export.report import files as report_module
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.open import open_trace
 from tests.export.perfetto_reader import read

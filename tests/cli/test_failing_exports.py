@@ -368,7 +368,7 @@ def test_a_capture_that_vanishes_while_it_is_read(
     """Its waves cannot be read: the file tells of it, or nothing is written, but never half a file."""
     from rcv_py.formats.uiout.waves import WaveFiles
 
-    real: Callable[..., object] = WaveFiles.read
+    real: Callable[..., object] = WaveFiles.columns
     for name in ("report html", "perfetto", "one csv", "speedscope"):
         gone = tmp_path / "gone"
         shutil.copytree(capture, gone)
@@ -377,7 +377,7 @@ def test_a_capture_that_vanishes_while_it_is_read(
             shutil.rmtree(gone, ignore_errors=True)
             return real(self, rows)
 
-        monkeypatch.setattr(WaveFiles, "read", read)
+        monkeypatch.setattr(WaveFiles, "columns", read)
         out = tmp_path / name.replace(" ", "_")
         code = main(words_of(name, gone, out))
         err = capsys.readouterr().err

@@ -14,7 +14,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
-from rcv_py.work.library import FEW
+from rcv_py.work.library import MAX_CAPTURES_HERE
 from tests.support.captures import ROOT
 from tests.support.mcp_client import McpClient
 from tests.support.whole_capture import capture, write
@@ -91,7 +91,7 @@ def outer(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / "second" / CAPTURE / name).unlink(missing_ok=True)
         (root / "second" / CAPTURE / name).symlink_to(outer / f"{SECRET}_results.json")
     (root / "second" / f"{SECRET}_kernel_trace.csv").symlink_to(outer / f"{SECRET}_kernel_trace.csv")
-    for number in range(FEW):  # more than one process looks at, so that workers do
+    for number in range(MAX_CAPTURES_HERE):  # more than one process looks at, so that workers do
         shutil.copytree(folder, root / "many" / f"{CAPTURE}{number}")
     (root / "linked").symlink_to(other.parent, target_is_directory=True)
     (root / "up").symlink_to(lib, target_is_directory=True)

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from rcv_py.cli.arguments import COMMANDS
 from rcv_py.cli.schemas.table import BY_ID, SCHEMAS, of_command, schema_document
-from rcv_py.synth.variants import SAMPLES
+from rcv_py.synth.samples import SAMPLES
 from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run
 from tests.support.samples import write_sample

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.cli.main import main
-from rcv_py.synth.variants import SAMPLES
+from rcv_py.synth.samples import SAMPLES
 
 
 def test_samples_are_listed_when_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:

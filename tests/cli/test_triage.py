@@ -66,7 +66,7 @@ def test_text_fits_the_screen_and_names_places(
 def test_markdown_has_a_section_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, captures.trace_path("vec_add"), "--markdown", "--top", 3)
     assert text.count("\n## ") == 3
-    assert "What to do: " in text
+    assert "**Fix**: " in text
 
 
 @pytest.fixture

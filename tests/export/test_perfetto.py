@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, Stage
 from rcv_py.export.traces.packets import Rows, number, varint
-from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
+from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.trace import Trace
@@ -31,7 +31,7 @@ from tests.support.samples import write_sample
 
 def written(trace: Trace, batch: WaveBatch, cycles: bool = True, **more: object) -> Read:
     target = io.BytesIO()
-    write_perfetto(trace, [batch], target, choices=TraceChoices(cycles=cycles), **more)  # type: ignore[arg-type]
+    write_perfetto(trace, [batch], target, cycles=cycles, **more)  # type: ignore[arg-type]
     return read(target.getvalue())
 
 
@@ -140,7 +140,7 @@ def test_occupancy_and_counters_are_curves() -> None:
     found = written(trace, batch)
     curve = steps(trace.occupancy)[-1]
     values = found.values["resident waves, all waves"]
-    assert [value for _, value in values] == curve.waves.tolist()
+    assert [value for _, value in values] == curve.value.tolist()
     assert np.diff([time for time, _ in values]).tolist() == np.diff(curve.time).tolist()
     for counter in counters(trace).raw:
         names = [name for name in found.values if name.startswith(f"{counter.name}, SE")]

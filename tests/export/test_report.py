@@ -14,8 +14,8 @@ import pytest
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.base.progress import CancelFlag
 from rcv_py.cli.main import main
-from rcv_py.export.report.assemble import make_report
-from rcv_py.export.report.files import write_report
+from rcv_py.export.report.cells import code
+from rcv_py.export.report.files import make_report, write_report
 from rcv_py.export.report.html import html
 from rcv_py.export.report.inputs import ReportInputs, report_inputs
 from rcv_py.export.report.markdown import markdown
@@ -25,18 +25,17 @@ from rcv_py.export.report.model import (
     Cell,
     Curve,
     Heading,
-    Heads,
     Listing,
     Prose,
     Report,
     Section,
+    Subheading,
     Table,
-    code,
 )
 from rcv_py.export.report.svg import COLORS, svg
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
-from rcv_py.state.place import Place
+from rcv_py.state.selection import Place
 from tests.support import captures
 from tests.support.samples import write_sample
 
@@ -247,7 +246,7 @@ def test_health_is_that_of_check_with_its_input_file(
     document = asked(capsys, "check", captures.trace_path(name), "--json")
     section = next(one for one in reports[name].sections if one.id == "health")
     assert document["verdict"] in section.intro
-    heads = [part.text for part in section.parts if isinstance(part, Heads)]
+    heads = [part.text for part in section.parts if isinstance(part, Subheading)]
     assert heads == [note["title"] for note in document["notes"]]
     listing = next(part for part in section.parts if isinstance(part, Listing))
     assert "\n".join(listing.lines[1:]) + "\n" == document["input_yaml"]
@@ -359,7 +358,7 @@ def test_a_link_to_nowhere_is_no_link() -> None:
         (Heading("x"),),
         ((Cell("here", link="line-1"),), (code("there", "", "line-2"),), (Cell("a", link="line-2"),)),
     )
-    report = Report("t", "s", (Section("one", "One", (table, Heads("h", "line-2"))),), "rcv")
+    report = Report("t", "s", (Section("one", "One", (table, Subheading("h", "line-2"))),), "rcv")
     assert Page(html(report)).links == ["#line-2"]
     assert "#line-1" not in markdown(report)
 
@@ -367,7 +366,7 @@ def test_a_link_to_nowhere_is_no_link() -> None:
 def test_plots_are_numbers_in_markdown_and_colours_have_two_shades() -> None:
     curve = Curve("c", [0, 10, 20], [1, 5, 0])
     bins = Bins("b", [0, 4, 8], [3, 0])
-    report = Report("t", "s", (Section("one", "One", (curve, bins, Bars("n", ()))),), "rcv")
+    report = Report("t", "s", (Section("one", "One", (curve, bins, Bars("n", (), ()))),), "rcv")
     text = markdown(report)
     assert "| 10 | 5 |" in text
     assert "| 0 to 4 | 3 |" in text

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from rcv_py import __version__
-from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import ExportError, UsageError

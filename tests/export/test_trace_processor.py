@@ -17,7 +17,7 @@ import pytest
 
 from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.waits.waitcnt.replay import replay
-from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
+from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
@@ -101,7 +101,7 @@ def expected(trace: Trace, batch: WaveBatch) -> dict[str, object]:
         "stall": int(batch.stall.sum(dtype=np.int64)),
         "flows": len(edges),
         "negative": 0,
-        "curve": steps(trace.occupancy)[-1].waves.tolist(),
+        "curve": steps(trace.occupancy)[-1].value.tolist(),
     }
 
 
@@ -110,7 +110,7 @@ def test_a_trace_answers_queries(name: str, tmp_path: Path) -> None:
     trace = open_trace(captures.trace_path(name))
     batch = trace.reader.read(list(range(len(trace.waves))))
     target = io.BytesIO()
-    write_perfetto(trace, [batch], target, choices=TraceChoices(cycles=True))
+    write_perfetto(trace, [batch], target, cycles=True)
     program = shell()
     data = target.getvalue()
     answers = [asked_of_ours(data)]

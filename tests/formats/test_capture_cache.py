@@ -15,7 +15,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.wave_columns import WaveColumns
 from rcv_py.work.load import batches, load_all
 from tests.support.captures import ROOT
 
@@ -89,13 +89,13 @@ def test_other_processes_get_the_plain_reader(folder: Path) -> None:
 
 def test_all_waves_are_read_once_whoever_reads_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
-    plain_read = WaveFiles.read
+    plain_read = WaveFiles.columns
 
-    def counted(self: WaveFiles, rows: list[int]) -> WaveBatch:
+    def counted(self: WaveFiles, rows: list[int]) -> WaveColumns:
         read.extend(rows)
         return plain_read(self, rows)
 
-    monkeypatch.setattr(WaveFiles, "read", counted)
+    monkeypatch.setattr(WaveFiles, "columns", counted)
     cache = CaptureCache()
     trace = open_trace(folder, cache=cache)
     first, second = load_all(trace), load_all(open_trace(folder, cache=cache))

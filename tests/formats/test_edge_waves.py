@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.health.check import check_waves
 from rcv_py.analysis.waits.waits import wait_pairs

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.base.errors import BrokenFile, MissingFile
+from rcv_py.base.problems import Problems
 from rcv_py.formats.input.files import is_inside, parse_json, read_bytes, read_json
 
 
@@ -108,7 +109,7 @@ def test_byte_order_marks_and_white_space_are_tolerated(folder, data, value):
 
 def test_latin_1_bytes_are_replaced_and_told(folder):
     (folder / "b.json").write_bytes('{"a": "/h/Jürgen"}'.encode("latin-1"))
-    problems = []
+    problems = Problems()
     assert read_json(folder, "b.json", problems) == {"a": "/h/J\ufffdrgen"}
     assert "b.json has characters that are not UTF-8" in problems[0].text
 

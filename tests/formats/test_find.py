@@ -10,7 +10,7 @@ import pytest
 from rcv_py.base.errors import NotATrace
 from rcv_py.cli import opening
 from rcv_py.formats import locate as formats_locate
-from rcv_py.formats import summary
+from rcv_py.formats import open as formats_open
 from rcv_py.formats.input import files
 from rcv_py.formats.locate import Located, locate
 from rcv_py.formats.open import find_captures, open_trace
@@ -109,7 +109,7 @@ def test_listing_captures_reads_none_of_them(tmp_path: Path, monkeypatch: pytest
         raise AssertionError("a file is read")
 
     monkeypatch.setattr(files, "read_bytes", refuse)
-    monkeypatch.setattr(summary, "read_code", refuse)
+    monkeypatch.setattr(formats_open, "read_code", refuse)
     assert opening.captures(tmp_path) == (tmp_path / "one", tmp_path / "two")
 
 

@@ -12,11 +12,12 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.waitcnt.replay import replay, waits
+from rcv_py.base.problems import Problems
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.folder import listing
-from rcv_py.formats.uiout.wstates import read_state_curves
+from rcv_py.formats.uiout.side_files import read_state_curves
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -160,8 +161,8 @@ def test_state_curves_of_the_writer_are_steps_of_the_states(loaded):
     start -= np.repeat(
         loaded.offset, [len(wave.states) for wave in loaded.waves]
     )  # the writer does not align
-    problems: list = []
-    curves = read_state_curves(loaded.trace.path, listing(loaded.trace.path), problems)
+    problems = Problems()
+    curves = read_state_curves(listing(loaded.trace.path), problems)
     assert problems == []
     assert {curve.state for curve in curves} == set(np.unique(state).tolist())
     for curve in curves:
@@ -171,7 +172,7 @@ def test_state_curves_of_the_writer_are_steps_of_the_states(loaded):
         change = np.zeros(len(time), dtype=np.int64)
         np.add.at(change, place, np.repeat([1, -1], np.count_nonzero(mine)))
         assert curve.time.tolist() == time.tolist()
-        assert curve.waves.tolist() == np.cumsum(change).tolist()
+        assert curve.value.tolist() == np.cumsum(change).tolist()
 
 
 def test_waits_of_the_files_are_what_a_replay_finds(loaded):

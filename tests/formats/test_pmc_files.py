@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.counters.pmc.counters import role_values
+from rcv_py.analysis.counters.pmc.traffic import role_values
 from rcv_py.base.errors import TraceError
 from rcv_py.formats.pmc_files import beside, counter_name, pmc_table
 from tests.support import captures

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rcv_py.base.errors import UsageError
 from rcv_py.formats import run_files
-from rcv_py.formats.input.run_places import MOST_PLACES, nearby
+from rcv_py.formats.input.run_places import MAX_PLACES, nearby
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from tests.support import captures
@@ -136,7 +136,7 @@ def test_few_folders_are_looked_into_and_loops_of_links_end(tmp_path: Path) -> N
         (entry / f"folder_{number}").mkdir()
     (entry / "loop").symlink_to(entry, target_is_directory=True)
     (folder / "self").symlink_to(folder, target_is_directory=True)
-    assert len(list(nearby(folder))) <= MOST_PLACES
+    assert len(list(nearby(folder))) <= MAX_PLACES
     assert run_facts(folder, "mine").kernel is None
 
 
@@ -195,7 +195,7 @@ def test_an_endless_cell_is_told(tmp_path: Path) -> None:
     folder = capture(tmp_path, row("mine"), '"' + "x" * 200_000 + '"\n')
     found = run_facts(folder, "mine")
     assert found.kernel is not None
-    assert "is damaged behind line" in found.notes[0]
+    assert "is damaged after line" in found.notes[0]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

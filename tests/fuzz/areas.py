@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import orjson
 
-from rcv_py.analysis.attribution.registers import registers
-from rcv_py.analysis.compare.shapes import shape
+from rcv_py.analysis.attribution.lines import registers
+from rcv_py.analysis.compare.align import shape
 from rcv_py.analysis.compat.legacy_analyzer import class_of
-from rcv_py.analysis.counters.formula.definitions import Evaluator, read_definitions
-from rcv_py.analysis.counters.formula.evaluate import evaluate
+from rcv_py.analysis.counters.formula.evaluate import Evaluator, evaluate, read_definitions
 from rcv_py.analysis.counters.formula.parser import parse as parse_formula
-from rcv_py.analysis.program.matrix_passes import matrix_cycles
-from rcv_py.analysis.waits.waitcnt import gfx9, gfx11, gfx12, gfx1250, reference
+from rcv_py.analysis.program.matrix_forms import matrix_cycles
+from rcv_py.analysis.waits.waitcnt import reference
+from rcv_py.analysis.waits.waitcnt.generations import GFX9, GFX11, GFX12, GFX1250
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.patterns import Pattern
 from rcv_py.base.text import short_kernel
@@ -40,8 +40,7 @@ from rcv_py.formats.uiout import wave_json
 from rcv_py.formats.uiout.chains import places
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.ids import WaveId
-from rcv_py.state.place import Place
-from rcv_py.state.selection import Selection
+from rcv_py.state.selection import Place, Selection
 from tests.fuzz.mutate import VALUES, damaged_bytes, damaged_text, damaged_tree
 from tests.support.whole_capture import CODE, capture, wave, write
 
@@ -217,7 +216,7 @@ _INSTRUCTIONS = (
     "global_atomic_add v0, v1, v2, s[0:1] sc0",
     "v_mfma_f32_16x16x128_f8f6f4 a[0:3], v[0:7], v[8:15], 0 cbsz:1 blgp:2",
 )
-_RULES = (gfx9.RULES, gfx11.RULES, gfx12.RULES, gfx1250.RULES, *map(reference.rules_of, (9, 10, 12)))
+_RULES = (GFX9, GFX11, GFX12, GFX1250, *map(reference.rules_of, (9, 10, 12)))
 
 
 def instructions(rng: random.Random, ground: Ground) -> None:
@@ -256,7 +255,7 @@ def formulas(rng: random.Random, ground: Ground) -> None:
         for name in evaluator.known_names():
             evaluator.result(name)
         return
-    evaluate(parse_formula(text), Evaluator(given)._lookup)
+    evaluate(parse_formula(text), Evaluator(given)._part)
 
 
 _EXPRESSIONS = (

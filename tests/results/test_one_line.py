@@ -7,7 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
-from importlib import import_module, reload
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -16,17 +16,17 @@ import pytest
 
 import rcv_py
 from rcv_py.cli.main import main
-from rcv_py.cli.schemas import loop_schemas
+from rcv_py.cli.schemas.table import schemas
+from rcv_py.export.report.cells import report_table
 from rcv_py.export.report.html import html
 from rcv_py.export.report.markdown import markdown
 from rcv_py.export.report.model import Report, Section
-from rcv_py.export.report.result_tables import report_table
 from rcv_py.formats.open import open_trace
 from rcv_py.results import loops
 from rcv_py.results.field import Field
 from rcv_py.results.table import Table
 from rcv_py.results.unit import CYCLES
-from rcv_py.ui.table.result_columns import result_columns, sort_names
+from rcv_py.ui.table.result_columns import result_columns
 from tests.ui.window import SAMPLES
 
 FOLDER = SAMPLES / "matmul_tiled"
@@ -45,10 +45,8 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return Table(longer, {**table.columns, NEW.name: np.resize(VALUES, len(table))})
 
     monkeypatch.setitem(loops.TABLES, "loops", (longer, with_tea))
-    reload(loop_schemas)
     yield
     monkeypatch.undo()
-    reload(loop_schemas)
 
 
 @pytest.fixture
@@ -82,7 +80,8 @@ def test_its_rows_can_be_sorted_by_it(planted: None, capsys: pytest.CaptureFixtu
 
 
 def test_the_schema_demands_it(planted: None) -> None:
-    shape = loop_schemas.LOOPS.as_json()["oneOf"][0]["properties"]["rows"]["items"]
+    schema = next(schema for schema in schemas() if schema.name == "rcv.loops")
+    shape = schema.as_json()["oneOf"][0]["properties"]["rows"]["items"]
     assert shape["properties"][NEW.name]["description"] == "Time that was spent on tea, in cycles."
     assert NEW.name in shape["required"]
 
@@ -111,7 +110,7 @@ def test_the_window_has_it_and_copies_a_command_that_sorts_by_it(table: Table) -
     assert (column.title, column.tip) == ("tea time", "Time that was spent on tea, in cycles.")
     assert column.is_number
     assert column.text(column.values[0]) == "70,000"
-    assert sort_names(table.spec)[NEW.name] == NEW.name
+    assert column.sort == NEW.name
 
 
 def packaging(monkeypatch: pytest.MonkeyPatch, name: str) -> ModuleType:

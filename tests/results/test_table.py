@@ -96,7 +96,15 @@ def test_a_spreadsheet_has_no_cells_with_an_inside() -> None:
 def test_an_optional_column_is_there_when_it_is_given() -> None:
     assert "note" not in table().rows()[0]
     assert table(note=["", "entry", ""]).rows()[1]["note"] == "entry"
-    assert SPEC.shape["items"]["required"] == ["line", "stall", "median", "share", "kinds", "outlier", "text"]
+    assert SPEC.field().shape["items"]["required"] == [
+        "line",
+        "stall",
+        "median",
+        "share",
+        "kinds",
+        "outlier",
+        "text",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +155,7 @@ def test_columns_that_are_not_declared_or_do_not_fit_are_refused(columns: dict[s
 
 
 def test_a_type_says_unit_null_and_what_is_inside() -> None:
-    shape = SPEC.shape["items"]["properties"]
+    shape = SPEC.field().shape["items"]["properties"]
     assert shape["stall"] == {"type": "integer", "minimum": 0, "description": "Stall, in cycles."}
     assert shape["line"]["type"] == ["integer", "null"]
     assert shape["kinds"]["additionalProperties"]["description"] == "Times, as a count."
@@ -182,7 +190,7 @@ def test_what_is_hidden_from_people_stays_in_documents() -> None:
         "share",
     }
     assert hidden.at(At.DATA) != ()
-    assert hidden.shape == SPEC.shape
+    assert hidden.field().shape == SPEC.field().shape
 
 
 def test_the_window_may_have_an_order_of_its_own() -> None:

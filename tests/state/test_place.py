@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.export.report.places import cycle_anchor, line_anchor, place_text, wave_anchor
+from rcv_py.export.report.cells import cycle_anchor, line_anchor, place_text, wave_anchor
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
-from rcv_py.state.place import Place
-from rcv_py.state.selection import Selection
+from rcv_py.state.selection import Place, Selection
 from tests.support import captures
 
 WAVE = WaveId(3, 1, 0, 2)

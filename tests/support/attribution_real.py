@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 
+from rcv_py.analysis.attribution.arrivals import has_partner
 from rcv_py.analysis.attribution.attribute import (
     Attribution,
     attribution,
@@ -20,7 +21,6 @@ from rcv_py.analysis.attribution.attribute import (
     engine_stream,
 )
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WITHOUT_PRODUCER, Cause
-from rcv_py.analysis.attribution.fetch import has_partner
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace

@@ -28,7 +28,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import by_engine, engine_stream, stalls
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WAITS, WITHOUT_PRODUCER, Cause
-from rcv_py.analysis.attribution.gaps import gaps
+from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims
 from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.formats.open import open_trace

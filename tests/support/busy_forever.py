@@ -16,7 +16,7 @@ class BusyReader:
 
     base_clock = 4
 
-    def read(self, rows: list[int]) -> None:
+    def columns(self, rows: list[int]) -> None:
         """Never return."""
         spin(str(rows))
 

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.flame.flame import FlameTree, fold
-from rcv_py.analysis.flame.flame_paths import Stacks, What, key
-from rcv_py.base.colors import REFERENCE_FLAMES, REFERENCE_KINDS
+from rcv_py.analysis.flame.flame import FlameTree, Stacks, What, fold, key
+from rcv_py.base.colors import REFERENCE_KINDS
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import WaveBatch
@@ -28,6 +27,20 @@ from tests.support.introsort import introsorted
 UNASSIGNED = "[Unassigned]"
 _KEPT = 32  # characters of a source text
 _SHOWN, _TOTAL = 0, 1  # columns
+
+# Roots of the reference viewer's flamegraphs, one after the other: only to compare with.
+REFERENCE_FLAMES = (
+    "#4060d0",
+    "#9040c0",
+    "#c03060",
+    "#3080b0",
+    "#a030a0",
+    "#206090",
+    "#b04080",
+    "#5050c0",
+    "#803030",
+    "#307070",
+)
 
 
 @dataclass(frozen=True, eq=False)

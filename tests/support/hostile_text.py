@@ -107,7 +107,7 @@ def _dump(path: Path, table: Any) -> None:
 
 def unseen(text: str) -> list[str]:
     """Letters of an output that steer a terminal or the eye; lines and tabs are none."""
-    return sorted({repr(letter) for letter in text if letter not in "\n\t" and letter != visible(letter)})
+    return sorted(repr(letter) for letter in set(text) - set("\n\t") if letter != visible(letter))
 
 
 _NUMBER = re.compile(r"[-+][\d,.]*(e[-+]?\d+)?( ?%)?|[-+=@]")

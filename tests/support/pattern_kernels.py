@@ -26,7 +26,7 @@ again:
 {body}
 s_sub_i32 s8, s8, 1
 s_cmp_lg_u32 s8, 0
-s_cbranch_scc1 again  // rounds=n
+s_cbranch_scc1 again  // iterations=n
 {after}
 s_endpgm
 """
@@ -86,7 +86,7 @@ def captured(
 ) -> tuple[Trace, WaveBatch]:
     """Simulate a kernel with so many waves a SIMD, write it, and read it back."""
     kernel = assemble(text, "_Z4testv", 9, {}, demangled="test()")
-    launch = Launch(kernel, groups, 70_000, {"n": rounds}, resident=waves)
+    launch = Launch(kernel, groups, {"n": rounds}, resident=waves)
     simulated = build(Plan(replace(CDNA, slots=max(2, waves)), (launch,)))
     write_folder(simulated.capture, folder)
     trace = open_trace(folder)

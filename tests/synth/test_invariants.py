@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rcv_py.synth.large import write_large
-from rcv_py.synth.variants import SAMPLES
+from rcv_py.synth.samples import SAMPLES
+from tests.support.made_captures import write_large
 from tests.synth.conftest import Written
 from tests.synth.folder import Folder, painted, queue_replay, totals, unrolled
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from rcv_py.synth.large import write_large
+from tests.support.made_captures import write_large
 
 
 def size(folder: Path) -> int:

@@ -21,7 +21,7 @@ def test_a_place_that_is_not_there_is_an_error() -> None:
 
 
 def test_branches_count_words_from_the_next_instruction() -> None:
-    text = "again:\nv_mov_b32_e32 v0, 0\ns_cbranch_scc1 again // rounds=2\n"
+    text = "again:\nv_mov_b32_e32 v0, 0\ns_cbranch_scc1 again // iterations=2\n"
     text += "s_branch out\ns_nop 0\nout:\ns_endpgm"
     kernel = assemble(text, "k", 9, SOURCES)
     assert [item.text for item in kernel.instructions[1:3]] == ["s_cbranch_scc1 65534", "s_branch 1"]

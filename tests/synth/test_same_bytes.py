@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.synth.__main__ import main
-from rcv_py.synth.large import write_large
-from rcv_py.synth.variants import SAMPLES, SHIPPED
+from rcv_py.synth.samples import SAMPLES, SHIPPED
 from tests.support.captures import ROOT
+from tests.support.made_captures import main, write_large
 from tests.synth.conftest import Written
 
 

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rcv_py.synth import plans
-from rcv_py.synth.build import Plan, build
+from rcv_py.synth.build import build
 from rcv_py.synth.capture import Capture, WaveRun
+from rcv_py.synth.samples import SAMPLES
 from rcv_py.synth.truth import Cause, WaveTruth
-from rcv_py.synth.variants import SAMPLES
+from tests.support.made_captures import code_totals, main
 from tests.synth.conftest import Written
 
-PLANS = {
-    "matmul": plans.small_plan,
-    "vector": plans.vector_plan,
-    "reduction": plans.reduction_plan,
-    "kernels": plans.kernels_plan,
-    "gfx11": plans.gfx11_plan,
-    "gfx12": plans.gfx12_plan,
-}
+PLANS = ("matmul_small", "vector_add", "reduction", "kernels", "gfx11", "gfx12")
+
+
+def simulated(name: str, seed: int) -> Capture:
+    return build(replace(SAMPLES[name].plan(), seed=seed)).capture
 
 
 @pytest.fixture(scope="module", params=PLANS)
 def capture(request: pytest.FixtureRequest) -> Capture:
-    plan: Plan = PLANS[request.param](5)
-    return build(plan).capture
+    return simulated(request.param, 5)
 
 
 def waves(capture: Capture) -> Iterator[tuple[WaveRun, WaveTruth]]:
     for run in capture.waves:
         yield run, capture.truth.waves[run.key]
+
+
+def test_lines_counted_while_simulating_are_those_of_the_tokens(capture: Capture) -> None:
+    np.testing.assert_array_equal(code_totals(capture.waves, len(capture.truth.lines)), capture.truth.lines)
 
 
 @pytest.mark.parametrize("name", ["matmul_tiled", "kernels", "gfx12", "events", "packed"])
@@ -80,7 +81,7 @@ def test_no_register_is_read_before_its_load_returned(capture: Capture) -> None:
 
 
 def test_a_unit_of_a_simd_issues_one_instruction_at_a_time() -> None:
-    capture = build(plans.small_plan(1)).capture
+    capture = simulated("matmul_small", 1)
     ports: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
     for run in capture.waves:
         for time, kind, stall, duration, _ in run.tokens.tolist():
@@ -93,7 +94,7 @@ def test_a_unit_of_a_simd_issues_one_instruction_at_a_time() -> None:
 
 
 def test_waves_leave_a_barrier_together() -> None:
-    capture = build(plans.small_plan(1)).capture
+    capture = simulated("matmul_small", 1)
     meetings: dict[tuple[int, int, int], set[int]] = {}
     for run, truth in waves(capture):
         texts = [item.text for item in capture.kernels[run.kernel].instructions]
@@ -108,11 +109,11 @@ def test_waves_leave_a_barrier_together() -> None:
 def test_rounds_are_the_branches_taken_and_one(capture: Capture) -> None:
     for run, truth in waves(capture):
         kernel = capture.kernels[run.kernel]
-        for label, rounds in truth.rounds.items():
+        for label, rounds in truth.iterations.items():
             branches = [
                 number
                 for number, item in enumerate(kernel.instructions)
-                if item.target == kernel.labels[label] and "rounds" in item.notes
+                if item.target == kernel.labels[label] and "iterations" in item.notes
             ]
             executed = np.isin(truth.instruction, branches)
             assert np.count_nonzero(executed) == sum(rounds)
@@ -120,9 +121,10 @@ def test_rounds_are_the_branches_taken_and_one(capture: Capture) -> None:
 
 
 def test_truth_is_written_only_when_asked(tmp_path: Path) -> None:
-    truth = SAMPLES["matmul_small"].write(tmp_path / "with", with_truth=True)
-    SAMPLES["matmul_small"].write(tmp_path / "without")
+    assert main(["matmul_small", "--out", str(tmp_path / "with"), "--truth"]) == 0
+    assert main(["matmul_small", "--out", str(tmp_path / "without")]) == 0
     assert not (tmp_path / "without" / "truth.json").exists()
     table = json.loads((tmp_path / "with" / "truth.json").read_bytes())
+    truth = simulated("matmul_small", 0).truth
     assert table["lines"] == truth.lines.tolist()
     assert len(table["waves"]) == len(truth.waves)

@@ -11,11 +11,11 @@ from PySide6.QtTest import QTest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.explorer.panel import ExplorerPanel
-from rcv_py.ui.panels.hotspot.panel import HotspotPanel
+from rcv_py.ui.panels.explorer import ExplorerPanel
+from rcv_py.ui.panels.hotspot import HotspotPanel
 from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.ui.panels.source.panel import SourcePanel
-from rcv_py.ui.panels.top_lines.panel import TopLinesPanel
+from rcv_py.ui.panels.top_lines import TopLinesPanel
 from rcv_py.work.load import load_all
 from tests.support.captures import trace_path
 

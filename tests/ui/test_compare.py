@@ -21,8 +21,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.baseline import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.flame.flame_paint import SHADE, color_codes
-from rcv_py.ui.panels.compare.panel import FLAME, MODES, NO_BASELINE, ComparePanel
-from rcv_py.ui.panels.compare.rows import SIDE_BY_SIDE
+from rcv_py.ui.panels.compare import FLAME, MODES, NO_BASELINE, SIDE_BY_SIDE, ComparePanel
 from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
@@ -73,14 +72,13 @@ def compared(
 ) -> ComparePanel:
     open_in(AFTER[0], [AFTER[1]])
     ui.session.set_baseline(Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]])))
-    qtbot.waitUntil(lambda: panel.found is not None, timeout=10_000)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.result is not None, timeout=10_000)  # type: ignore[attr-defined]
     settled()
     return panel
 
 
 def choose(panel: ComparePanel, mode: str, settled: Settled) -> None:
-    panel.mode.setCurrentIndex(panel.mode.findData(mode))
-    panel.mode.activated.emit(panel.mode.currentIndex())
+    panel.mode.choose(mode)
     settled()
 
 
@@ -121,7 +119,7 @@ def test_what_only_the_baseline_has_cannot_be_selected(
 ) -> None:
     open_in(BEFORE[0], [BEFORE[1]])
     ui.session.set_baseline(Baseline(AFTER[0], capture_costs(AFTER[0], [AFTER[1]])))
-    qtbot.waitUntil(lambda: panel.found is not None, timeout=10_000)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.result is not None, timeout=10_000)  # type: ignore[attr-defined]
     settled()
     fates = [row[0] for row in shown(panel, "status")]
     old = ui.session.selection.value
@@ -134,7 +132,7 @@ def test_groups_select_the_line_that_changed_most(
     mode: str, name: str, compared: ComparePanel, ui: UiContext, settled: Settled
 ) -> None:
     choose(compared, mode, settled)
-    assert shown(compared, "name")[0] == (name,)
+    assert shown(compared, "label")[0] == (name,)
     compared.view.chosen.emit(0)
     assert ui.session.selection.value.line == MOVED_WAIT
 
@@ -183,7 +181,7 @@ def test_the_sheet_has_what_is_shown(compared: ComparePanel) -> None:
     assert sheet is not None
     rows = list(sheet.rows)
     assert len(rows) == 2
-    line, delta = sheet.headers.index("B"), sheet.headers.index("delta")
+    line, delta = sheet.headers.index("line B"), sheet.headers.index("delta")
     assert [row[line] for row in rows] == [MOVED_WAIT, 2]
     assert rows[0][delta] == pytest.approx(180, rel=0.2)
 
@@ -192,7 +190,7 @@ def test_another_capture_is_compared_with_the_same_baseline(
     compared: ComparePanel, open_in: Callable, qtbot: object
 ) -> None:
     open_in(BEFORE[0], [BEFORE[1]])
-    qtbot.waitUntil(lambda: compared.found is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: compared.result is not None)  # type: ignore[attr-defined]
     assert compared.verdict.text().startswith("No difference beyond noise: the launch of B takes 0.0 %")
 
 
@@ -226,7 +224,7 @@ def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatc
         settle(app, qtbot)
         assert session.baseline.value is not None
         panel = app.window.workspace.docks["compare"].panel
-        qtbot.waitUntil(lambda: panel.found is not None)  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda: panel.result is not None)  # type: ignore[attr-defined]
         assert panel.verdict.text().startswith("No difference beyond noise: the launch of B takes 0.0 %")
         assert panel.isVisible()
         commands.run("file.forget_baseline")
@@ -240,20 +238,20 @@ def test_a_twin_tells_the_noise(
     """A twin that differs from A as B does: what was a difference is noise."""
     baseline = ui.session.baseline.value
     assert baseline is not None
-    assert compared.found is not None
-    assert compared.found.judgement.verdict is Verdict.MORE
+    assert compared.result is not None
+    assert compared.result.judgement.verdict is Verdict.MORE
     longer = capture(list(PROGRAM), [*STALLS[:3], STALLS[3] + 90, *STALLS[4:]], seed=3)
     twin = Baseline(longer[0], capture_costs(longer[0], [longer[1]]))
     ui.session.set_baseline(replace(baseline, twin=twin))
     qtbot.waitUntil(  # type: ignore[attr-defined]
-        lambda: compared.found is not None and compared.found.noise_of is twin.costs, timeout=10_000
+        lambda: compared.result is not None and compared.result.noise_of is twin.costs, timeout=10_000
     )
     settled()
     assert compared.verdict.text().startswith("No difference beyond noise")
     assert "differs from A by" in compared.notes.text()
     ui.session.set_baseline(baseline)
     qtbot.waitUntil(  # type: ignore[attr-defined]
-        lambda: compared.found is not None and compared.found.noise_of is None, timeout=10_000
+        lambda: compared.result is not None and compared.result.noise_of is None, timeout=10_000
     )
     settled()
     assert compared.verdict.text().startswith("The launch of B takes ")

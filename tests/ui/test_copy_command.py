@@ -38,6 +38,7 @@ LINE = 113  # a wait of the sample that some waves ran often
 
 def settle(app: App, qtbot: QtBot) -> None:
     """Wait also for calls of slow jobs that rest: what is shown is compared with what is printed."""
+    app.window.statusBar().clearMessage()  # its time is no work
     settle_soon(app, qtbot, 10_000)
 
 
@@ -626,5 +627,3 @@ def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtB
     assert shown == [True]
     with pytest.raises(UsageError, match="no panel 'nothing'"):
         run(SAMPLE, panel="nothing")
-    for one in made:
-        one.window.deleteLater()

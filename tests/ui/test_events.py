@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.events.event_table import EntryKind, actions, actions_of, event_table
-from rcv_py.analysis.events.events import (
+from rcv_py.analysis.events.event_table import (
     EVENT_TEXT,
     GROUP_OF,
     GROUPS,
+    EntryKind,
+    actions,
     dispatch_of,
+    event_table,
     event_text,
     group_of,
     lasting,
@@ -61,7 +63,7 @@ def shown(ui: UiContext, open_in: Callable, settled: Callable, qtbot: Any) -> Ca
         panel.resize(900, 300)
         panel.show()
         open_in(trace, read(trace))
-        qtbot.waitUntil(lambda: panel.table is not None or panel.empty.is_empty)
+        qtbot.waitUntil(lambda: panel.result is not None or panel.empty.is_empty)
         settled()
         return panel
 
@@ -120,7 +122,7 @@ def test_text_and_kinds_narrow_the_table(shown: Callable, samples: Callable) -> 
 
 def test_a_click_goes_to_the_time_and_selects_the_wave(shown: Callable, samples: Callable) -> None:
     panel = shown(samples("markers"))
-    session, table = panel.session, panel.table
+    session, table = panel.session, panel.result
     row = int(np.flatnonzero((table.kind == EntryKind.MARKER) & (table.wave >= 0))[-1])
     session.set_view(session.view.value.moved(-session.view.value.width))
     panel.view.chosen.emit(row)
@@ -187,7 +189,8 @@ def test_the_latest_dispatch_of_the_pipe_is_that_of_the_wave() -> None:
 def test_one_value_means_what_all_mean_together(samples: Callable) -> None:
     trace = samples("markers")
     spans = marker_spans(trace, read(trace))
-    assert [actions_of(spans, row) for row in range(len(spans.records))] == actions(spans).tolist()
+    each = [actions(spans, np.array([row])).item() for row in range(len(spans.records))]
+    assert each == actions(spans).tolist()
 
 
 def test_an_empty_trace_gives_an_empty_table() -> None:

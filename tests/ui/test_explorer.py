@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
-from rcv_py.analysis.cost.place_trees import Place
+from rcv_py.analysis.cost.explorer import CostNode
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.explorer.panel import ExplorerPanel
-from rcv_py.ui.panels.top_lines.panel import TopLinesPanel
+from rcv_py.ui.panels.explorer import ExplorerPanel
+from rcv_py.ui.panels.top_lines import TopLinesPanel
 from tests.support.code_samples import ROWS, code_table, trace, two_waves
 
 Settled = Callable[[], None]
@@ -47,7 +47,7 @@ def index_of(panel: ExplorerPanel, name: str) -> QModelIndex:
     return panel.tree.rows.index_of(place)
 
 
-def outline(place: Place, depth: int = 0) -> list[str]:
+def outline(place: CostNode, depth: int = 0) -> list[str]:
     lines = [] if depth == 0 else ["  " * (depth - 1) + f"{place.name} {place.cost}"]
     return lines + [line for child in place.children for line in outline(child, depth + 1)]
 

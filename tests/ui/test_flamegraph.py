@@ -12,9 +12,8 @@ from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from rcv_py.analysis.flame.flame import Metric
+from rcv_py.analysis.flame.flame import Metric, What
 from rcv_py.analysis.flame.flame_layout import Order
-from rcv_py.analysis.flame.flame_paths import What
 from rcv_py.base.colors import contrast
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
@@ -174,7 +173,7 @@ def test_hovering_tells_everything(opened: FlamegraphPanel) -> None:
     for part in (LOAD, "line 2", "9.6 % of all", "100.0 % of its parent", "stall 200", "executions 4"):
         assert part in tip, part
     tip = opened.view.tip(frame(opened, "lib/attn.py:2"))
-    for part in ("/src/lib/attn.py:2", "return a * b", "matrix arithmetic: 66.7 %"):
+    for part in ("/src/lib/attn.py:2", "return a * b", "MFMA/WMMA: 66.7 %"):
         assert part in tip, part
     hover(opened, "lib/attn.py:2")
     assert opened.session.hover.value == Hover(source=(1, 2))

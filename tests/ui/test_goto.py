@@ -12,10 +12,9 @@ from rcv_py.cli.arguments import parse
 from rcv_py.cli.goto import options_of, place_of
 from rcv_py.cli.main import main
 from rcv_py.cli.options.output_options import ShotOptions
-from rcv_py.export.report.places import cycle_anchor, place_text
+from rcv_py.export.report.cells import cycle_anchor, place_text
 from rcv_py.formats.open import open_trace
-from rcv_py.state.place import Place
-from rcv_py.state.selection import Selection
+from rcv_py.state.selection import Place, Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.core.place_go import AROUND, Destination
 from tests.ui.window import SAMPLE, open_sample, settle, window

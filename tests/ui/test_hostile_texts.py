@@ -186,8 +186,8 @@ def texts_of(model: QAbstractItemModel) -> Iterator[Any]:
 
 
 def indexes(model: QAbstractItemModel, parent: QModelIndex, depth: int = 0) -> Iterator[QModelIndex]:
-    """The first rows of a model, and of those the first rows below."""
-    for row in range(min(ROWS, model.rowCount(parent))):
+    """The first rows of a model, and of those the first rows below, fewer the deeper they lie."""
+    for row in range(min(ROWS >> 2 * depth, model.rowCount(parent))):
         for column in range(columns(model, parent)):
             yield model.index(row, column, parent)
         if depth < 2:

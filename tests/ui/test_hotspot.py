@@ -14,7 +14,7 @@ from rcv_py.analysis.cost.hotspot import static_bins
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.hotspot.panel import HotspotPanel
+from rcv_py.ui.panels.hotspot import HotspotPanel
 from tests.support.code_samples import batch, code_table, trace, two_waves
 
 Settled = Callable[[], None]
@@ -32,8 +32,8 @@ def hotspot(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[HotspotP
 
 
 def click(panel: HotspotPanel, bin_number: int) -> None:
-    at = QPoint(round(panel.plot.x_of(bin_number)), 100)
-    QTest.mouseClick(panel.plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    at = QPoint(round(panel.plot.x_of(bin_number + 0.5)), 100)
+    QTest.mouseClick(panel.plot, Qt.MouseButton.LeftButton, pos=at)
 
 
 def test_before_waves_are_read_the_code_table_speaks(
@@ -118,8 +118,7 @@ def test_the_clock_range_and_the_engine_choose_waves(
     ui.session.set_clock_range(None)
     qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 52)  # type: ignore[attr-defined]
     assert not hotspot.scope.isHidden()
-    hotspot.scope.setCurrentIndex(1)
-    hotspot.scope.activated.emit(1)
+    hotspot.scope.choose("engine")
     settled()
     assert hotspot.plot.bins.totals.sum() == 26
 
@@ -133,7 +132,7 @@ def test_bars_have_the_colours_of_kinds_also_after_a_switch(
     settled()
     ui.settings["look.theme"] = theme
     image = hotspot.plot.grab().toImage()
-    x = round(hotspot.plot.x_of(1))
+    x = round(hotspot.plot.x_of(1.5))
     colors = {image.pixelColor(x, y).rgb() for y in range(image.height())}
     assert ui.theme.kind(TokenKind.LDS).rgb() in colors
     assert ui.theme.kind(TokenKind.IMMED).rgb() in colors
@@ -143,9 +142,8 @@ def test_the_tip_says_rows_and_cycles(hotspot: HotspotPanel, open_in: Callable, 
     open_in(trace(), [two_waves()])
     settled()
     assert hotspot.plot.tip(1).startswith("rows 2 to 3\n30 cycles")
-    assert "local data share: 12" in hotspot.plot.tip(1)
-    title = hotspot.plot.getPlotItem().getAxis("left").labelText
-    assert "cycles" in title
+    assert "LDS: 12" in hotspot.plot.tip(1)
+    assert hotspot.plot.unit == "cycles"
 
 
 def test_samples_are_counted_where_there_are_no_cycles() -> None:
@@ -170,4 +168,4 @@ def test_the_sheet_has_a_column_a_kind(hotspot: HotspotPanel, open_in: Callable,
     rows = list(sheet.rows)
     assert rows[1][:3] == (2, 3, 30)
     assert sum(rows[1][3:]) == 30
-    assert "local data share" in sheet.headers
+    assert "LDS" in sheet.headers

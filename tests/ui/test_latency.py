@@ -23,8 +23,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.shared_results import JOBS, SharedResults
-from rcv_py.ui.panels.latency.columns import memory_rows
-from rcv_py.ui.panels.latency.panel import LatencyPanel
+from rcv_py.ui.panels.latency import LatencyPanel, memory_rows
 from tests.support import captures
 from tests.support.code_samples import trace, two_waves
 
@@ -131,7 +130,7 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     assert [str(number) for number in column(panel, "median")] == ["nan", "nan", "104.0", "900.0"]
     rows = list(panel.sheet().rows)
     assert rows[0][-5:-2] == ("", "", "")
-    assert rows[3][4:10] == (0.0, "", "", "", "", "")
+    assert rows[3][4:10] == ("", "", "", "", "", "")
     assert panel.view.table.text(0, panel.view.table.column_of("median")) == "–"
     without = replace(found, counter_names=(), counters=())
     open_in(without, [waves])
@@ -264,8 +263,8 @@ def test_state_is_kept(panel: LatencyPanel, open_in: Callable, settled: Settled,
     choose(panel, settled, HIDDEN)
     panel.load_state(state)
     assert panel.caption() == "Memory latency, reference viewer"
-    panel.load_state({"kind": 7, "is_reference": "yes", "table": None})
-    assert panel.caption() == "Hidden latency, better estimate"
+    panel.load_state({"kind": 7, "rule": "yes", "table": None})
+    assert panel.caption() == "Memory latency, reference viewer"
 
 
 def test_the_sheet_has_what_is_shown(

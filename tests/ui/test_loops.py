@@ -17,10 +17,9 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.results.bubbles import BUBBLES
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels import loops as loops_panel
 from rcv_py.ui.panels.bubbles import BubblesPanel
-from rcv_py.ui.panels.loops import panel as loops_panel
-from rcv_py.ui.panels.loops.iteration_strip import IterationStrip
-from rcv_py.ui.panels.loops.panel import ALL, OUTLIERS, SELECTED, LoopsPanel
+from rcv_py.ui.panels.loops import ALL, OUTLIERS, SELECTED, IterationStrip, LoopsPanel
 from tests.analysis import build
 from tests.support import captures
 
@@ -93,7 +92,7 @@ def test_loops_and_iterations_are_listed(shown: LoopsPanel) -> None:
 
 
 def test_a_click_on_a_column_selects_its_wave_and_shows_its_time(shown: LoopsPanel, ui: UiContext) -> None:
-    box = shown.strip.column_rect(14)
+    box = shown.strip.bar_rect(14)
     QTest.mouseClick(shown.strip, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
     one, row = shown.result.found.iterations, int(shown.rows[14])  # type: ignore[union-attr]
     selection = ui.session.selection.value
@@ -101,7 +100,7 @@ def test_a_click_on_a_column_selects_its_wave_and_shows_its_time(shown: LoopsPan
     window = ui.session.window.value
     assert window.begin <= one.begin[row] < one.end[row] <= window.end
     assert window.width <= 40
-    assert shown.strip.current == 14
+    assert shown.strip.selected == (14, 15)
     assert shown.view.current == 14
 
 
@@ -110,7 +109,7 @@ def test_a_click_on_a_row_does_the_same(shown: LoopsPanel, ui: UiContext) -> Non
     QTest.mouseClick(
         view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, view.row_top(1) + view.row_height // 2)
     )
-    assert shown.strip.current == 1
+    assert shown.strip.selected == (1, 2)
     assert ui.session.selection.value.hit == 1
 
 
@@ -118,18 +117,16 @@ def test_arrow_keys_step_through_iterations(shown: LoopsPanel, ui: UiContext) ->
     shown.strip.setFocus()
     for _ in range(3):
         QTest.keyClick(shown.strip, Qt.Key.Key_Right)
-    assert ui.session.selection.value.hit == shown.strip.current
+    assert (ui.session.selection.value.hit, 3) == shown.strip.selected
     QTest.keyClick(shown.strip, Qt.Key.Key_End)
-    assert shown.strip.current == 23
+    assert shown.strip.selected == (23, 24)
 
 
 def test_scopes(shown: LoopsPanel, ui: UiContext) -> None:
-    shown.scope.setCurrentIndex(OUTLIERS)
-    shown.scope.activated.emit(OUTLIERS)
+    shown.scope.choose(OUTLIERS)
     assert values(shown, "cycles") == [35]
     assert values(shown, "note") == ["outlier"]
-    shown.scope.setCurrentIndex(SELECTED)
-    shown.scope.activated.emit(SELECTED)
+    shown.scope.choose(SELECTED)
     assert len(shown.rows) == 12
     second = shown.session.trace.value.waves.id(1)  # type: ignore[union-attr]
     ui.session.select(Selection(wave=second))
@@ -142,12 +139,13 @@ def test_the_sheet_is_what_is_listed_and_state_comes_back(shown: LoopsPanel) -> 
     rows = list(sheet.rows)
     assert len(rows) == 24
     assert sheet.headers[:3] == ("wave", "iteration", "begin")
-    shown.scope.setCurrentIndex(OUTLIERS)
+    shown.scope.choose(OUTLIERS)
     state = shown.save_state()
+    shown.scope.choose(ALL)
     shown.load_state({**state, "scope": "nonsense"})
-    assert shown.scope.currentIndex() == ALL
+    assert shown.scope.value == ALL
     shown.load_state(state)
-    assert shown.scope.currentIndex() == OUTLIERS
+    assert shown.scope.value == OUTLIERS
 
 
 def test_tips_name_what_cycles_were_spent_on(shown: LoopsPanel) -> None:
@@ -162,8 +160,8 @@ def test_many_iterations_behind_a_pixel_show_the_longest(ui: UiContext, qtbot: o
     strip.resize(260, 100)
     cycles = np.ones((5000, 14), dtype=np.int64)
     cycles[1234, int(TokenKind.VALU)] = 500
-    strip.show_stacks(cycles, tuple(range(14)), np.zeros(5000, dtype=bool), ("",) * 5000)
-    assert strip.at(strip.column_rect(1234).left()) == 1234
+    strip.show_stacks(cycles, tuple(range(14)), np.zeros(0, dtype=np.int64), ("",) * 5000)
+    assert strip.bar_at(strip.bar_rect(1234).left()) == 1234
     assert not strip.grab().isNull()
 
 

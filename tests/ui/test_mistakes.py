@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -31,8 +31,6 @@ def caught() -> Iterator[App]:
             yield app
     finally:
         app.close()
-        app.window.deleteLater()
-        app.qt.sendPostedEvents(app.window, QEvent.Type.DeferredDelete)
         gc.collect()
         app.qt.setStyleSheet("")  # as in tests/ui/window.py
 

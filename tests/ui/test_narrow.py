@@ -9,9 +9,9 @@ import pytest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.explorer.panel import ExplorerPanel
+from rcv_py.ui.panels.explorer import ExplorerPanel
 from rcv_py.ui.panels.source.panel import SourcePanel
-from rcv_py.ui.panels.top_lines.panel import TopLinesPanel
+from rcv_py.ui.panels.top_lines import TopLinesPanel
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.captures import ROOT

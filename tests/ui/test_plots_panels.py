@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtGui import QFontMetricsF, QImage
 from PySide6.QtWidgets import QApplication, QComboBox
 
-from rcv_py.analysis.device.dispatch_curves import dispatch_curves
+from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import Dispatch

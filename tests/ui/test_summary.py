@@ -94,7 +94,7 @@ def test_numbers_say_their_whole_and_their_meaning(sample: SummaryPanel) -> None
     for meter in sample.pipes.meters:
         assert meter.meaning.endswith((".", "%", "more")), meter.name
     whole = sum(share.value for share in sample.activity.shares)
-    assert whole == sample.summary.activity.whole
+    assert whole == sample.summary.activity.total
     assert "cycles" in sample.activity.tip(0)
     assert sample.activity.tip(9) == ""
 

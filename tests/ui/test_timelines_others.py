@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from rcv_py.analysis.core.union import union
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.model.clock import Clock
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
@@ -98,7 +98,7 @@ def test_a_bar_leads_to_its_instruction(make: Callable) -> None:
 
 
 def test_overlapping_spans_are_covered_once() -> None:
-    made = union(np.array([0, 2, 10]), np.array([5, 4, 12]))
+    made = IntervalSet.of(np.array([0, 2, 10]), np.array([5, 4, 12]))
     assert made.inside(TimeWindow(0, 20)) == 7
     assert made.inside(TimeWindow(3, 11)) == 3
     assert made.inside(TimeWindow(5, 10)) == 0

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSettings, QTimer
+from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.ui.app import App, start
@@ -39,8 +39,6 @@ def window(store: QSettings | None = None, size: tuple[int, int] = (1280, 800)) 
         yield app
     finally:
         app.close()
-        app.window.deleteLater()
-        app.qt.sendPostedEvents(app.window, QEvent.Type.DeferredDelete)
         gc.collect()
         if app.qt.styleSheet() != outer:
             app.qt.setStyleSheet(outer)  # after the widgets have gone: Qt keeps rules by widget

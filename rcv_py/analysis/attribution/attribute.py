@@ -1,4 +1,4 @@
-"""Attribution of all waves: the rules in their order, and the table they make."""
+"""Attribution of all waves, or of one token: the rules in their order, and the table they make."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution import issue
-from rcv_py.analysis.attribution.barriers import claim_barriers
+from rcv_py.analysis.attribution.arrivals import claim_barriers, claim_fetch, claim_shared_fetch
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.fetch import claim_fetch, claim_shared_fetch
-from rcv_py.analysis.attribution.gaps import gaps
+from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger
 from rcv_py.analysis.attribution.lines import lines
 from rcv_py.analysis.attribution.stream import Stream, stream
 from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
-from rcv_py.analysis.core.chosen import of_waves
 from rcv_py.analysis.core.saturated import later, sums, total
-from rcv_py.analysis.program.matrix_passes import matrix_passes
+from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
+from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
@@ -124,7 +123,7 @@ def claims_of(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> Iterator[EngineClaims]:
     """Yield the claims of each shader engine: first those of its stalls, then those of its gaps."""
-    for waves in by_engine(batches):
+    for waves in waves_by_engine(batches):
         one = engine_stream(trace, waves)
         chosen = np.array([rows is None or wave.row in rows for wave in waves], dtype=bool)
         for ledger, is_idle in ((stalls(one, trace.gfxip), False), (gaps(one), True)):
@@ -216,15 +215,6 @@ def _brief(one: Stream, ledger: Ledger) -> np.ndarray:
     return ledger.open((one.unit == 0) & ~one.lines.is_end[one.line] & (one.stall <= one.lines.step))
 
 
-def by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
-    """Return the waves of each shader engine, each once."""
-    found: dict[int, dict[int, Wave]] = {}
-    for batch in batches:
-        for wave in batch.waves:
-            found.setdefault(wave.id.se, {}).setdefault(wave.row, wave)
-    return [list(found[se].values()) for se in sorted(found)]
-
-
 def engine_stream(trace: Trace, waves: list[Wave]) -> Stream:
     """Return the columns of some waves of one shader engine, with what each wait waited for."""
     piece = of_waves(waves)
@@ -313,3 +303,55 @@ def _assumption(trace: Trace, count: int) -> str:
     if count < len(trace.waves):
         text += f" Only {count:,} of {len(trace.waves):,} waves count."
     return f"{text} {passes}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCause:
+    """Some cycles of one token."""
+
+    cause: Cause
+    cycles: int
+    is_idle: bool  # in the gap in front of it; else in its stall
+    line: int  # code row of the producer, -1 if none is known
+    row: int  # token of the producer in its wave, -1 if none is known
+    wave: int  # index row of the producer's wave, -1 if none is known
+    is_guess: bool = False  # the producer is one of several that fit
+
+
+def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: int) -> tuple[TokenCause, ...]:
+    """Return the causes of the token at `row`, most cycles first, its stall before its gap.
+
+    Of other waves only those on the same compute unit that lived at the same time are looked at; nothing else
+    can hold an instruction back.
+    """
+    waves = _neighbours(batches, wave)
+    one = engine_stream(trace, waves)
+    place = next(i for i, other in enumerate(waves) if other.row == wave.row)
+    token = int(one.piece.first[place]) + row
+    found = []
+    for claims, is_idle in ((stalls(one, trace.gfxip).claims(), False), (gaps(one).claims(), True)):
+        for at in np.flatnonzero(claims.token == token).tolist():
+            blamed = int(claims.producer[at])
+            owner = int(one.owner[blamed]) if blamed >= 0 else -1
+            found.append(
+                TokenCause(
+                    Cause(int(claims.cause[at])),
+                    int(claims.cycles[at]),
+                    is_idle,
+                    int(one.piece.line[blamed]) if blamed >= 0 else -1,
+                    blamed - int(one.piece.first[owner]) if blamed >= 0 else -1,
+                    waves[owner].row if blamed >= 0 else -1,
+                    bool(claims.is_guess[at]),
+                )
+            )
+    return tuple(sorted(found, key=lambda item: (item.is_idle, -item.cycles)))
+
+
+def _neighbours(batches: Iterable[WaveBatch], wave: Wave) -> list[Wave]:
+    found = {wave.row: wave}
+    for batch in batches:
+        for other in batch.waves:
+            is_there = other.id.se == wave.id.se and other.cu == wave.cu
+            if is_there and other.begin <= wave.end and other.end >= wave.begin:
+                found.setdefault(other.row, other)
+    return list(found.values())

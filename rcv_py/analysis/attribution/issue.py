@@ -1,4 +1,4 @@
-"""Stalls of instructions that could not issue: operands, units that were busy, queues, other waves.
+"""Stalls of instructions that could not issue, and idle cycles between two instructions of a wave.
 
 The order of the rules is in `attribute.stalls`.  An operand that is not there always holds an instruction
 back, so registers come first; a full queue is told by operations in flight and by elimination, so it is late.
@@ -12,6 +12,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.def_use import overwritten, uses
 from rcv_py.analysis.attribution.ledger import Ledger, Within
 from rcv_py.analysis.attribution.lines import (
+    BRANCH,
     LDS,
     MATRIX,
     NONE,
@@ -23,7 +24,7 @@ from rcv_py.analysis.attribution.lines import (
     VMEM,
 )
 from rcv_py.analysis.attribution.stream import Stream
-from rcv_py.analysis.core.busy_intervals import crowded, inside, merged, owned
+from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
 
 READING = 16  # turns after its issue in which a memory instruction may still read registers
 
@@ -72,12 +73,12 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
             continue
         token = ledger.token[rows]
         begin = stream.at_simd(stream.issue[work] + lines.lead[line[work]], work)
-        busy = merged(begin, begin + lines.passes[line[work]] + tail)
+        busy = IntervalSet.of(begin, begin + lines.passes[line[work]] + tail)
         until = stream.issue[work] + lines.lead[line[work]] + lines.passes[line[work]] + tail
         first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
         blamed = _held_longest(stream, stream.simd, (work, until), ledger, rows)
         where = Within(busy, first - ledger.at[rows])
-        ledger.take(rows, inside(busy, first, last), Cause.MATRIX_BUSY, blamed, where)
+        ledger.take(rows, busy.covered(first, last), Cause.MATRIX_BUSY, blamed, where)
 
 
 def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
@@ -127,11 +128,11 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
             continue
         token = ledger.token[rows]
         begin = stream.at_cu(stream.issue[work], work)
-        flight = crowded(begin, stream.at_cu(stream.released[work], work), CROWD[one])
+        flight = at_least(begin, stream.at_cu(stream.released[work], work), CROWD[one])
         first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
         blamed = _held_longest(stream, stream.cu, (work, _next_taken(stream, work)), ledger, rows)
         where = Within(flight, first - ledger.at[rows])
-        ledger.take(rows, inside(flight, first, last), cause, blamed, where)
+        ledger.take(rows, flight.covered(first, last), cause, blamed, where)
 
 
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
@@ -220,3 +221,65 @@ def _held_longest(
     left = np.where(is_there, np.minimum(until[early], ledger.end[rows]) - ledger.at[rows], 0)
     chosen = np.where(left >= np.where(chosen >= 0, held[chosen], 1), early, chosen)
     return np.where(chosen >= 0, work[chosen], -1)
+
+
+SHORT = 3  # turns: gaps up to here between different units are the change itself
+RESULT = 6  # turns that a scalar result of vector arithmetic takes at most
+NEAR = 2  # instructions: how far back a scalar result is looked for
+
+
+def gaps(stream: Stream) -> Ledger:
+    """Return the idle cycles of all tokens with causes."""
+    idle = stream.piece.idle
+    token = np.flatnonzero(idle > 0)
+    begin = stream.start[token] - np.minimum(idle[token], stream.start[token])
+    ledger = Ledger(token, begin, stream.start[token], idle[token])
+    is_first = token == stream.first[token]
+    ledger.rest(np.flatnonzero(is_first), Cause.LAUNCH)
+    claim_drain(stream, ledger)
+    _claim_branches(stream, ledger)
+    _claim_scalar_results(stream, ledger)
+    _claim_changes(stream, ledger)
+    _claim_lines(stream, ledger)
+    claim_arbitration(stream, ledger)
+    return ledger
+
+
+def _claim_branches(stream: Stream, ledger: Ledger) -> None:
+    """What follows a branch, taken or not, waits for its decision and for instructions."""
+    rows = np.flatnonzero(ledger.left > 0)
+    before = ledger.token[rows] - 1
+    behind = stream.unit[before] == BRANCH
+    ledger.rest(rows[behind], Cause.FETCH, before[behind])
+
+
+def _claim_scalar_results(stream: Stream, ledger: Ledger) -> None:
+    """Scalar results of arithmetic take some turns before other units see them."""
+    rows = np.flatnonzero(ledger.left > 0)
+    step = stream.lines.step
+    rows = rows[ledger.left[rows] <= RESULT * step]
+    token = ledger.token[rows]
+    unit = stream.lines.unit
+    found = uses(stream, token, (unit == VALU) | (unit == SALU))
+    near = (token[found.row] - found.writer <= NEAR) & (
+        stream.unit[found.writer] != stream.unit[token[found.row]]
+    )
+    row, first = np.unique(found.row[near], return_index=True)
+    ledger.rest(rows[row], Cause.REGISTER, found.writer[near][first])
+
+
+def _claim_changes(stream: Stream, ledger: Ledger) -> None:
+    """Short gaps between instructions of different units."""
+    rows = np.flatnonzero((ledger.left > 0) & (ledger.left <= SHORT * stream.lines.step))
+    before = ledger.token[rows] - 1
+    other = stream.unit[before] != stream.unit[ledger.token[rows]]
+    ledger.rest(rows[other], Cause.SWITCH, before[other])
+
+
+def _claim_lines(stream: Stream, ledger: Ledger) -> None:
+    """A gap in front of an instruction on another cache line of code than the one before."""
+    rows = np.flatnonzero(ledger.left > 0)
+    line = stream.line[ledger.token[rows]]
+    block = stream.lines.block
+    new = block[line] != block[stream.line[ledger.token[rows] - 1]]
+    ledger.rest(rows[new], Cause.FETCH)

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
-from rcv_py.analysis.core.busy_intervals import Split, split
-from rcv_py.analysis.core.union import Union
+from rcv_py.analysis.core.intervals import IntervalSet, Split
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +41,7 @@ class ClaimSpans:
 class Within(NamedTuple):
     """Where cycles are claimed first, as far as they are open there."""
 
-    covered: Union
+    covered: IntervalSet
     shift: np.ndarray  # int64, what brings a time of each row that claims onto the axis of `covered`
 
 
@@ -200,5 +199,5 @@ def _cut(begin: np.ndarray, end: np.ndarray, claim: np.ndarray, within: Within |
     if within is None:
         return Split(np.arange(len(begin)), begin, end, np.zeros(len(begin), dtype=bool))
     shift = within.shift[claim]
-    cut = split(begin + shift, end + shift, within.covered)
+    cut = within.covered.split(begin + shift, end + shift)
     return Split(cut.span, cut.begin - shift[cut.span], cut.end - shift[cut.span], cut.is_inside)

@@ -8,11 +8,19 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import Lines
-from rcv_py.analysis.core.chosen import Piece
 from rcv_py.analysis.core.saturated import later, since
-from rcv_py.analysis.waits.waitcnt.links import WaitLinks
-from rcv_py.analysis.waves.barrier_meetings import GFX9_DELAY, SLOWEST, Meetings, last_ends, meetings
-from rcv_py.analysis.waves.workgroups import Crossings, crossings, grouped
+from rcv_py.analysis.core.token_columns import Piece
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks
+from rcv_py.analysis.waves.workgroups import (
+    GFX9_DELAY,
+    SLOWEST,
+    Crossings,
+    Meetings,
+    crossings,
+    grouped,
+    last_ends,
+    meetings,
+)
 from rcv_py.model.code import CodeTable
 
 _FARTHEST = 1 << 62  # cycles: no time that is shifted by `stride` is as late
@@ -103,7 +111,7 @@ def stream(piece: Piece, lines: Lines, links: WaitLinks, code: CodeTable) -> Str
     issue = np.minimum(later(start, piece.stall), most)
     end = np.minimum(later(issue, piece.busy), most)
     stride = int(max(end.max(initial=0), start.max(initial=0))) + _MARGIN
-    owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
+    owner = piece.owner
     crossed = crossings(piece, code)
     slowest = GFX9_DELAY if lines.step == 4 else SLOWEST
     met = meetings(crossed, grouped(list(piece.waves), crossed)[0], last_ends(piece), slowest)

@@ -1,15 +1,179 @@
-"""Waits for counters and hazard nops: instructions whose stall says itself what it is for."""
+"""Waits for counters and hazard nops: instructions whose stall says itself what it is for.
+
+A counter whose operations return in order ends a wait with the newest one required.  Two cases leave a
+choice: a wait on several counters, and scalar loads, which return in any order.  Then each operation is
+judged as if it had been the last, by two facts: how likely it is to take exactly as long as it would have
+taken, and how likely all others were back by then.
+
+```
+global_load ───────────────────────┐
+        ds_read ─────┐             │    LDS never took as long: it was back before, so it was the load
+               s_waitcnt ──────────┴ vmcnt(0) lgkmcnt(0)
+```
+
+Latencies are those of the same instruction, or kind of operation, where a wait left no choice.  Their
+logarithm has a mean and a spread; the tails are those of Student's t, since memory now and then takes far
+longer than usual.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.def_use import uses
 from rcv_py.analysis.attribution.ledger import Ledger
-from rcv_py.analysis.attribution.lines import MATRIX, VALU
+from rcv_py.analysis.attribution.lines import MATRIX, SMEM, VALU
 from rcv_py.analysis.attribution.stream import Stream
-from rcv_py.analysis.attribution.wait_ends import wait_ends
+
+SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several
+BEYOND = 1.25  # times the 99th percentile of LDS latencies: no access takes as long
+SEEN = 3  # instructions whose LDS latencies are measured, from which on that is known of all
+_USUAL = {  # cycles of an operation that no wait measured, by kind
+    Cause.WAIT_LDS: 100,
+    Cause.WAIT_CROSS_LANE: 100,
+    Cause.WAIT_SCALAR: 250,
+    Cause.WAIT_MESSAGE: 250,
+    Cause.WAIT_EXPORT: 250,
+}
+_MEMORY = 800  # cycles of all other operations that no wait measured
+_WIDE = 0.7  # spread of the logarithm of such a latency
+_SPREAD, _WEIGHT = 0.25, 4  # spread before anything is measured, and how many samples it counts as
+_OF_A_LINE = 4  # samples from which on an instruction is judged by its own latencies
+_APART = 0.3  # spread of the logarithm from one instruction of a kind to another
+_FREEDOM = 4.0  # of Student's t
+
+
+@dataclass(frozen=True, eq=False)
+class WaitEnds:
+    """One row a wait that required something, in order of tokens."""
+
+    token: np.ndarray  # int64, the wait
+    operation: np.ndarray  # int64, token of the likeliest to have ended it
+    is_guess: np.ndarray  # bool, another one fits as well
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """Operations that may have ended a wait, in order of wait and issue."""
+
+    token: np.ndarray  # int64, the wait
+    operation: np.ndarray  # int64
+    age: np.ndarray  # float64, cycles from its issue to the end of the wait, at least 1
+
+    @property
+    def is_alone(self) -> np.ndarray:
+        """Whether nothing else may have ended the wait, bool."""
+        alone = np.ones(len(self.token), dtype=bool)
+        same = self.token[1:] == self.token[:-1]
+        alone[1:] &= ~same
+        alone[:-1] &= ~same
+        return alone
+
+
+@dataclass(frozen=True, eq=False)
+class _Latency:
+    """Logarithms of the latencies of each candidate's kind, float64."""
+
+    mean: np.ndarray
+    spread: np.ndarray
+
+
+def wait_ends(stream: Stream, gfxip: int) -> WaitEnds:
+    """Return which operation ended each wait."""
+    found = _candidates(stream, gfxip)
+    if not len(found.token):
+        return WaitEnds(found.token, found.operation, np.zeros(0, dtype=bool))
+    alone = found.is_alone
+    is_measured = alone & (stream.stall[found.token] > stream.lines.step)
+    score = _score(found, _latency(stream, found, is_measured), stream.lines.step)
+    score[_is_impossible(stream, found, is_measured) & ~alone] = -np.inf
+    first = np.flatnonzero(np.append(True, found.token[1:] != found.token[:-1]))
+    group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(score))))
+    best = np.maximum.reduceat(score, first)
+    nothing = ~np.isfinite(best)  # none is possible, so none is less possible than another
+    score[nothing[group]], best[nothing] = 0.0, 0.0
+    weight = np.exp(score - best[group])
+    # Of equals the newest: candidates of a wait are in order of issue.
+    order = np.lexsort((np.arange(len(score)), score, group))
+    chosen = order[np.append(first[1:], len(score)) - 1]
+    sure = weight[chosen] / np.add.reduceat(weight, first)
+    return WaitEnds(found.token[first], found.operation[chosen], sure < SURE)
+
+
+def _candidates(stream: Stream, gfxip: int) -> _Candidates:
+    """Of operations in order only the newest, of others of each kind, and of scalar loads each.
+
+    An operation that two counters count (flat) is one candidate.
+    """
+    links = stream.links
+    row, operation = links.row_of, links.producers
+    form = stream.lines.form[stream.line[operation]].astype(np.int64)
+    is_free = ~links.is_ordered[row]
+    kind = np.where(is_free, 1 + form, 0)
+    order = np.lexsort((operation, kind, row))
+    row, operation, kind = row[order], operation[order], kind[order]
+    is_newest = np.append((row[1:] != row[:-1]) | (kind[1:] != kind[:-1]), True)[: len(row)]
+    keep = is_newest | ((kind > 0) & (stream.unit[operation] == SMEM))
+    row, operation = row[keep], operation[keep]
+    pairs = np.unique(np.column_stack([links.token[row], operation]), axis=0).reshape(-1, 2)
+    token, operation = pairs[:, 0], pairs[:, 1]
+    issued = stream.end[operation] if gfxip <= 9 else stream.issue[operation]
+    return _Candidates(token, operation, np.maximum(stream.issue[token] - issued, 1).astype(np.float64))
+
+
+def _latency(stream: Stream, found: _Candidates, is_measured: np.ndarray) -> _Latency:
+    """Those of the code line, else of the kind, else what such operations usually take."""
+    line = stream.line[found.operation]
+    form = stream.lines.form[line].astype(np.int64)
+    usual = np.array([float(_USUAL.get(Cause(cause), _MEMORY)) for cause in range(len(Cause))])
+    mean, spread = np.log(usual)[form], np.full(len(form), _WIDE)
+    sample = np.log(found.age[is_measured])
+    lines = np.unique(np.column_stack([form, line])[is_measured], axis=0)[:, 0]
+    others = _APART / np.sqrt(np.maximum(np.bincount(lines, minlength=len(Cause)), 1))[form]
+    for of, least, more in ((form, 1, others), (line, _OF_A_LINE, 0.0)):
+        size = int(of.max()) + 1
+        count = np.bincount(of[is_measured], minlength=size)
+        middle = np.bincount(of[is_measured], weights=sample, minlength=size) / np.maximum(count, 1)
+        apart = np.bincount(of[is_measured], weights=(sample - middle[of[is_measured]]) ** 2, minlength=size)
+        width = np.sqrt((apart + _WEIGHT * _SPREAD**2) / (count + _WEIGHT))
+        is_known = (count >= least)[of]
+        mean, spread = (
+            np.where(is_known, middle[of], mean),
+            np.where(is_known, np.hypot(width[of], more), spread),
+        )
+    return _Latency(mean, spread)
+
+
+def _score(found: _Candidates, latency: _Latency, step: int) -> np.ndarray:
+    """Logarithm of the likelihood that a candidate was the last, but for what all of a wait have in common.
+
+    That is the density of its latency by the probability that it was back before, which all others have.
+    """
+    spread = latency.spread + step / np.exp(latency.mean)
+    far = (np.log(found.age) - latency.mean) / spread
+    tail = np.log1p(far**2 / _FREEDOM)
+    density = -np.log(found.age * spread) - (_FREEDOM + 1) / 2 * tail
+    late = 0.5 * np.exp(-_FREEDOM / 2 * tail)
+    return density - np.log(np.where(far < 0, late, 1 - late))
+
+
+def _is_impossible(stream: Stream, found: _Candidates, is_measured: np.ndarray) -> np.ndarray:
+    """LDS operations that would have taken longer than any that was measured, bool.
+
+    What a single instruction took tells nothing of others, which may stand behind more accesses in the queue.
+    """
+    form = stream.lines.form[stream.line[found.operation]]
+    beyond = np.zeros(len(form), dtype=bool)
+    for cause in (Cause.WAIT_LDS, Cause.WAIT_CROSS_LANE):
+        rows = is_measured & (form == cause)
+        sample = np.sort(found.age[rows])
+        if len(np.unique(stream.line[found.operation[rows]])) >= SEEN:
+            limit = BEYOND * sample[min(len(sample) - 1, len(sample) * 99 // 100)]
+            beyond |= (form == cause) & (found.age > limit)
+    return beyond
 
 
 def claim_waits(stream: Stream, ledger: Ledger, gfxip: int) -> None:

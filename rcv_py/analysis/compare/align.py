@@ -13,11 +13,29 @@ counts: in order over the whole program, or blocks first, rows inside of paired 
 between rows that are paired already last; each by shape, and by equal text before shape.  Of neighbours that
 differ in registers alone only text can tell which one is gone; where registers were renamed, the pairs
 themselves tell how, and texts are compared again with the new names.
-What is left over at both sides is paired last, wherever it stands (`leftover.py`): pieces that were moved.
+
+Shape: what stays of an instruction when a compiler names its registers and places anew.
+
+```
+v_add_u32_e32 v22, s21, v7 // 000000001A2C     v_add_u32_e32 v,s,v
+global_load_dwordx4 v[32:35], v18, s[4:5]      global_load_dwordx4 v4,v,s2
+s_waitcnt vmcnt(3)                             s_waitcnt vmcnt
+s_cbranch_scc1 65482                           s_cbranch_scc1
+```
+Renaming: the majority of paired instructions decides which register of A is which of B.
+
+Blocks: first those with equal instructions, in order and then out of order; then, among the rest, the pairs
+with most instructions in common.  A block has at most one partner.
+
+Moved pieces: what is left over at both sides is paired last, wherever it stands.  A compiler that moves a
+piece of a block leaves a run of rows in A and one in B; those with most rows in common are the same piece.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
@@ -25,12 +43,248 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.compare.lcs import common, heaviest_rising
-from rcv_py.analysis.compare.leftover import pair_leftover
-from rcv_py.analysis.compare.pair_blocks import Side, pair_blocks
-from rcv_py.analysis.compare.renaming import Renaming, agreement, renamed, renaming
-from rcv_py.analysis.compare.shapes import Keys, plain, shape
-from rcv_py.analysis.program.blocks import blocks
+from rcv_py.analysis.program.blocks import Blocks, blocks
+from rcv_py.base.numbers import number
 from rcv_py.model.code import CodeTable
+
+ALIKE = 0.5  # share of instructions that two blocks must have in common
+PLACE_WEIGHT = 0.3  # what being at the other end of the program takes from a likeness
+SHORTEST = 3  # instructions of a block that is paired by likeness: shorter ones say too little
+MOST = 300  # blocks on a side that are compared with each other by likeness
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """A program cut into blocks: keys of its rows by text and by shape (int64)."""
+
+    blocks: Blocks
+    text: np.ndarray
+    shape: np.ndarray
+
+    def parts(self, keys: np.ndarray) -> list[tuple[int, ...]]:
+        """The keys of each block."""
+        places = zip(self.blocks.first.tolist(), self.blocks.stop.tolist(), strict=True)
+        flat = keys.tolist()
+        return [tuple(flat[first:stop]) for first, stop in places]
+
+
+def pair_blocks(a: Side, b: Side) -> np.ndarray:
+    """Return the block of `b` that each block of `a` is, -1 for none; int32."""
+    partner = np.full(len(a.blocks), -1, dtype=np.int32)
+    for keys in ("text", "shape"):
+        _equal(partner, a.parts(getattr(a, keys)), b.parts(getattr(b, keys)))
+    _alike(partner, a, b)
+    return partner
+
+
+def _equal(partner: np.ndarray, a: Sequence[tuple[Hashable, ...]], b: Sequence[tuple[Hashable, ...]]) -> None:
+    """Pair blocks with equal contents: in the order of both programs first, then wherever they are."""
+    numbers: dict[Hashable, int] = {}
+    left = [numbers.setdefault(part, len(numbers)) for part in a]
+    right = [numbers.setdefault(part, len(numbers)) for part in b]
+    free_a = np.flatnonzero(partner < 0).tolist()
+    free_b = _free(partner, len(b)).tolist()
+    for i, j in common([left[i] for i in free_a], [right[j] for j in free_b]):
+        partner[free_a[i]] = free_b[j]
+    waiting: dict[int, list[int]] = defaultdict(list)
+    for j in _free(partner, len(b)).tolist()[::-1]:
+        waiting[right[j]].append(j)
+    for i in np.flatnonzero(partner < 0).tolist():
+        if len(a[i]) >= SHORTEST and waiting[left[i]]:
+            partner[i] = waiting[left[i]].pop()
+
+
+def _free(partner: np.ndarray, n: int) -> np.ndarray:
+    taken = np.zeros(n, dtype=bool)
+    taken[partner[partner >= 0]] = True
+    return np.flatnonzero(~taken)
+
+
+def _alike(partner: np.ndarray, a: Side, b: Side) -> None:
+    """Pair the remaining blocks that have most in common, the best pair first."""
+    left, right = np.flatnonzero(partner < 0), _free(partner, len(b.blocks))
+    left = left[_lengths(a.blocks)[left] >= SHORTEST][:MOST]
+    right = right[_lengths(b.blocks)[right] >= SHORTEST][:MOST]
+    if not len(left) or not len(right):
+        return
+    score = _block_likeness(_bags(a, left, b, right)) - PLACE_WEIGHT * np.abs(
+        _relative(a.blocks, left)[:, None] - _relative(b.blocks, right)[None, :]
+    )
+    order = np.argsort(-score, axis=None, kind="stable")
+    order = order[score.reshape(-1)[order] >= ALIKE]
+    used_a, used_b = np.zeros(len(left), dtype=bool), np.zeros(len(right), dtype=bool)
+    for at in order.tolist():
+        i, j = divmod(at, len(right))
+        if not used_a[i] and not used_b[j]:
+            used_a[i] = used_b[j] = True
+            partner[left[i]] = right[j]
+
+
+def _lengths(table: Blocks) -> np.ndarray:
+    return table.stop - table.first
+
+
+def _relative(table: Blocks, chosen: np.ndarray) -> np.ndarray:
+    return (table.first[chosen] + table.stop[chosen]) / 2 / max(int(table.stop[-1]), 1)
+
+
+def _bags(a: Side, left: np.ndarray, b: Side, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how often each shape occurs in each chosen block, float32 [blocks, shapes] of both sides."""
+    shapes = np.unique(np.concatenate([a.shape, b.shape]))
+
+    def counts(side: Side, chosen: np.ndarray) -> np.ndarray:
+        of = np.full(len(side.blocks), -1)
+        of[chosen] = np.arange(len(chosen))
+        block = of[side.blocks.of_row]
+        rows = np.flatnonzero(block >= 0)
+        cell = block[rows] * len(shapes) + np.searchsorted(shapes, side.shape[rows])
+        size = len(chosen) * len(shapes)
+        return np.bincount(cell, minlength=size).reshape(len(chosen), -1).astype(np.float32)
+
+    return counts(a, left), counts(b, right)
+
+
+def _block_likeness(bags: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Return the share of instructions in common, twice those in both over those of both; [left, right]."""
+    left, right = bags
+    size = left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :]
+    both = np.stack([np.minimum(row, right).sum(axis=1) for row in left])
+    return 2 * both / np.maximum(size, 1)
+
+
+_COMMENT = re.compile(r"\s*(//|;).*$")
+_RANGE = re.compile(r"\b([vsa]|ttmp)\[(\d+):(\d+)\]")
+_REGISTER = re.compile(r"\b([vsa]|ttmp)\[?\d+\]?(?![\w(])")
+_NUMBER = re.compile(r"(?<![\w])-?(0x[0-9a-fA-F]+|\d+\.\d+|\d+)\b")
+_SPACE = re.compile(r"[\s(),]+")
+_JUMPS = ("s_branch", "s_cbranch", "s_call", "s_subvector_loop")
+LABEL = ";"  # the shape of every label
+
+
+def plain(text: str) -> str:
+    """Return an instruction without comment and without where it jumps to."""
+    bare = _COMMENT.sub("", text).strip()
+    return bare.split(None, 1)[0] if bare.startswith(_JUMPS) else " ".join(bare.split())
+
+
+def shape(text: str) -> str:
+    """Return mnemonic, operand kinds and modifiers, without numbers of registers, offsets and literals."""
+    bare = _RANGE.sub(lambda found: f"{found[1]}{number(found[3]) - number(found[2]) + 1}_", plain(text))
+    bare = _NUMBER.sub("", _REGISTER.sub(r"\1_", bare))
+    return _SPACE.sub(" ", bare).strip()
+
+
+class Keys:
+    """Numbers for texts, the same for equal texts, over both programs."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def of(self, code: CodeTable, how: Callable[[str], str], space: str = "") -> np.ndarray:
+        """Return the key of each code row, int64; labels share one key.
+
+        Keys are compared within a space, by default that of the function.
+        """
+        space = space or how.__name__
+        cache: dict[str, int] = {}
+        keys = np.empty(len(code), dtype=np.int64)
+        is_label = code.is_label.tolist()
+        for row, text in enumerate(code.text):
+            if is_label[row]:
+                keys[row] = self._number(space, LABEL)
+            else:
+                if text not in cache:
+                    cache[text] = self._number(space, how(text))
+                keys[row] = cache[text]
+        return keys
+
+    def _number(self, name: str, text: str) -> int:
+        return self._numbers.setdefault((name, text), len(self._numbers))
+
+
+_REGISTERS = re.compile(r"\b(v|s|a|ttmp)(?:\[(\d+):(\d+)\]|(\d+)\b)")
+
+Renaming = dict[str, str]
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the registers that an instruction names, in order; of a range the first."""
+    return tuple(f"{one[1]}{one[2] or one[4]}" for one in _REGISTERS.finditer(text))
+
+
+def renaming(texts_a: list[str], texts_b: list[str]) -> Renaming:
+    """Return what most pairs of texts say each register of A is called in B."""
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for (a, b), times in Counter(zip(texts_a, texts_b, strict=True)).items():
+        mine, other = names(a), names(b)
+        if len(mine) == len(other):
+            for old, new in zip(mine, other, strict=True):
+                votes[old][new] += times
+    return {old: min(counts, key=lambda new: (-counts[new], new)) for old, counts in votes.items()}
+
+
+def renamed(text: str, registers: Renaming) -> str:
+    """Return a text with its registers called as in B; unknown ones keep their name."""
+
+    def name(found: re.Match[str]) -> str:
+        file, first = found[1], found[2] or found[4]
+        new = registers.get(f"{file}{first}", "")
+        if not new.startswith(file):
+            return found[0]
+        first_new = number(new[len(file) :])
+        return (
+            f"{file}[{first_new}:{first_new + number(found[3]) - number(first)}]"
+            if found[3] is not None
+            else f"{file}{first_new}"
+        )
+
+    return _REGISTERS.sub(name, text)
+
+
+def agreement(texts_a: list[str], texts_b: list[str], registers: Renaming) -> np.ndarray:
+    """Return which pairs have equal texts once A is renamed, bool."""
+    known = {text: renamed(text, registers) for text in set(texts_a)}
+    return np.array([known[a] == b for a, b in zip(texts_a, texts_b, strict=True)], dtype=bool)
+
+
+SHORTEST_RUN = 4  # instructions in common: shorter runs are alike by chance
+RUN_ALIKE = 0.75  # share of the shorter run that has to be in common
+MAX_RUNS = 60  # runs of a side that are looked at, the longest
+
+
+def pair_leftover(to_b: np.ndarray, key_a: np.ndarray, key_b: np.ndarray) -> np.ndarray:
+    """Pair runs that are left over, the likest first; return the rows of A that were paired, bool.
+
+    `to_b` (int32 [rows of A], -1 for none) is completed in place.
+    """
+    moved = np.zeros(len(to_b), dtype=bool)
+    taken = np.zeros(len(key_b), dtype=bool)
+    taken[to_b[to_b >= 0]] = True
+    found = []
+    runs_b = _runs(~taken)
+    for rows_a in _runs(to_b < 0):
+        for rows_b in runs_b:
+            pairs = common(key_a[rows_a].tolist(), key_b[rows_b].tolist())
+            if len(pairs) >= max(SHORTEST_RUN, RUN_ALIKE * min(len(rows_a), len(rows_b))):
+                found.append((len(pairs), rows_a, rows_b, pairs))
+    for _, rows_a, rows_b, pairs in sorted(found, key=lambda one: -one[0]):
+        i, j = np.array(pairs).T
+        free = (to_b[rows_a[i]] < 0) & ~taken[rows_b[j]]
+        if free.all():
+            to_b[rows_a[i]] = rows_b[j]
+            moved[rows_a[i]] = taken[rows_b[j]] = True
+    return moved
+
+
+def _runs(is_free: np.ndarray) -> list[np.ndarray]:
+    """Return the rows of runs that are long enough, the longest ones."""
+    edges = np.flatnonzero(np.diff(is_free.astype(np.int8), prepend=0, append=0))
+    runs = [
+        np.arange(first, stop)
+        for first, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+        if stop - first >= SHORTEST_RUN
+    ]
+    return sorted(runs, key=len, reverse=True)[:MAX_RUNS]
 
 
 class Fate(IntEnum):
@@ -43,13 +297,7 @@ class Fate(IntEnum):
     REMOVED = 4  # only in A
 
 
-FATE_TEXT = {
-    Fate.SAME: "same",
-    Fate.CHANGED: "changed",
-    Fate.MOVED: "moved",
-    Fate.INSERTED: "inserted",
-    Fate.REMOVED: "removed",
-}
+FATE_TEXT = {fate: fate.name.lower() for fate in Fate}
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from rcv_py.analysis.compare.launch import Launch
+from rcv_py.analysis.compare.costs import Launch
 from rcv_py.base.text import count, plural
 
 ASSUMED = 0.10  # what one workgroup may differ by from another run: nothing in a capture tells

@@ -57,6 +57,11 @@ class StepCurve:
         row = self.row_at(time)
         return self.value[row].item() if row >= 0 else None
 
+    @property
+    def area(self) -> int:
+        """Value times cycles between the first and the last time, of a curve of whole numbers."""
+        return int((np.diff(self.time) * self.value[:-1]).sum())
+
     def rows_in(self, window: TimeWindow) -> slice:
         """The rows whose time lies in the window."""
         first, stop = self.time.searchsorted(np.array([window.begin, window.end]), "left").tolist()

@@ -25,10 +25,9 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.core.cost_columns import CostColumns
-from rcv_py.analysis.cost.kind_latency import KindLatency
+from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
-from rcv_py.model.modes import ReferenceRule
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 
 HEADINGS = {
     "TOTAL": "cost",
@@ -72,7 +71,7 @@ class Ingredients:
     costs: CostColumns
     show_idle: bool = True
     hidden: Any = None
-    kinds: KindLatency | None = None
+    kinds: np.ndarray | None = None  # int64 [code rows, KIND_COUNT]
     memory: Any = None
     waits: Any = None
     causes: Any = None
@@ -109,14 +108,10 @@ class Bars:
         first = np.array([part.lane == 0 for part in self.parts], dtype=bool)
         return self.value[first].sum(axis=0)
 
-    def largest(self, rule: ReferenceRule = ReferenceRule.OURS) -> float:
-        """The longest bar, whiskers included: the common scale.
-
-        The reference viewer scales non-hidden latency without the hidden part, which may then leave the cell.
-        """
+    @property
+    def largest(self) -> float:
+        """The longest bar, whiskers included: the common scale."""
         top = float(self.total.max(initial=0))
-        if rule is ReferenceRule.REFERENCE and self.mode is Annotation.NONHIDDEN:
-            return float(self.value[:-1].sum(axis=0).max(initial=0))
         return top if self.high is None else max(top, float(np.nanmax(self.high, initial=0.0)))
 
 
@@ -207,9 +202,9 @@ def _nonhidden(has: Ingredients) -> Bars:
 def _kinds(has: Ingredients) -> Bars:
     assert has.kinds is not None
     code, real = has.code, ~has.code.is_label
-    shown = [kind for kind in range(KIND_COUNT) if has.kinds.cycles[:, kind].any()]
+    shown = [kind for kind in range(KIND_COUNT) if has.kinds[:, kind].any()]
     parts = tuple(Part(TokenKind(kind).name, KIND_TEXT[TokenKind(kind)], "kind", kind) for kind in shown)
-    columns = [np.maximum(0, has.kinds.cycles[:, kind]) for kind in shown]
+    columns = [np.maximum(0, has.kinds[:, kind]) for kind in shown]
     if has.show_idle:
         parts, columns = (*parts, FAINT_IDLE), [*columns, np.maximum(0, code.idle)]
     value = np.stack(columns) * real if columns else np.zeros((0, len(code)), dtype=np.int64)
@@ -238,7 +233,7 @@ def _reasons(has: Ingredients) -> Bars:
     code = has.code
     assert code.stall_reasons is not None
     shown = np.flatnonzero(code.stall_reasons.any(axis=0)).tolist()
-    parts = tuple(Part(_reason_name(at), "why it did not issue", "reason", at) for at in shown)
+    parts = tuple(Part(reason_name(at), "why it did not issue", "reason", at) for at in shown)
     columns = [code.stall_reasons[:, at].astype(np.int64) for at in shown]
     if code.samples_issued is not None:
         parts, columns = (*parts, ISSUED), [*columns, code.samples_issued.astype(np.int64)]
@@ -302,10 +297,6 @@ def _spread(n: int, line: np.ndarray, value: np.ndarray) -> np.ndarray:
     inside = np.flatnonzero((line >= 0) & (line < n))[::-1]  # the first row of a line is the one that stays
     column[line[inside]] = value[inside]
     return column
-
-
-def _reason_name(reason: int) -> str:
-    return REASON_TEXT[StallReason(reason)] if reason < len(StallReason) else f"reason {reason}"
 
 
 _MAKERS = {

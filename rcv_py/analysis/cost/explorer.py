@@ -1,31 +1,38 @@
-"""The folders and files that the code came from, with their costs, and the most expensive lines."""
+"""The folders and files that the code came from, or its labels, with their costs and most expensive lines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from rcv_py.analysis.core.line_stats import total
-from rcv_py.analysis.cost.source_costs import places, source_costs
+from rcv_py.analysis.core.cost_columns import sums_by_kind
+from rcv_py.analysis.cost.source_costs import SourceCosts, places, source_costs
+from rcv_py.analysis.program.blocks import labels
+from rcv_py.base.tree import TreeNode
 from rcv_py.model.code import CodeTable, SourceFile
-from rcv_py.model.kinds import KIND_COUNT, TokenKind
+from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.modes import SourceCost
+from rcv_py.model.trace import Trace
 
 NO_SOURCE = "<no source>"
+LINES = 12  # ranked lines below a file or a label
 
 
-@dataclass(frozen=True, eq=False)
-class Node:
-    """A folder, a file, or the code without source.  A code line counts once in each node."""
+@dataclass(eq=False)
+class CostNode(TreeNode):
+    """A node; a code line counts once in each.
 
-    name: str  # last part of the path; several parts where folders were folded
-    path: str
-    file: int  # index into Trace.sources, -1 for folders and NO_SOURCE
-    cost: int
-    by_kind: np.ndarray  # int64 [KIND_COUNT]
-    children: tuple[Node, ...] = ()
+    `file` and `line` say what a click opens: a source file, or a row of the code table.
+    """
+
+    name: str = ""  # last part of the path; several parts where folders were folded
+    tip: str = ""  # the whole path, or the whole text
+    cost: int = 0
+    by_kind: np.ndarray = field(default_factory=lambda: np.zeros(KIND_COUNT, dtype=np.int64))  # [KIND_COUNT]
+    file: int = -1  # index into Trace.sources, -1 for folders and NO_SOURCE
+    line: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +46,44 @@ class TopLine:
     text: str  # of the source line, "" if its copy is missing
 
 
-def explorer(code: CodeTable, sources: Sequence[SourceFile], cost: np.ndarray, how: SourceCost) -> Node:
-    """Return the root of the tree; children are sorted by cost, a folder with one child joins with it."""
+def source_tree(trace: Trace, cost: np.ndarray, how: SourceCost) -> CostNode:
+    """Return folders, files and, below each file, its most expensive lines."""
+    return explorer(trace.code, trace.sources, cost, how, LINES)
+
+
+def explorer(
+    code: CodeTable, sources: Sequence[SourceFile], cost: np.ndarray, how: SourceCost, lines: int = 0
+) -> CostNode:
+    """Return the root of the tree; children are sorted by cost, a folder with one child joins with it.
+
+    Below each file are at most so many of its `lines`.
+    """
     paths = [_parts(source.path) for source in sources]
     folders = sorted({parts[:depth] for parts in paths for depth in range(len(parts))})
     number = {folder: i for i, folder in enumerate(folders)}
     row, file, _ = places(code, how)
     by_file = _by_kind(code, cost, row, file, len(sources))
     above = [[number[parts[:depth]] for depth in range(len(parts))] for parts in paths]
-    by_folder = _by_folder(code, cost, row, [above[i] for i in file.tolist()], len(folders))
+    chains = [above[i] for i in file.tolist()]
+    times = np.array([len(chain) for chain in chains], dtype=np.int64)
+    folder = np.array([number for chain in chains for number in chain], dtype=np.int64)
+    by_folder = _by_kind(code, cost, np.repeat(row, times), folder, len(folders))
+    costs = source_costs(code, cost, how, len(sources)) if lines else None
     nodes = [
-        Node(parts[-1] if parts else source.path, source.path, i, int(by_file[i].sum()), by_file[i])
+        CostNode(
+            name=parts[-1] if parts else source.path,
+            tip=source.path,
+            cost=int(by_file[i].sum()),
+            by_kind=by_file[i],
+            file=i,
+            children=[] if costs is None else _lines(costs, sources, i, lines),
+        )
         for i, (parts, source) in enumerate(zip(paths, sources, strict=True))
     ]
     root = _tree(paths, nodes, dict(zip(folders, by_folder, strict=True)))
-    lost = _no_source(code, cost)
-    children = (*root.children, lost) if lost is not None else root.children
-    return Node("", "", -1, int(cost.sum()), root.by_kind, children)
+    unmapped = np.flatnonzero((code.leaf < 0) & ~code.is_label)
+    children = [*root.children, _no_source(code, cost, unmapped)] if len(unmapped) else root.children
+    return CostNode(cost=int(cost.sum()), by_kind=root.by_kind, children=children)
 
 
 def top_lines(
@@ -68,17 +96,27 @@ def top_lines(
     limit: int = 50,
 ) -> tuple[TopLine, ...]:
     """Return the most expensive source lines of all files, or of one; none of them costs nothing."""
-    costs = source_costs(code, cost, how, len(sources))
+    return _top_lines(source_costs(code, cost, how, len(sources)), sources, file, limit)
+
+
+def _top_lines(
+    costs: SourceCosts, sources: Sequence[SourceFile], file: int | None, limit: int
+) -> tuple[TopLine, ...]:
     rows = np.arange(len(costs)) if file is None else np.arange(len(costs))[costs.lines_of(file)]
     rows = rows[costs.cost[rows] > 0]
     rows = rows[np.argsort(-costs.cost[rows], kind="stable")][:limit]
-    whole = max(costs.total, 1)
+    columns = (costs.file[rows].tolist(), costs.line[rows].tolist(), costs.cost[rows].tolist())
     return tuple(
-        TopLine(place, line, worth, worth / whole, _text(sources, place, line))
-        for place, line, worth in zip(
-            costs.file[rows].tolist(), costs.line[rows].tolist(), costs.cost[rows].tolist(), strict=True
-        )
+        TopLine(at, line, worth, worth / max(costs.total, 1), _text(sources, at, line))
+        for at, line, worth in zip(*columns, strict=True)
     )
+
+
+def _lines(costs: SourceCosts, sources: Sequence[SourceFile], file: int, limit: int) -> list[CostNode]:
+    return [
+        CostNode(name=f":{top.line}  {top.text}", tip=top.text, cost=top.cost, file=file, line=top.line)
+        for top in _top_lines(costs, sources, file, limit)
+    ]
 
 
 def _parts(path: str) -> tuple[str, ...]:
@@ -93,47 +131,89 @@ def _by_kind(code: CodeTable, cost: np.ndarray, row: np.ndarray, group: np.ndarr
     """Return cost by group and kind, int64 [n, KIND_COUNT], each distinct (row, group) once."""
     pairs = np.unique(row.astype(np.int64) << 32 | group)
     row, group = pairs >> 32, pairs & 0xFFFFFFFF
-    kind = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE)[row].astype(np.int64)
-    return total(group * KIND_COUNT + kind, cost[row], n * KIND_COUNT).reshape(n, KIND_COUNT)
+    return sums_by_kind(group, code.kind[row], cost[row], n)
 
 
-def _by_folder(
-    code: CodeTable, cost: np.ndarray, row: np.ndarray, above: list[list[int]], n: int
-) -> np.ndarray:
-    """Return cost by folder and kind; `above` lists the folders above the file of each place at `row`."""
-    times = np.array([len(chain) for chain in above], dtype=np.int64)
-    folder = np.array([number for chain in above for number in chain], dtype=np.int64)
-    return _by_kind(code, cost, np.repeat(row, times), folder, n)
-
-
-def _tree(paths: list[tuple[str, ...]], nodes: list[Node], costs: dict[tuple[str, ...], np.ndarray]) -> Node:
-    inside: dict[tuple[str, ...] | None, list[Node]] = {}  # by folder; the root is in None
+def _tree(
+    paths: list[tuple[str, ...]], nodes: list[CostNode], costs: dict[tuple[str, ...], np.ndarray]
+) -> CostNode:
+    inside: dict[tuple[str, ...] | None, list[CostNode]] = {}  # by folder; the root is in None
     for parts, node in zip(paths, nodes, strict=True):
         inside.setdefault(parts[:-1], []).append(node)
     for folder in sorted(costs, key=len, reverse=True):
-        children = tuple(sorted(inside.get(folder, ()), key=lambda node: (-node.cost, node.path)))
+        children = sorted(inside.get(folder, ()), key=lambda node: (-node.cost, node.tip))
         inside.setdefault(folder[:-1] if folder else None, []).append(
             _folder(folder, costs[folder], children)
         )
-    return inside.get(None, [Node("", "", -1, 0, np.zeros(KIND_COUNT, dtype=np.int64))])[0]
+    return inside.get(None, [CostNode()])[0]
 
 
-def _folder(folder: tuple[str, ...], by_kind: np.ndarray, children: tuple[Node, ...]) -> Node:
+def _folder(folder: tuple[str, ...], by_kind: np.ndarray, children: list[CostNode]) -> CostNode:
     name = folder[-1] if folder else ""
     if len(children) == 1 and children[0].file < 0 and folder:
-        child = children[0]
-        return Node(f"{name}/{child.name}", child.path, -1, child.cost, child.by_kind, child.children)
-    return Node(name, "/".join(folder), -1, int(by_kind.sum()), by_kind, children)
+        (child,) = children
+        child.name = f"{name}/{child.name}"
+        return child
+    return CostNode(
+        name=name, tip="/".join(folder), cost=int(by_kind.sum()), by_kind=by_kind, children=children
+    )
 
 
-def _no_source(code: CodeTable, cost: np.ndarray) -> Node | None:
-    lost = np.flatnonzero((code.leaf < 0) & ~code.is_label)
-    if not len(lost):
-        return None
-    by_kind = _by_kind(code, cost, lost, np.zeros(len(lost), dtype=np.int64), 1)[0]
-    return Node(NO_SOURCE, NO_SOURCE, -1, int(by_kind.sum()), by_kind)
+def _no_source(code: CodeTable, cost: np.ndarray, rows: np.ndarray) -> CostNode:
+    by_kind = _rows_by_kind(code, cost, rows)
+    return CostNode(
+        name=NO_SOURCE,
+        tip="Instructions whose source is not known.",
+        cost=int(by_kind.sum()),
+        by_kind=by_kind,
+        line=int(rows[np.argmax(cost[rows])]),
+    )
 
 
 def _text(sources: Sequence[SourceFile], file: int, line: int) -> str:
     lines = sources[file].lines if 0 <= file < len(sources) else None
     return lines[line - 1].strip() if lines is not None and 1 <= line <= len(lines) else ""
+
+
+def label_tree(trace: Trace, cost: np.ndarray) -> CostNode:
+    """Return labels by cost and, below each, its most expensive instructions."""
+    code = trace.code
+    starts = [label.row for label in labels(code, cost)]
+    names = [label.name for label in labels(code, cost)]
+    if not starts or starts[0] > 0:
+        starts, names = [0, *starts], ["(before the first label)" if starts else "all instructions", *names]
+    stops = [*starts[1:], len(code)]
+    blocks = [
+        _block(code, cost, name, first, stop)
+        for name, first, stop in zip(names, starts, stops, strict=True)
+        if cost[first:stop].any() or len(starts) == 1
+    ]
+    blocks.sort(key=lambda block: -block.cost)
+    by_kind = _rows_by_kind(code, cost, np.arange(len(code)))
+    return CostNode(cost=int(cost.sum()), by_kind=by_kind, children=blocks)
+
+
+def _block(code: CodeTable, cost: np.ndarray, name: str, first: int, stop: int) -> CostNode:
+    rows = first + np.argsort(-cost[first:stop], kind="stable")[:LINES]
+    children = [
+        CostNode(
+            name=f"{row}  {code.text[row]}",
+            cost=int(cost[row]),
+            by_kind=_rows_by_kind(code, cost, np.array([row])),
+            line=row,
+        )
+        for row in rows.tolist()
+        if cost[row]
+    ]
+    return CostNode(
+        name=name,
+        tip=f"rows {first} to {stop - 1}",
+        cost=int(cost[first:stop].sum()),
+        by_kind=_rows_by_kind(code, cost, np.arange(first, stop)),
+        line=first,
+        children=children,
+    )
+
+
+def _rows_by_kind(code: CodeTable, cost: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return sums_by_kind(np.zeros(len(rows), dtype=np.int64), code.kind[rows], cost[rows], 1)[0]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.cost_columns import sums_by_kind
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import KIND_COUNT, TokenKind
+from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.waves import WaveBatch, WaveIndex
 from rcv_py.model.window import TimeWindow
 
@@ -50,17 +51,13 @@ def hotspot(
     is what the reference viewer does.  Idle is not counted; unknown kinds count as NONE.
     """
     end = n_lines if end is None else min(end, n_lines)
-    step = max(1, -(-(end - begin) // bins))
-    counts = np.zeros(bins * KIND_COUNT)
+    step = max(1, -(-(end - begin) // max(1, bins)))
+    cycles = np.zeros((bins, KIND_COUNT), dtype=np.int64)
     for piece in pieces(batches, rows):
-        line = piece.line.astype(np.int64)
-        inside = (line >= begin) & (line < min(end, begin + bins * step))
-        kind = np.where(piece.kind < KIND_COUNT, piece.kind, TokenKind.NONE)[inside]
-        place = (line[inside] - begin) // step * KIND_COUNT + kind
-        counts += np.bincount(place, _cycles(piece, window)[inside], minlength=len(counts))
-    first = begin + step * np.arange(bins, dtype=np.int64)
-    cycles = counts.astype(np.int64).reshape(bins, KIND_COUNT)
-    return Bins(first, first + step, cycles, step, HEADROOM * int(cycles.sum(axis=1).max(initial=0)))
+        inside = (piece.line >= begin) & (piece.line < min(end, begin + bins * step))
+        group = (piece.line[inside].astype(np.int64) - begin) // step
+        cycles += sums_by_kind(group, piece.kind[inside], _cycles(piece, window)[inside], bins)
+    return _bins(begin, step, cycles)
 
 
 def static_bins(code: CodeTable, bins: int) -> Bins:
@@ -70,11 +67,11 @@ def static_bins(code: CodeTable, bins: int) -> Bins:
         stalled = 0 if code.samples_stalled is None else code.samples_stalled
         cost = code.samples_issued + stalled
     step = max(1, -(-len(code) // bins))
-    kind = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE).astype(np.int64)
-    place = np.arange(len(code)) // step * KIND_COUNT + kind
-    cycles = np.bincount(place, weights=cost, minlength=bins * KIND_COUNT).astype(np.int64)
-    cycles = cycles.reshape(bins, KIND_COUNT)
-    first = step * np.arange(bins, dtype=np.int64)
+    return _bins(0, step, sums_by_kind(np.arange(len(code)) // step, code.kind, cost, bins))
+
+
+def _bins(begin: int, step: int, cycles: np.ndarray) -> Bins:
+    first = begin + step * np.arange(len(cycles), dtype=np.int64)
     return Bins(first, first + step, cycles, step, HEADROOM * int(cycles.sum(axis=1).max(initial=0)))
 
 
@@ -102,3 +99,11 @@ def default_clock_range(index: WaveIndex, row: int, full: bool = True) -> TimeWi
     same = np.flatnonzero(index.se == index.se[row]) if full else np.array([row])
     begin, end = int(index.begin[same].min()), int(index.end[same].max()) + RANGE_TAIL
     return TimeWindow(begin, max(end, begin + SHORTEST_RANGE))
+
+
+def kind_latency(batches: Iterable[WaveBatch], n: int) -> np.ndarray:
+    """Return the latency of each of `n` code lines by TokenKind, int64 [n, KIND_COUNT].
+
+    A branch is of two kinds: taken and not taken.  Kinds without a name count as NONE.
+    """
+    return hotspot(batches, n, None, n).cycles

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import CostColumns
-from rcv_py.analysis.core.line_stats import total
+from rcv_py.analysis.core.cost_columns import CostColumns, total
 from rcv_py.analysis.cost.explorer import NO_SOURCE
 from rcv_py.analysis.program.instruction_classes import (
     CLASS_COUNT,

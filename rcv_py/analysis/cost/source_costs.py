@@ -1,4 +1,4 @@
-"""What each source line costs: the cost of code lines, charged to the places they came from.
+"""What source lines and files cost: the cost of code lines, charged to the places they came from.
 
 ```
 code line   chain, innermost first     SELF charges    INCLUSIVE charges
@@ -6,6 +6,7 @@ v_add       b:4 -> b:8 -> a:5          b:4             b:4, b:8, a:5; files b an
 v_mul       b:4 -> b:4                 b:4             b:4 once
 s_nop       (none)                     nowhere: `unmapped`
 ```
+With INCLUSIVE lines of callers hold what was inlined into them, and sums exceed the total.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.line_stats import total
+from rcv_py.analysis.attribution.attribute import Attribution
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.core.cost_columns import CostColumns, sums_by_kind, total
+from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import ReferenceRule, SourceCost
 
 
@@ -60,9 +63,10 @@ def source_costs(
     row, file, line = places(code, how, rule)
     files = max(files, int(code.chain_file.max(initial=-1)) + 1)
     groups, first, group = np.unique(file << 32 | line, return_index=True, return_inverse=True)
-    by_kind = _by_kind(group.reshape(-1), row, code, cost, len(groups))
+    by_kind = sums_by_kind(group.reshape(-1), code.kind[row], cost[row], len(groups))
     once = np.arange(len(row)) if rule is ReferenceRule.REFERENCE else _first_of(row, file)
-    file_by_kind = _by_kind(file[once], row[once], code, cost, files)
+    row_of_file, file_of_row = row[once], file[once]
+    file_by_kind = sums_by_kind(file_of_row, code.kind[row_of_file], cost[row_of_file], files)
     return SourceCosts(
         file[first].astype(np.int32),
         line[first].astype(np.int32),
@@ -99,9 +103,129 @@ def _first_of(row: np.ndarray, what: np.ndarray) -> np.ndarray:
     return np.sort(np.unique(row.astype(np.int64) << 32 | what, return_index=True)[1])
 
 
-def _by_kind(
-    group: np.ndarray, row: np.ndarray, code: CodeTable, cost: np.ndarray, groups: int
-) -> np.ndarray:
-    kind = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE)[row].astype(np.int64)
-    cells = total(group * KIND_COUNT + kind, cost[row], groups * KIND_COUNT)
-    return cells.reshape(groups, KIND_COUNT)
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """Why each code line waited, whatever is known: causes of cycles, or reasons of PC samples."""
+
+    names: tuple[str, ...]
+    amount: np.ndarray  # int64 [code rows, names], stalled and idle cycles, or stalled samples
+
+
+@dataclass(frozen=True, eq=False)
+class SourceLines:
+    """One row a source line (or a file: `line` is 0 and tells nothing), sorted by file and line."""
+
+    file: np.ndarray  # int32, index into Trace.sources
+    line: np.ndarray  # int32, 1-based; 0 for code the compiler made up
+    rows: np.ndarray  # int64, instructions that came from it
+    hits: np.ndarray  # int64, executions of these
+    latency: np.ndarray  # int64, cycles, or samples
+    stall: np.ndarray  # int64
+    idle: np.ndarray  # int64
+    reason: np.ndarray  # int32, index into `names`, -1 if nothing waited or nothing is known
+    amount: np.ndarray  # int64, what this reason has of stall and idle
+    names: tuple[str, ...]
+    whole: int  # latency and idle of the whole program
+    unmapped: int  # of it, of instructions without a source place
+
+    def __len__(self) -> int:
+        return len(self.file)
+
+    @property
+    def cost(self) -> np.ndarray:
+        """Latency plus idle, int64."""
+        return self.latency + self.idle
+
+    def reason_of(self, row: int) -> str:
+        """Return the name of the largest reason of a row, "" if there is none."""
+        return self.names[int(self.reason[row])] if self.reason[row] >= 0 else ""
+
+    def lines_of(self, file: int) -> range:
+        """Return the rows of a file."""
+        return range(*np.searchsorted(self.file, [file, file + 1]).tolist())
+
+    def ranked(self, file: int = -1) -> list[int]:
+        """Return the rows (of one file, -1: all) that cost anything, most first; equal ones in order."""
+        rows = np.arange(len(self)) if file < 0 else np.array(self.lines_of(file), dtype=np.int64)
+        order = rows[np.argsort(-self.cost[rows], kind="stable")]
+        return [row for row in order.tolist() if self.cost[row] > 0]
+
+
+def reasons(code: CodeTable, causes: Attribution | None) -> Reasons | None:
+    """Return why code lines waited: by the attribution, else by PC samples, None if neither is there."""
+    if causes is not None:
+        amount = np.zeros((len(code), len(Cause)), dtype=np.int64)
+        inside = (causes.line >= 0) & (causes.line < len(code))
+        order = {int(cause): place for place, cause in enumerate(Cause)}
+        place = np.array([order[int(one)] for one in causes.cause[inside]], dtype=np.int64)
+        np.add.at(amount, (causes.line[inside], place), causes.cycles[inside])
+        return Reasons(tuple(CAUSE_TEXT[cause].name for cause in Cause), amount)
+    if code.stall_reasons is not None and code.stall_reasons.size:
+        names = tuple(reason_name(at) for at in range(code.stall_reasons.shape[1]))
+        return Reasons(names, code.stall_reasons.astype(np.int64))
+    return None
+
+
+def source_lines(
+    code: CodeTable, costs: CostColumns, how: SourceCost, why: Reasons | None = None
+) -> SourceLines:
+    """Return a row for every source line that an instruction came from."""
+    row, file, line = _places(code, how)
+    return _grouped((row, file << 32 | line), code, costs, why)
+
+
+def source_files(
+    code: CodeTable, costs: CostColumns, how: SourceCost, why: Reasons | None = None
+) -> SourceLines:
+    """Return a row for every file; a code line is charged to a file once."""
+    row, file, _ = _places(code, how)
+    pairs = np.unique(row << 32 | file)
+    return _grouped((pairs >> 32, (pairs & 0xFFFFFFFF) << 32), code, costs, why)
+
+
+def code_rows(code: CodeTable, file: int, line: int, how: SourceCost) -> np.ndarray:
+    """Return the code rows that came from a source line, int64, in program order."""
+    row, files, lines = _places(code, how)
+    return np.unique(row[(files == file) & (lines == line)])
+
+
+def _places(code: CodeTable, how: SourceCost) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    row, file, line = places(code, how)
+    real = ~code.is_label[row]
+    return row[real].astype(np.int64), file[real], line[real]
+
+
+def _grouped(
+    member: tuple[np.ndarray, np.ndarray], code: CodeTable, costs: CostColumns, why: Reasons | None
+) -> SourceLines:
+    row, place = member
+    groups, group = np.unique(place, return_inverse=True)
+    group, n = group.reshape(-1), len(groups)
+    reason, amount = _largest(row, group, n, why)
+    real = ~code.is_label
+    return SourceLines(
+        file=(groups >> 32).astype(np.int32),
+        line=(groups & 0xFFFFFFFF).astype(np.int32),
+        rows=np.bincount(group, minlength=n),
+        hits=total(group, costs.hits[row], n),
+        latency=total(group, costs.latency[row], n),
+        stall=total(group, costs.stall[row], n),
+        idle=total(group, costs.idle[row], n),
+        reason=reason,
+        amount=amount,
+        names=() if why is None else why.names,
+        whole=int(costs.cost[real].sum()),
+        unmapped=int(costs.cost[real & (code.leaf < 0)].sum()),
+    )
+
+
+def _largest(
+    row: np.ndarray, group: np.ndarray, n: int, why: Reasons | None
+) -> tuple[np.ndarray, np.ndarray]:
+    if why is None or not n or not why.amount.shape[1]:
+        return np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=np.int64)
+    table = np.zeros((n, why.amount.shape[1]), dtype=np.int64)
+    np.add.at(table, group, why.amount[row])
+    best = table.argmax(axis=1)
+    amount = table[np.arange(n), best]
+    return np.where(amount > 0, best, -1).astype(np.int32), amount

@@ -13,13 +13,12 @@ counter of matrix pipes counts cycles, so it counts a quarter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.counters.counter_curve import StepValues, raw_curve
-from rcv_py.analysis.counters.counters import Family, RawCounter, counters
-from rcv_py.model.modes import ReferenceRule
+from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.counters.counters import Family, RawCounter, counters, raw_curve
 from rcv_py.model.trace import Trace
 
 BUSY = "BUSY_CU_CYCLES"
@@ -69,24 +68,20 @@ class CounterShares:
         return np.divide(part, busy, out=np.full(len(busy), np.nan), where=busy > 0)
 
 
-def counter_shares(trace: Trace, rule: ReferenceRule = ReferenceRule.OURS) -> CounterShares | None:
+def counter_shares(trace: Trace) -> CounterShares | None:
     """Return the summary of the counters of the thread trace, None if there are none.
 
-    The reference folds compute units modulo 16, and divides the largest value of a counter by the largest
-    value of BUSY, whenever that was; it leaves a division by zero to the arithmetic.  Ours leaves out what
-    has no busy time.
+    What has no busy time has no bar.
     """
-    raw = counters(trace, rule).of(Family.SQ)
+    raw = counters(trace).of(Family.SQ)
     if not raw:
         return None
     names = tuple(counter.name for counter in raw)
     se, cu, total = _totals(raw)
-    curves = [raw_curve(counter, rule=rule) for counter in raw]
+    curves = [raw_curve(counter) for counter in raw]
     peak = np.array([curve.value.max(initial=0.0) for curve in curves])
-    busy_then = _busy_then(names, curves, rule)
-    found = CounterShares(names, se, cu, total, peak, busy_then, ())
-    bars = tuple(_bars(found, rule)) if BUSY in names else ()
-    return CounterShares(names, se, cu, total, peak, busy_then, bars)
+    shares = CounterShares(names, se, cu, total, peak, _busy_then(names, curves), ())
+    return replace(shares, bars=tuple(_bars(shares))) if BUSY in names else shares
 
 
 def scale(name: str) -> float:
@@ -109,18 +104,15 @@ def _totals(raw: tuple[RawCounter, ...]) -> tuple[np.ndarray, np.ndarray, np.nda
     return places[some] >> 32, places[some] & 0xFFFFFFFF, total[some]
 
 
-def _busy_then(names: tuple[str, ...], curves: list[StepValues], rule: ReferenceRule) -> np.ndarray:
+def _busy_then(names: tuple[str, ...], curves: list[StepCurve]) -> np.ndarray:
     if BUSY not in names:
         return np.zeros(len(names))
     busy = curves[names.index(BUSY)]
-    if rule is ReferenceRule.REFERENCE:
-        return np.full(len(names), busy.value.max(initial=0.0))
-    moments = np.array([curve.time[np.argmax(curve.value)] if len(curve.time) else 0 for curve in curves])
-    at = np.searchsorted(busy.time, moments, side="right") - 1
-    return np.where(at >= 0, busy.value[np.maximum(at, 0)], 0.0)
+    moments = [int(curve.time[np.argmax(curve.value)]) if len(curve) else 0 for curve in curves]
+    return np.array([busy.at(moment) or 0.0 for moment in moments])
 
 
-def _bars(found: CounterShares, rule: ReferenceRule) -> list[CounterBar]:
+def _bars(found: CounterShares) -> list[CounterBar]:
     bars = []
     busy = float(found.total[:, found.names.index(BUSY)].sum())
     for at, name in enumerate(found.names):
@@ -132,8 +124,6 @@ def _bars(found: CounterShares, rule: ReferenceRule) -> list[CounterBar]:
         if pipe in _WITH_PEAK:
             parts.append((f"{pipe} Peak", float(found.peak[at]), float(found.busy_then[at])))
         for title, part, whole in parts:
-            if whole or rule is ReferenceRule.REFERENCE:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    share = float(np.float64(100 * scale(name) * part) / np.float64(whole))
-                bars.append(CounterBar(title, share, kind))
+            if whole:
+                bars.append(CounterBar(title, 100 * scale(name) * part / whole, kind))
     return bars

@@ -8,11 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from rcv_py.analysis.counters.counter_curve import chosen, zero_filled
 from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, Family, RawCounter, Samples
 from rcv_py.analysis.counters.formula.evaluate import scalar
 from rcv_py.model.clock import Clock
-from rcv_py.model.modes import ReferenceRule
 
 MAX_CELLS = 1 << 21  # of one tensor: 16 MB; more than that, and intervals are joined
 
@@ -39,12 +37,11 @@ class Grid:
         return self.xccs, self.engines, self.units, self.length
 
 
-def grid_of(raw: tuple[RawCounter, ...], rule: ReferenceRule = ReferenceRule.OURS) -> Grid | None:
+def grid_of(raw: tuple[RawCounter, ...]) -> Grid | None:
     """Return the grid on which all these counters lie; None if they have no sample.
 
-    Ours starts an interval before the first sample, so that an interval ends where its sample was taken.  If
-    tensors would have more than `MAX_CELLS` numbers, intervals are so many times longer.  The reference's
-    begins at a multiple of the interval, and a sample falls into the interval it begins.
+    It starts an interval before the first sample, so that an interval ends where its sample was taken.  If
+    tensors would have more than `MAX_CELLS` numbers, intervals are so many times longer.
     """
     raw = tuple(counter for counter in raw if len(counter.samples))
     if not raw:
@@ -54,30 +51,18 @@ def grid_of(raw: tuple[RawCounter, ...], rule: ReferenceRule = ReferenceRule.OUR
     first = min(int(one.time[0]) for one in samples)
     last = max(int(one.time[-1]) for one in samples)
     sizes = tuple(max(int(getattr(one, axis).max()) for one in samples) + 1 for axis in ("xcc", "se", "cu"))
-    if rule is ReferenceRule.REFERENCE:
-        last = max(int(zero_filled(one, step).time[-1]) for one in samples)
-        start = first // step * step
-        return Grid(start, step, max(1, ((last // step + 1) * step - start) // step), *sizes)
     length = max(1, round((last - first) / step) + 1)
     joined = -(-length * int(np.prod(sizes)) // MAX_CELLS)
     start = first - step
     return Grid(start, step * joined, -(-length // joined), *sizes)
 
 
-def tensor(
-    samples: Samples, grid: Grid, rule: ReferenceRule = ReferenceRule.OURS, interval: int = 0
-) -> np.ndarray:
+def tensor(samples: Samples, grid: Grid, interval: int = 0) -> np.ndarray:
     """Return the sum of the samples in each interval of each place, float64 [XCC, SE, CU, T].
 
-    Ours: a sample tells of the `interval` before its time, and goes where most of that lies.  The reference
-    adds it at floor((t − start + floor(step / 4)) / step), the interval that it begins, up to a quarter
-    early.
+    A sample tells of the `interval` before its time, and goes where most of that lies.
     """
-    offset = samples.time - grid.start
-    if rule is ReferenceRule.REFERENCE:
-        at = (offset + grid.step // 4) // grid.step
-    else:
-        at = (offset - (interval or grid.step) // 2) // grid.step
+    at = (samples.time - grid.start - (interval or grid.step) // 2) // grid.step
     at = np.clip(at, 0, grid.length - 1)
     place = (samples.xcc.astype(np.int64) * grid.engines + samples.se) * grid.units + samples.cu
     cells = int(np.prod(grid.shape))
@@ -88,9 +73,9 @@ class Tensors(Mapping[str, np.ndarray]):
     """What formulas may use of one family of counters, each made when it is asked for.
 
     Raw counters, with or without `SQ_`; `SCLOCK` [1, 1, 1, T], the grid's times; `RCLOCK` [1, SE, 2, n], both
-    clocks at the clock samples; the numbers NUM_XCC, NUM_SE, NUM_CU, NUM_SAMPLES.  Ours adds INTERVAL (cycles
-    of the grid), FREQUENCY (of the constant clock in Hz, as the trace states it) and SHADER_HZ, and a counter
-    that was counted for single SIMDs also has its sum under the name without mask.
+    clocks at the clock samples; the numbers NUM_XCC, NUM_SE, NUM_CU, NUM_SAMPLES, INTERVAL (cycles of the
+    grid), FREQUENCY (of the constant clock in Hz, as the trace states it) and SHADER_HZ.  A counter that was
+    counted for single SIMDs also has its sum under the name without mask.
     """
 
     def __init__(
@@ -98,14 +83,12 @@ class Tensors(Mapping[str, np.ndarray]):
         counters: Counters,
         family: Family,
         clock: Clock,
-        rule: ReferenceRule = ReferenceRule.OURS,
         *,
         engines: Collection[int] | None = None,
         units: Collection[int] | None = None,
     ) -> None:
         self.raw = counters.of(family)
-        self.grid = grid_of(self.raw, rule)
-        self.rule = rule
+        self.grid = grid_of(self.raw)
         self._engines = engines
         self._units = units if family is Family.SQ else None
         self._done: dict[str, np.ndarray] = {}
@@ -132,23 +115,22 @@ class Tensors(Mapping[str, np.ndarray]):
         makers: dict[str, Callable[[], np.ndarray]] = {
             counter.name: partial(self._tensor, counter) for counter in self.raw
         }
+        makers = self._aliases(makers) | makers
         numbers: dict[str, float] = dict(
             zip(("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES"), grid.shape, strict=True)
         )
-        if self.rule is ReferenceRule.OURS:
-            makers = self._aliases(makers) | makers
-            numbers |= {"INTERVAL": grid.step, "FREQUENCY": clock.frequency}
-            if clock.shader_hz:
-                numbers["SHADER_HZ"] = clock.shader_hz
+        numbers |= {"INTERVAL": grid.step, "FREQUENCY": clock.frequency}
+        if clock.shader_hz:
+            numbers["SHADER_HZ"] = clock.shader_hz
         makers["SCLOCK"] = lambda: grid.times.astype(np.float64).reshape(1, 1, 1, -1)
         if clock.samples:
-            makers["RCLOCK"] = lambda: clock_tensor(clock, grid.engines, self.rule)
+            makers["RCLOCK"] = lambda: clock_tensor(clock, grid.engines)
         return makers | {name: partial(scalar, value) for name, value in numbers.items()}
 
     def _tensor(self, counter: RawCounter) -> np.ndarray:
         assert self.grid is not None
-        samples = chosen(counter.samples, self._engines, self._units)
-        return tensor(samples, self.grid, self.rule, counter.interval)
+        samples = counter.samples.of(self._engines, self._units)
+        return tensor(samples, self.grid, counter.interval)
 
     def _aliases(self, makers: Mapping[str, object]) -> dict[str, Callable[[], np.ndarray]]:
         """Other names of raw counters: with or without `SQ_`, and without the mask if that is unambiguous."""
@@ -168,23 +150,19 @@ class Tensors(Mapping[str, np.ndarray]):
         return np.sum([self[part.name] for part in parts], axis=0)
 
 
-def clock_tensor(clock: Clock, engines: int, rule: ReferenceRule = ReferenceRule.OURS) -> np.ndarray:
+def clock_tensor(clock: Clock, engines: int) -> np.ndarray:
     """Return both clocks at the clock samples, float64 [1, SE, 2, n]: aligned shader cycles, realtime ticks.
 
-    Ticks count from the smallest of all.  Where an engine has fewer samples than another, ours repeats its
-    last one, so that last minus first is right; the reference fills up with zeros.
+    Ticks count from the smallest of all.  Where an engine has fewer samples than another, its last one
+    is repeated, so that last minus first is right.
     """
-    if rule is ReferenceRule.REFERENCE:
-        engines = max(clock.samples) + 1
-    else:
-        engines = max(engines, max(clock.samples) + 1)
+    engines = max(engines, max(clock.samples) + 1)
     longest = max(len(one.shader) for one in clock.samples.values())
     zero = min(int(one.realtime.min()) for one in clock.samples.values())
     table = np.zeros((1, engines, 2, longest))
     for se, one in clock.samples.items():
         for row, column in enumerate((one.shader + clock.offsets.get(se, 0), one.realtime - zero)):
-            last = 0 if rule is ReferenceRule.REFERENCE else column[-1]
-            table[0, se, row] = np.append(column, np.full(longest - len(column), last))
+            table[0, se, row] = np.pad(column, (0, longest - len(column)), mode="edge")
     return table
 
 

@@ -3,32 +3,93 @@
 A thread trace of gfx9 carries samples of up to eight SQ counters of each compute unit: rows of two banks of
 four. Any generation may come with streamed performance monitors (SPM) of whole shader engines, sampled less
 often. A sample tells what was counted since the one before, so it belongs to the interval *before* its
-timestamp; the reference draws it from the timestamp on.
+timestamp.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
-from rcv_py.analysis.counters.spm_clock import SpmClock, spm_clock
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.base.text import plural
 from rcv_py.model.columns import of_rows
 from rcv_py.model.device import CounterSamples, SpmSeries
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
+
+_ROOM = 4.0  # lengths of the trace that samples may lie outside of it: they start early and end late
+
+
+class SpmClock(Enum):
+    """How the times of performance monitors were placed."""
+
+    NONE = 0  # there are none
+    SHADER = 1
+    REALTIME = 2
+    UNKNOWN = 3
+
+    @property
+    def sentence(self) -> str:
+        """What a reader should know of it; "" if all is well."""
+        return _SENTENCES.get(self, "")
+
+
+_SENTENCES = {
+    SpmClock.REALTIME: "Performance monitors were sampled on the constant clock; "
+    "their times were converted to cycles.",
+    SpmClock.UNKNOWN: "The clock of the performance monitors is unknown: their first sample is drawn "
+    "where the trace begins; do not compare their times with those of instructions.",
+}
+
+
+def spm_clock(trace: Trace) -> tuple[SpmClock, Callable[[SpmSeries], np.ndarray]]:
+    """Return which clock it is, and a function that gives the aligned times of a series, int64 cycles.
+
+    Shader cycles get the same offset as everything else of the engine; ticks are converted with the engine's
+    two clock samples (the first engine's for a counter of a whole die).
+    """
+    series = [one for one in trace.spm if len(one.time)]
+    if not series:
+        return SpmClock.NONE, lambda one: one.time
+    offsets, samples = trace.clock.offsets, trace.clock.samples
+    ways: tuple[tuple[SpmClock, Callable[[SpmSeries], np.ndarray]], ...] = (
+        (SpmClock.SHADER, lambda one: one.time + (0 if one.is_xcc else offsets.get(one.se, 0))),
+        (SpmClock.REALTIME, lambda one: _cycles(trace, one)),
+    )
+    usable = ways if samples and trace.clock.ticks_per_cycle > 0 else ways[:1]
+    for clock, place in usable:
+        if all(_is_beside(trace, place(one)) for one in series):
+            return clock, place
+    first = min(int(one.time.min()) for one in series)
+    return SpmClock.UNKNOWN, lambda one: one.time - first + trace.span.begin
+
+
+def _is_beside(trace: Trace, time: np.ndarray) -> bool:
+    """Whether samples lie about where the trace does."""
+    if not trace.has_times:
+        return True
+    room = max(_ROOM * trace.span.width, 1e6)
+    return trace.span.begin - room <= float(time.min()) and float(time.max()) <= trace.span.end + room
+
+
+def _cycles(trace: Trace, one: SpmSeries) -> np.ndarray:
+    clock = trace.clock
+    se = one.se if one.se in clock.samples and not one.is_xcc else min(clock.samples)
+    ticks = one.time - clock.samples[se].realtime[0]
+    cycles = np.rint(ticks / clock.ticks_per_cycle).astype(np.int64)
+    return cycles + clock.samples[se].shader[0] + clock.offsets.get(se, 0)
+
 
 LANES = 4  # counters of a bank
 ALL_SIMDS = 15
 MOST_BANKS = 16
 MOST_XCCS, MOST_ENGINES, MOST_UNITS = 16, 128, 512  # places beyond that are damage: tensors have them all
 SLOWEST = 4096  # cycles: the interval if nothing tells another
-_FASTEST = 32  # cycles: the reference takes closer samples for parts of one
-_CUS = 16  # the reference folds the numbers of compute units into so many
+_LATE = 1.5  # intervals: what comes later than that after the sample before had nothing between
 _MASK = re.compile(r"(.+?):(?:0[xX])?([0-9a-fA-F]{1,8})")
 
 
@@ -55,6 +116,14 @@ class Samples:
     def at(self, chosen: np.ndarray) -> Samples:
         """Return some of the samples, by a mask or by rows."""
         return of_rows(self, chosen)
+
+    def of(self, engines: Collection[int] | None, units: Collection[int] | None) -> Samples:
+        """Return the samples of some shader engines and compute units; None is all of them."""
+        rows = np.ones(len(self), dtype=bool)
+        for column, wanted in ((self.se, engines), (self.cu, units)):
+            if wanted is not None:
+                rows &= np.isin(column, list(wanted))
+        return self if rows.all() else self.at(rows)
 
     def place(self) -> np.ndarray:
         """Return a number of the place of each sample: equal where XCC, SE and CU are, int64."""
@@ -113,15 +182,13 @@ def _numbers(columns: Iterable[np.ndarray]) -> list[int]:
     return sorted({number for column in columns for number in np.unique(column).tolist()})
 
 
-def counters(trace: Trace, rule: ReferenceRule = ReferenceRule.OURS) -> Counters:
+def counters(trace: Trace) -> Counters:
     """Return the raw counters of a capture, those of the thread trace first.
 
-    The reference takes the first two banks only and folds other ones and compute units above 15 into them;
-    ours keeps every number.  Columns without a name are called `UNK_` and their number; ours leaves out those
-    in which nothing was ever counted.
+    Columns without a name are called `UNK_` and their number, unless nothing was ever counted in them.
     """
     notes: list[str] = []
-    found = list(_sq(trace, rule, notes))
+    found = list(_sq(trace, notes))
     clock, place_times = spm_clock(trace)
     found += _spm(trace.spm, place_times)
     if clock.sentence:
@@ -144,24 +211,23 @@ def _inside(samples: Samples) -> Samples:
 # -- counters of the thread trace -----------------------------------------------------------------------
 
 
-def _sq(trace: Trace, rule: ReferenceRule, notes: list[str]) -> Iterator[RawCounter]:
+def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
     """One counter a column of a bank, in the order of `counter_names`."""
     tables = [table for table in trace.counters if len(table.time)]
     if not tables:
         return
-    is_reference = rule is ReferenceRule.REFERENCE
-    columns = _columns(tables, is_reference)
+    columns = _columns(tables)
     _tell_lost(notes, sum(len(table.time) for table in tables) - len(columns.time))
     if not len(columns.time):
         return
-    interval = sampling_interval(columns, rule)
+    interval = _sampling_interval(columns)
     unnamed = 0
     for slot in range(LANES * (int(columns.bank.max()) + 1)):
         bank, lane = divmod(slot, LANES)
         rows = columns.bank == bank
         name = trace.counter_names[slot] if slot < len(trace.counter_names) else ""
         value = columns.value[rows, lane].astype(np.float64)
-        if not rows.any() or not (name or is_reference or value.any()):
+        if not rows.any() or not (name or value.any()):
             continue
         unnamed += not name
         samples = Samples(
@@ -187,14 +253,12 @@ class _Columns:
     value: np.ndarray
 
 
-def _columns(tables: list[CounterSamples], is_reference: bool) -> _Columns:
+def _columns(tables: list[CounterSamples]) -> _Columns:
     time = np.concatenate([table.time for table in tables])
     order = np.argsort(time, kind="stable")
     se = np.repeat([table.se for table in tables], [len(table.time) for table in tables])
     cu = np.concatenate([table.cu for table in tables]).astype(np.int32)
     bank = np.concatenate([table.bank for table in tables]).astype(np.int32)
-    if is_reference:
-        cu, bank = cu & (_CUS - 1), bank & 1
     value = np.concatenate([table.value for table in tables])
     keep = order[(bank[order] >= 0) & (bank[order] < MOST_BANKS) & (cu[order] >= 0)]
     return _Columns(time[keep], se[keep].astype(np.int32), cu[keep], bank[keep], value[keep])
@@ -216,38 +280,17 @@ def _distinct(found: list[RawCounter]) -> tuple[RawCounter, ...]:
     return tuple(result)
 
 
-# -- the interval ---------------------------------------------------------------------------------------
-
-
-def sampling_interval(columns: _Columns, rule: ReferenceRule = ReferenceRule.OURS) -> int:
-    """Return the cycles between two samples of one compute unit.
-
-    Ours is the most frequent distance of neighbours.  The reference takes of each shader engine the smallest
-    distance of at least 32 cycles, at most 4096; of engines, and then of banks, the smallest one, or the
-    second smallest if that is at most 8/7 of it.
-    """
+def _sampling_interval(columns: _Columns) -> int:
+    """The most frequent distance in cycles between two samples of one compute unit."""
     order = np.lexsort((columns.time, columns.cu, columns.se, columns.bank))
     keys = [column[order] for column in (columns.bank, columns.se, columns.cu)]
     same = np.all([key[1:] == key[:-1] for key in keys], axis=0)
-    gap = np.diff(columns.time[order])[same]
-    bank, se = (key[1:][same] for key in keys[:2])
-    if rule is ReferenceRule.OURS:
-        distance, times = np.unique(gap[gap > 0], return_counts=True)
-        return int(distance[np.argmax(times)]) if len(distance) else SLOWEST
-    is_whole = gap >= _FASTEST
-    gap, bank, se = np.minimum(gap[is_whole], SLOWEST), bank[is_whole], se[is_whole]
-    of_banks = []
-    for one in np.unique(bank).tolist():
-        here = bank == one
-        least = [int(gap[here & (se == engine)].min()) for engine in np.unique(se[here]).tolist()]
-        of_banks.append(_agreed([interval for interval in least if interval < SLOWEST]))
-    return _agreed(of_banks)
+    return _most_frequent(np.diff(columns.time[order])[same])
 
 
-def _agreed(intervals: list[int]) -> int:
-    """The smallest, or the second smallest if the two are close."""
-    smallest = sorted(set(intervals))[:2] or [SLOWEST]
-    return smallest[-1] if smallest[-1] <= 8 * smallest[0] // 7 else smallest[0]
+def _most_frequent(gap: np.ndarray) -> int:
+    distance, times = np.unique(gap[gap > 0], return_counts=True)
+    return int(distance[np.argmax(times)]) if len(distance) else SLOWEST
 
 
 # -- performance monitors -------------------------------------------------------------------------------
@@ -259,10 +302,8 @@ def _spm(
     """One counter a name, in the order of the file."""
     if not series:
         return
-    gaps = np.concatenate([np.diff(one.time) for one in series])
-    distance, times = np.unique(gaps[gaps > 0], return_counts=True)
     # Runs of zero are left out of the file, so a distance may be a multiple of the interval.
-    interval = int(distance[np.argmax(times)]) if len(distance) else SLOWEST
+    interval = _most_frequent(np.concatenate([np.diff(one.time) for one in series]))
     for name in dict.fromkeys(one.counter for one in series):
         parts = [one for one in series if one.counter == name]
         lengths = [len(one.time) for one in parts]
@@ -273,3 +314,40 @@ def _spm(
         samples = Samples(time, xcc, se, cu, np.concatenate([one.value for one in parts]))
         samples = samples.at(np.argsort(time, kind="stable"))
         yield RawCounter(name, Family.SPM, ALL_SIMDS, samples, interval)
+
+
+# -- curves ---------------------------------------------------------------------------------------------
+
+
+def raw_curve(
+    counter: RawCounter, engines: Collection[int] | None = None, units: Collection[int] | None = None
+) -> StepCurve:
+    """Return the sum of a counter over the chosen places as a function of time; at its last time it ends.
+
+    A sample's value holds from the sample before it to its own time; where a place was silent for more than
+    one and a half intervals its value is zero.
+    """
+    samples = counter.samples.of(engines, units)
+    order, has_before, before = _neighbours(samples)
+    time, value = samples.time[order], samples.value[order]
+    is_next = has_before & (time - before <= _LATE * counter.interval)
+    begin = np.where(is_next, before, time - counter.interval)
+    moments, place = np.unique(np.concatenate([begin, time]), return_inverse=True)
+    change = np.bincount(place, weights=np.concatenate([value, -value]), minlength=len(moments))
+    return StepCurve(moments, np.cumsum(change))
+
+
+def silences(counter: RawCounter) -> int:
+    """Return how often a place had no sample for more than one and a half intervals between two samples."""
+    order, has_before, before = _neighbours(counter.samples)
+    gap = counter.samples.time[order] - before
+    return int(np.count_nonzero(has_before & (gap > _LATE * counter.interval)))
+
+
+def _neighbours(samples: Samples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows by place and time; whether a row has one before it at its place; and the time of that one."""
+    place = samples.place()
+    order = np.lexsort((samples.time, place))
+    time, place = samples.time[order], place[order]
+    has_before = np.append(False, place[1:] == place[:-1])[: len(time)]
+    return order, has_before, np.append(time[:1], time[:-1])

@@ -8,16 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.counters.counter_curve import StepValues
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.counters.counter_sets import BUILT_IN, built_in
-from rcv_py.analysis.counters.counter_tensor import Grid, Tensors
-from rcv_py.analysis.counters.counters import Counters, Family
-from rcv_py.analysis.counters.formula.definitions import Definition, Definitions, Evaluator, files_over
-from rcv_py.analysis.counters.formula.errors import FormulaError, FormulaKind
+from rcv_py.analysis.counters.counter_tensor import Grid, Tensors, simd_names
+from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, Family, raw_curve, silences
+from rcv_py.analysis.counters.formula.evaluate import (
+    Definition,
+    Definitions,
+    Evaluator,
+    files_over,
+    shape_text,
+)
+from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
+from rcv_py.base.text import plural
 from rcv_py.model.clock import Clock
-from rcv_py.model.modes import ReferenceRule
 
-MOST_CURVES = 10  # of one definition; the reference's limit too
+MAX_CURVES = 10  # of one definition
 _UNIT = re.compile(r"\[([^\]]{1,40})\]\s*(.*)")
 
 
@@ -77,7 +83,6 @@ def derived_counters(
     *,
     engines: Collection[int] | None = None,
     units: Collection[int] | None = None,
-    rule: ReferenceRule = ReferenceRule.OURS,
 ) -> DerivedSet:
     """Return every definition of the built-in set and of `files` on top of it, computed.
 
@@ -86,11 +91,11 @@ def derived_counters(
     formulas whose counters were not recorded are left out.
     """
     places = {"engines": engines, "units": units}
-    tensors = {family: Tensors(counters, family, clock, rule, **places) for family in Family}
+    tensors = {family: Tensors(counters, family, clock, **places) for family in Family}
     recorded = frozenset(tensors[Family.SQ]) | frozenset(tensors[Family.SPM])
-    definitions = files_over(built_in(gfxip, recorded, rule), files)
+    definitions = files_over(built_in(gfxip, recorded), files)
     evaluators = {
-        family: Evaluator(tensors[family], definitions, rule, _reasons(tensors, family)) for family in Family
+        family: Evaluator(tensors[family], definitions, _reasons(tensors, family)) for family in Family
     }
     rows: list[Derived] = []
     mistakes: list[tuple[str, FormulaError]] = [
@@ -145,8 +150,8 @@ def _reasons(tensors: dict[Family, Tensors], family: Family) -> dict[str, str]:
     return reasons
 
 
-def curves(value: np.ndarray, grid: Grid) -> Iterator[tuple[str, StepValues]]:
-    """Yield (suffix, curve) of a result: one for each place, at most `MOST_CURVES`, those with values first.
+def curves(value: np.ndarray, grid: Grid) -> Iterator[tuple[str, StepCurve]]:
+    """Yield (suffix, curve) of a result: one for each place, at most `MAX_CURVES`, those with values first.
 
     A suffix such as `_SE1` names the axes that are longer than 1.  A result of another length than the grid
     is drawn from the grid's beginning; a single number holds for the whole grid.
@@ -156,15 +161,101 @@ def curves(value: np.ndarray, grid: Grid) -> Iterator[tuple[str, StepValues]]:
         return
     rows = value.reshape(-1, value.shape[3])
     lively = np.flatnonzero((np.nan_to_num(rows) != 0).any(axis=1))
-    for row in (lively if len(lively) else np.arange(min(1, len(rows))))[:MOST_CURVES].tolist():
+    for row in (lively if len(lively) else np.arange(min(1, len(rows))))[:MAX_CURVES].tolist():
         place = np.unravel_index(row, sizes)
         names = zip(("XCC", "SE", "CU"), place, sizes, strict=True)
         yield "".join(f"_{axis}{at}" for axis, at, size in names if size > 1), _steps(rows[row], grid)
 
 
-def _steps(value: np.ndarray, grid: Grid) -> StepValues:
+def _steps(value: np.ndarray, grid: Grid) -> StepCurve:
     end = grid.start + grid.step * grid.length
     if len(value) == 1:
-        return StepValues(np.array([grid.start, end], np.int64), np.repeat(value, 2))
+        return StepCurve(np.array([grid.start, end], np.int64), np.repeat(value, 2))
     time = grid.start + grid.step * np.arange(len(value) + 1, dtype=np.int64)
-    return StepValues(time, np.append(value, 0.0))
+    return StepCurve(time, np.append(value, 0.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CounterRow:
+    """A curve, and what is said of it.  `least`, `mean` and `most` are of the curve, by time."""
+
+    name: str
+    group: str  # "thread trace", "performance monitors", or the file of the formula
+    curve: StepCurve
+    unit: str
+    tip: str
+    least: float
+    mean: float
+    most: float
+    total: float | None  # of all samples; None for levels and formulas
+    is_raw: bool
+    simds: int = ALL_SIMDS
+    uses: frozenset[str] = frozenset()  # raw counters that a formula needs
+
+
+def raw_rows(
+    counters: Counters, engines: Collection[int] | None = None, units: Collection[int] | None = None
+) -> tuple[CounterRow, ...]:
+    """Return a row for each raw counter, of the chosen places; only the thread trace has units."""
+    rows = []
+    for counter in counters.raw:
+        is_sq = counter.family is Family.SQ
+        curve = raw_curve(counter, engines, units if is_sq else None)
+        gaps = silences(counter)
+        silence = f" Without sample {plural(gaps, 'time')}: drawn as 0." if gaps else ""
+        how = f"Recorded by {counter.family.value} every {counter.interval:,} cycles"
+        tip = f"{how}, {simd_names(counter.simds)}.{silence}"
+        total = None if counter.is_level else _area(curve) / counter.interval
+        rows.append(
+            CounterRow(
+                counter.name,
+                counter.family.value,
+                curve,
+                counter.unit,
+                tip,
+                *_extent(curve),
+                total,
+                True,
+                counter.simds,
+            )
+        )
+    return tuple(rows)
+
+
+def derived_rows(derived: DerivedSet) -> tuple[CounterRow, ...]:
+    """Return a row for each curve of each formula that has a value."""
+    rows = []
+    for one in derived.rows:
+        grid = derived.grid(one.family)
+        if one.value is None or grid is None:
+            continue
+        for suffix, curve in curves(one.value, grid):
+            tip = " ".join(part for part in (one.tip, f"{shape_text(one.value)}.") if part)
+            rows.append(
+                CounterRow(
+                    f"{one.name}{suffix}",
+                    one.file,
+                    curve,
+                    one.unit,
+                    tip,
+                    *_extent(curve),
+                    None,
+                    False,
+                    uses=one.uses,
+                )
+            )
+    return tuple(rows)
+
+
+def _area(curve: StepCurve) -> float:
+    return float((curve.value[:-1] * np.diff(curve.time)).sum())
+
+
+def _extent(curve: StepCurve) -> tuple[float, float, float]:
+    """Smallest, mean by time, and largest value; nan if nothing is finite."""
+    value, length = curve.value[:-1], np.diff(curve.time)
+    finite = np.isfinite(value)
+    value, length = value[finite], length[finite]
+    if not len(value) or not length.sum():
+        return (float("nan"),) * 3
+    return float(value.min()), float((value * length).sum() / length.sum()), float(value.max())

@@ -1,12 +1,16 @@
-"""Resident waves by place, and what a step function of waves amounts to in numbers."""
+"""Resident waves by place and by kernel, and what a step function of waves amounts to in numbers."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Residencies, Steps, residencies, resident
+from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
+from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.model.device import Dispatch, WaveEvents
 from rcv_py.model.trace import Trace
 
 GROUPS = ("all", "se", "cu", "simd")
@@ -34,7 +38,7 @@ class OccupancyCurve:
     """Waves resident at a place over time."""
 
     name: str
-    steps: Steps
+    steps: StepCurve
     units: int  # compute units on which any wave was seen
     slots: int  # waves those units can hold; 0 if not known
 
@@ -53,7 +57,7 @@ class OccupancyNumbers:
     drain: int  # cycles from the last moment with nine tenths of the peak to the end
 
 
-def occupancy_numbers(steps: Steps) -> OccupancyNumbers:
+def occupancy_numbers(steps: StepCurve) -> OccupancyNumbers:
     """Return mean, peak, tail, ramp and drain; all 0 for a curve without duration.
 
     The mean is area through duration.  In the tail at most half of the peak is resident for the rest of the
@@ -62,14 +66,14 @@ def occupancy_numbers(steps: Steps) -> OccupancyNumbers:
     if not len(steps):
         return OccupancyNumbers(0, 0, 0, 0.0, 0, 0.0, 0, 0)
     begin, end = int(steps.time[0]), int(steps.time[-1])
-    peak, width = int(steps.waves.max()), max(1, end - begin)
-    full = np.flatnonzero(steps.waves >= FULL * peak)
+    peak, width = int(steps.value.max()), max(1, end - begin)
+    full = np.flatnonzero(steps.value >= FULL * peak)
     ramp = int(steps.time[full[0]]) - begin
-    tail, drain = (end - _over(steps, rows) for rows in (np.flatnonzero(2 * steps.waves > peak), full))
+    tail, drain = (end - _over(steps, rows) for rows in (np.flatnonzero(2 * steps.value > peak), full))
     return OccupancyNumbers(begin, end, steps.area, steps.area / width, peak, tail / width, ramp, drain)
 
 
-def _over(steps: Steps, rows: np.ndarray) -> int:
+def _over(steps: StepCurve, rows: np.ndarray) -> int:
     """The time at which the last of these rows ends; the curve's end if there are none."""
     last = int(rows[-1]) + 1 if len(rows) else len(steps) - 1
     return int(steps.time[min(last, len(steps) - 1)])
@@ -125,3 +129,48 @@ def _name(lives: Residencies, row: int, by: str) -> str:
     if by in ("cu", "simd"):
         name += (f" SA{lives.sa[row]}" if lives.sa.any() else "") + f" CU{lives.cu[row]}"
     return f"{name} SIMD{lives.simd[row]}" if by == "simd" else name
+
+
+@dataclass(frozen=True, eq=False)
+class KernelCurve:
+    """A kernel with the step function of its resident waves."""
+
+    name: str  # symbol as the capture has it; "" if it names none of the ids
+    ids: tuple[int, ...]  # kernel ids that had waves
+    steps: StepCurve
+    waves: int  # lives of a wave in a slot
+    launches: int  # dispatch records; 0 if the capture keeps none
+    is_whole: bool  # whether every wave was seen to begin and to end
+
+
+def dispatch_curves(events: WaveEvents, dispatches: Sequence[Dispatch] = ()) -> tuple[KernelCurve, ...]:
+    """Return a curve for each name of a kernel that had waves, in the order of their first wave.
+
+    An id the capture does not name is a kernel of its own, and costs only itself.  Every shader engine
+    records the launches it takes part in, so their number is that of the engine with most records.
+    """
+    lives = residencies(events)
+    used = np.unique(lives.kernel).tolist()
+    names = {kernel: events.names.get(kernel, "") for kernel in used}
+    groups = _groups(names)
+    number = np.array([groups[kernel] for kernel in used], np.int64)
+    group = number[np.searchsorted(used, lives.kernel)] if used else np.zeros(0, np.int64)
+    found = []
+    for one, curve in resident(lives, group).items():
+        ids = tuple(kernel for kernel in used if groups[kernel] == one)
+        own = np.flatnonzero(group == one)
+        is_whole = not (lives.is_open_start[own].any() or lives.is_open_end[own].any())
+        launches = _launches(ids, dispatches)
+        found.append(KernelCurve(names[ids[0]], ids, curve, len(own), launches, is_whole))
+    return tuple(sorted(found, key=lambda kernel: (int(kernel.steps.time[0]), kernel.ids)))
+
+
+def _groups(names: Mapping[int, str]) -> dict[int, int]:
+    """Number the kernels: those of one name get one number."""
+    numbers: dict[str | int, int] = {}
+    return {kernel: numbers.setdefault(name or kernel, len(numbers)) for kernel, name in names.items()}
+
+
+def _launches(ids: tuple[int, ...], dispatches: Sequence[Dispatch]) -> int:
+    engines = Counter(one.se for one in dispatches if one.kernel in ids)
+    return max(engines.values(), default=0)

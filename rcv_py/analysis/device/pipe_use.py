@@ -20,41 +20,36 @@ from itertools import pairwise
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.saturated import later, sums, total
-from rcv_py.analysis.core.union import union
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import WaveBatch
 
-PIPES = ("Matrix", "VALU", "LDS", "VMEM", "Ray", "Scalar", "Other")
-PIPE_TEXT = {
-    "Matrix": "matrix arithmetic",
-    "VALU": "vector arithmetic",
-    "LDS": "local data share",
-    "VMEM": "vector memory: buffer, image, global, flat and scratch",
-    "Ray": "ray tracing",
-    "Scalar": "scalar arithmetic and scalar memory",
-    "Other": "branches, waits, barriers, messages, and s_endpgm until its wave is gone",
-}
-PIPE_KIND = {  # whose colour a pipe has
-    "Matrix": TokenKind.MATRIX,
-    "VALU": TokenKind.VALU,
-    "LDS": TokenKind.LDS,
-    "VMEM": TokenKind.VMEM,
-    "Ray": TokenKind.BVH,
-    "Scalar": TokenKind.SALU,
-    "Other": TokenKind.IMMED,
-}
-_PIPE_OF = {
-    TokenKind.MATRIX: "Matrix",
-    TokenKind.VALU: "VALU",
-    TokenKind.LDS: "LDS",
-    TokenKind.VMEM: "VMEM",
-    TokenKind.FLAT: "VMEM",
-    TokenKind.BVH: "Ray",
-    TokenKind.SMEM: "Scalar",
-    TokenKind.SALU: "Scalar",
-}
+# Name and meaning of each pipe, and the kinds of tokens that it executes, the first for its colour.
+_TABLE = (
+    ("Matrix", "matrix arithmetic", (TokenKind.MATRIX,)),
+    ("VALU", "vector arithmetic", (TokenKind.VALU,)),
+    ("LDS", "local data share", (TokenKind.LDS,)),
+    (
+        "VMEM",
+        "vector memory: buffer, image, global, flat and scratch",
+        (TokenKind.VMEM, TokenKind.FLAT),
+    ),
+    ("Ray", "ray tracing", (TokenKind.BVH,)),
+    ("Scalar", "scalar arithmetic and scalar memory", (TokenKind.SALU, TokenKind.SMEM)),
+    (
+        "Other",
+        "branches, waits, barriers, messages, and s_endpgm until its wave is gone",
+        (TokenKind.IMMED,),
+    ),
+)
+PIPES = tuple(name for name, _, _ in _TABLE)
+PIPE_TEXT = {name: text for name, text, _ in _TABLE}
+PIPE_KIND = {name: kinds[0] for name, _, kinds in _TABLE}
+_PIPE_OF_KIND = np.full(256, PIPES.index("Other"), dtype=np.int64)
+for _at, (_, _, _kinds) in enumerate(_TABLE):
+    _PIPE_OF_KIND[list(_kinds)] = _at
 _FARTHEST = 1 << 62  # cycles: the length of the axis that all groups share
 
 
@@ -93,17 +88,12 @@ class PipeUse:
 
 def pipe_use(batches: Iterable[WaveBatch]) -> PipeUse:
     """Return the use of every SIMD by the waves of the batches."""
-    parts = [_Columns.of(piece) for piece in pieces(batches)]
-    place = np.concatenate([part.place for part in parts]) if parts else np.zeros(0, np.int64)
-    if not len(place):
+    parts = [_columns(piece) for piece in pieces(batches)]
+    if not any(len(part[0]) for part in parts):
         none = np.zeros(0, dtype=np.int64)
         return PipeUse(none, none, none, none, none, none, np.zeros((0, len(PIPES)), dtype=np.int64))
+    place, begin, end, counts, start, stop, pipe = (np.concatenate(part) for part in zip(*parts, strict=True))
     places, row = np.unique(place, return_inverse=True)
-    begin, end, start, stop, pipe = (
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("begin", "end", "start", "stop", "pipe")
-    )
-    counts = np.concatenate([part.counts for part in parts])
     row, n = row.reshape(-1), len(places)
     owner = np.repeat(row, counts)
     kinds, works = len(PIPES), pipe != PIPES.index("Other")
@@ -130,7 +120,7 @@ def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> n
     shift = group.astype(np.int64) * reach - origin
     first, last = start + shift, stop + shift
     order = np.argsort(first, kind="stable")
-    merged = union(first[order], last[order])
+    merged = IntervalSet.of(first[order], last[order])
     length = merged.end - merged.begin
     return sums(merged.begin // reach, length, n)
 
@@ -142,37 +132,17 @@ def _covered_by_each(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: 
     borders = np.searchsorted(group[order], np.arange(n + 1)).tolist()
     for one, (low, high) in enumerate(pairwise(borders)):
         rows = order[low:high]
-        merged = union(start[rows], stop[rows])
+        merged = IntervalSet.of(start[rows], stop[rows])
         found[one] = total(merged.end - merged.begin)
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    """A piece as flat columns: one entry a wave, and one a token."""
-
-    place: np.ndarray  # int64 [waves]
-    begin: np.ndarray
-    end: np.ndarray
-    counts: np.ndarray  # tokens of each wave
-    start: np.ndarray  # int64 [tokens], start + stall
-    stop: np.ndarray
-    pipe: np.ndarray
-
-    @classmethod
-    def of(cls, piece: Piece) -> _Columns:
-        waves = piece.waves
-        place = np.array([(w.id.se << 32) | ((w.cu + 1) << 16) | w.id.simd for w in waves], dtype=np.int64)
-        begin, end = (
-            np.array([getattr(w, name) for w in waves], dtype=np.int64) for name in ("begin", "end")
-        )
-        start = later(piece.start, piece.stall)
-        pipe = _pipe_table()[piece.kind]
-        return cls(place, begin, end, np.diff(piece.first), start, later(start, piece.busy), pipe)
-
-
-def _pipe_table() -> np.ndarray:
-    table = np.full(256, PIPES.index("Other"), dtype=np.int64)
-    for kind, name in _PIPE_OF.items():
-        table[kind] = PIPES.index(name)
-    return table
+def _columns(piece: Piece) -> tuple[np.ndarray, ...]:
+    """Place, begin, end and number of tokens of each wave; start, stop and pipe of each token; int64."""
+    waves = piece.waves
+    place = np.array([(w.id.se << 32) | ((w.cu + 1) << 16) | w.id.simd for w in waves], dtype=np.int64)
+    begin = np.array([wave.begin for wave in waves], dtype=np.int64)
+    end = np.array([wave.end for wave in waves], dtype=np.int64)
+    start = later(piece.start, piece.stall)
+    stop = later(start, piece.busy)
+    return place, begin, end, np.diff(piece.first), start, stop, _PIPE_OF_KIND[piece.kind]

@@ -25,11 +25,10 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.core.busy_intervals import both, common, inside, merged, queued, without
-from rcv_py.analysis.core.chosen import Piece, of_waves, pieces
+from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
 from rcv_py.analysis.core.saturated import MOST, later
-from rcv_py.analysis.core.union import Union
-from rcv_py.analysis.program.matrix_passes import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
+from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
+from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import TokenKind
@@ -65,9 +64,9 @@ class SimdAxis:
         """Where the stretch of each SIMD begins, int64 [SIMDs]."""
         return np.arange(len(self.place), dtype=np.int64) * self.stride
 
-    def by_simd(self, covered: Union) -> np.ndarray:
+    def by_simd(self, covered: IntervalSet) -> np.ndarray:
         """Return the covered cycles of each SIMD, int64 [SIMDs]."""
-        return inside(covered, self.begins, self.begins + self.stride)
+        return covered.covered(self.begins, self.begins + self.stride)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,52 +74,52 @@ class SimdWork:
     """What SIMDs did, each column a union of spans on the axis."""
 
     axis: SimdAxis
-    resident: Union  # at least one wave that counts is on the SIMD
-    issue: Union  # a wave issues (later than gfx9: issues or executes), without time under s_endpgm
-    matrix: Union  # the matrix unit works
+    resident: IntervalSet  # at least one wave that counts is on the SIMD
+    issue: IntervalSet  # a wave issues (later than gfx9: issues or executes), without time under s_endpgm
+    matrix: IntervalSet  # the matrix unit works
     waves: int  # waves that count
     assumption: str  # what is taken for granted about matrix instructions and times, "" if nothing is
     left_out: frozenset[int] = frozenset()  # index rows of waves whose times no axis can hold
 
     @cached_property
-    def work(self) -> Union:
+    def work(self) -> IntervalSet:
         """A wave issues or a unit of the SIMD works."""
-        return both(self.issue, self.matrix)
+        return self.issue | self.matrix
 
     @cached_property
-    def no_issue(self) -> Union:
+    def no_issue(self) -> IntervalSet:
         """Resident, and no wave issues."""
-        return without(self.resident, self.issue)
+        return self.resident - self.issue
 
     @cached_property
-    def nothing(self) -> Union:
+    def nothing(self) -> IntervalSet:
         """Resident, and no wave issues and no unit of the SIMD works: nothing happens."""
-        return without(self.resident, self.work)
+        return self.resident - self.work
 
     @cached_property
-    def resident_matrix(self) -> Union:
+    def resident_matrix(self) -> IntervalSet:
         """Resident, and the matrix unit works."""
-        return common(self.resident, self.matrix)
+        return self.resident & self.matrix
 
     @property
     def resident_cycles(self) -> int:
         """Cycles in which a SIMD held a wave that counts, summed over SIMDs."""
-        return int(self.resident.before[-1])
+        return self.resident.total
 
     @property
     def no_issue_cycles(self) -> int:
         """Of the resident cycles those in which no wave of the SIMD issued."""
-        return int(self.no_issue.before[-1])
+        return self.no_issue.total
 
     @property
     def nothing_cycles(self) -> int:
         """Of the resident cycles those in which nothing happened on the SIMD."""
-        return int(self.nothing.before[-1])
+        return self.nothing.total
 
     @property
     def matrix_cycles(self) -> int:
         """Of the resident cycles those in which the matrix unit worked."""
-        return int(self.resident_matrix.before[-1])
+        return self.resident_matrix.total
 
 
 def simd_work(
@@ -155,9 +154,9 @@ def of_pieces(
     worked = [_matrix(piece, axis, passes) for piece in found] if is_ours else []
     return SimdWork(
         axis,
-        merged(*lives(counted, axis)),
-        merged(*_columns(issued)),
-        queued(*_columns(worked)),
+        IntervalSet.of(*lives(counted, axis)),
+        IntervalSet.of(*_columns(issued)),
+        serial_busy(*_columns(worked)),
         len(counted),
         " ".join(filter(None, (passes.assumption if is_ours else "", _said(left_out)))),
         left_out,

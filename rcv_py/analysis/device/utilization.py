@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import of_waves
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace

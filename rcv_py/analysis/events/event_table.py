@@ -1,19 +1,152 @@
-"""Dispatches, hardware events, markers and shader data in one table, by time."""
+"""Dispatches, hardware events, markers and shader data in one table, by time; what hardware events mean."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
-from rcv_py.analysis.events.events import dispatch_facts, dispatch_names, event_text, lasting
-from rcv_py.analysis.events.marker_records import CLOSES, OPENS, MarkerRecords
-from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, MarkerSpans
+from rcv_py.base.text import count, short_kernel
 from rcv_py.model.columns import of_rows
-from rcv_py.model.kinds import MARKER_TEXT, MarkerKind
+from rcv_py.model.device import Dispatch, HardwareEvents
+from rcv_py.model.kinds import MARKER_TEXT, EventKind, MarkerKind
 from rcv_py.model.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class EventGroup:
+    """Events that are shown or hidden together."""
+
+    id: str
+    title: str
+    tip: str
+    kinds: tuple[EventKind, ...] = ()
+    is_on: bool = True
+
+
+GROUPS = (
+    EventGroup("dispatch", "Dispatches", "Kernels being launched.", (EventKind.DISPATCH_END,)),
+    EventGroup(
+        "flush",
+        "Flushes",
+        "Partial flushes, cache flushes, bottom-of-pipe timestamps.",
+        (EventKind.CS_PARTIAL_FLUSH, EventKind.CACHE_FLUSH, EventKind.BOTTOM_OF_PIPE_TS),
+    ),
+    EventGroup(
+        "object",
+        "Code objects",
+        "Code objects being loaded and unloaded.",
+        (EventKind.CODE_OBJECT_LOAD, EventKind.CODE_OBJECT_UNLOAD),
+    ),
+    EventGroup(
+        "trace",
+        "Trace unit",
+        "Where the trace stalled the shaders, was flushed, or lost packets.",
+        (EventKind.TT_STALL_BEGIN, EventKind.TT_STALL_END, EventKind.TT_FLUSH, EventKind.PACKET_LOSS),
+    ),
+    EventGroup("rinse", "Cache rinses", "The graphics cache being rinsed.", (EventKind.GC_RINSE,), False),
+    EventGroup("sample", "Counter samples", "Counters being read.", (EventKind.SPM_SAMPLE,), False),
+    EventGroup("other", "Other events", "Power throttling, barriers of clusters, and the rest."),
+)
+GROUP_OF: dict[int, str] = {kind: group.id for group in GROUPS for kind in group.kinds}
+OTHER = "other"
+
+# Of no interest among the instructions of a compute unit.
+NOT_ON_UNITS = (
+    EventKind.SPM_SAMPLE,
+    EventKind.CODE_OBJECT_LOAD,
+    EventKind.CODE_OBJECT_UNLOAD,
+    EventKind.CS_PARTIAL_FLUSH,
+)
+
+EVENT_TEXT: dict[int, str] = {
+    EventKind.NONE: "event without type",
+    EventKind.CS_PARTIAL_FLUSH: "compute flush",
+    EventKind.BOTTOM_OF_PIPE_TS: "bottom-of-pipe timestamp",
+    EventKind.SAVE_CONTEXT: "context saved",
+    EventKind.DISPATCH_END: "dispatch ended",
+    EventKind.CACHE_FLUSH: "cache flush",
+    EventKind.PACKET_LOSS: "packets were lost: what follows is incomplete",
+    EventKind.CODE_OBJECT_LOAD: "code object loaded",
+    EventKind.CODE_OBJECT_UNLOAD: "code object unloaded",
+    EventKind.TT_STALL_BEGIN: "the trace began to stall the shaders",
+    EventKind.TT_STALL_END: "the trace stopped stalling the shaders",
+    EventKind.TT_FLUSH: "trace buffer flushed",
+    EventKind.DIDT_STALL_BEGIN: "power throttling began",
+    EventKind.DIDT_STALL_END: "power throttling ended",
+    EventKind.CLUSTER_BARRIER: "cluster barrier",
+    EventKind.RESERVED: "reserved event",
+    EventKind.GC_RINSE: "cache rinse",
+    EventKind.SPM_SAMPLE: "counter sample",
+}
+
+
+_ENDS = {
+    EventKind.TT_STALL_BEGIN: EventKind.TT_STALL_END,
+    EventKind.DIDT_STALL_BEGIN: EventKind.DIDT_STALL_END,
+}
+
+
+def lasting(events: HardwareEvents) -> np.ndarray:
+    """Return for each event that begins something how many cycles it lasted, else -1; int64.
+
+    What begins lasts to the first end of its kind on the same shader engine; without one it is a moment.
+    """
+    length = np.full(len(events.time), -1, dtype=np.int64)
+    for begin, end in _ENDS.items():
+        for se in np.unique(events.se[events.kind == begin]).tolist():
+            opens = np.flatnonzero((events.kind == begin) & (events.se == se))
+            closes = events.time[(events.kind == end) & (events.se == se)]
+            at = np.searchsorted(closes, events.time[opens])
+            known = at < len(closes)
+            length[opens[known]] = closes[at[known]] - events.time[opens[known]]
+    return length
+
+
+def group_of(kind: int) -> str:
+    """The id of the group of an event type; types we do not know are `other`."""
+    return GROUP_OF.get(kind, OTHER)
+
+
+def event_text(kind: int) -> str:
+    """What happened, in a few words."""
+    return EVENT_TEXT.get(kind) or f"event of type {kind}"
+
+
+def dispatch_facts(one: Dispatch) -> str:
+    """Return registers, local memory and workgroup size, as far as they are known."""
+    facts = [
+        f"{count(number)} {name}"
+        for number, name in ((one.vgprs, "VGPRs"), (one.sgprs, "SGPRs"), (one.lds_size, "bytes of LDS"))
+        if number
+    ]
+    if any(one.workgroup_size):
+        facts.append("workgroup " + "×".join(map(str, one.workgroup_size)))
+    return ", ".join(facts)
+
+
+def dispatch_of(dispatches: Iterable[Dispatch], se: int, me: int, pipe: int, time: int) -> Dispatch | None:
+    """Return the latest dispatch of an engine at or before a time on a micro engine's pipe.
+
+    That is the one a wave was launched by, if the pipe starts its dispatches in their order.
+    """
+    found = None
+    for one in dispatches:  # sorted by time
+        if one.time > time:
+            break
+        if (one.se, one.me, one.pipe) == (se, me, pipe):
+            found = one
+    return found
+
+
+def dispatch_names(trace: Trace) -> list[str]:
+    """Return the kernel of each dispatch, without arguments, as other views spell it."""
+    names = {kernel.name: kernel.demangled for kernel in trace.code.kernels}
+    return [short_kernel(names.get(one.name, one.name)) for one in trace.dispatches]
+
 
 NO_DURATION = -1
 _FLAGS = ("", "immediate", "privileged", "immediate, privileged")
@@ -28,12 +161,7 @@ class EntryKind(IntEnum):
     SHADER = 3
 
 
-ENTRY_TEXT = {
-    EntryKind.DISPATCH: "dispatch",
-    EntryKind.EVENT: "event",
-    EntryKind.MARKER: "marker",
-    EntryKind.SHADER: "shader",
-}
+ENTRY_TEXT = {kind: kind.name.lower() for kind in EntryKind}
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +262,8 @@ def _events(trace: Trace) -> _Part:
     details, detail = _unique(events.flags)
     payload, own = np.unique(events.payload, return_inverse=True)
     both, row = _unique(detail, own.reshape(-1))
-    texts = [_event_detail(details[d][0], int(payload[p])) for d, p in both]
+    facts = [("bottom of pipe" if details[d][0] & 2 else "", int(payload[p])) for d, p in both]
+    texts = [", ".join(filter(None, (flag, f"payload {load:#x}" if load else ""))) for flag, load in facts]
     n = len(events.time)
     words = (
         ([event_text(one) for (one,) in kinds], kind),
@@ -142,15 +271,6 @@ def _events(trace: Trace) -> _Part:
         (texts, row),
     )
     return _Part(EntryKind.EVENT, events.time, lasting(events), _none(n).astype(np.int32), words)
-
-
-def _event_detail(flags: int, payload: int) -> str:
-    facts = []
-    if flags & 2:
-        facts.append("bottom of pipe")
-    if payload:
-        facts.append(f"payload {payload:#x}")
-    return ", ".join(facts)
 
 
 def _queue(se: int, me: int, pipe: int) -> str:
@@ -197,40 +317,22 @@ def _values(trace: Trace, spans: MarkerSpans) -> _Part:
 ACTIONS = ("value", "data word", "closes nothing", "leave", "enter", "change to", "at")
 
 
-def actions(spans: MarkerSpans) -> np.ndarray:
-    """What each value does, a place in ACTIONS, int64."""
+def actions(spans: MarkerSpans, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """What each value does, a place in ACTIONS, int64; of some rows of the records."""
     records = spans.records
-    bits = records.value & (CLOSES | OPENS)
-    means = spans.span_of_record >= 0
-    action = np.zeros(len(records), dtype=np.int64)
-    for number, chosen in (
-        (6, means & (bits == 0)),
-        (4, means & (bits == OPENS)),
-        (5, means & (bits == CLOSES | OPENS)),
-        (3, means & (bits == CLOSES)),
-        (2, spans.is_orphan & ~means),
-        (1, records.is_data),
-    ):
-        action[chosen] = number
-    return action
+    bits = records.value[rows] & (CLOSES | OPENS)
+    means = np.array([6, 3, 4, 5])[bits]  # at, leave, enter, change to
+    alone = np.where(spans.is_orphan[rows], 2, 0)
+    return np.where(records.is_data[rows], 1, np.where(spans.span_of_record[rows] >= 0, means, alone))
 
 
 def record_text(spans: MarkerSpans, row: int) -> str:
     """Return `enter load: 0x0000000a` for a value, with its flags."""
     records, span = spans.records, int(spans.span_of_record[row])
-    what = ACTIONS[int(actions_of(spans, row))]
+    what = ACTIONS[int(actions(spans, np.array([row]))[0])]
     name = f" {spans.names[int(spans.name_id[span])]}" if span >= 0 else ""
     flags = _FLAGS[int(records.flags[row]) & 3]
     return f"{what}{name}: {int(records.value[row]):#010x}" + (f" ({flags})" if flags else "")
-
-
-def actions_of(spans: MarkerSpans, row: int) -> int:
-    """What one value does."""
-    if spans.records.is_data[row]:
-        return 1
-    if spans.span_of_record[row] < 0:
-        return 2 if spans.is_orphan[row] else 0
-    return (6, 3, 4, 5)[int(spans.records.value[row]) & (CLOSES | OPENS)]
 
 
 def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:

@@ -10,6 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.findings.inputs import FindingInputs
+
 LAUNCH, MEMORY, COMPUTE, ISSUE, LATENCY = (
     "launch-bound",
     "memory-bound",
@@ -25,8 +30,7 @@ RATE = 0.6  # of what memory can deliver: memory-bound, if waits are for memory
 WAITS = 0.5  # of the stall that waits for vector memory
 ISSUING = 0.6  # of SIMD cycles in which a wave issues: issue-bound
 
-# Bytes that memory delivers at most to each compute unit in a cycle, all units at work: peak bandwidth
-# through
+# Bytes that memory delivers at most to each compute unit in a cycle, all units at work: peak bandwidth by
 # compute units and peak engine clock, from AMD's data sheets of the product named.
 MEMORY_ROOF = {
     "gfx906": 1_024e9 / (60 * 1.725e9),  # Radeon Instinct MI50
@@ -100,49 +104,39 @@ class ClassRule(NamedTuple):
     holds: Callable[[LoadNumbers], bool]
 
 
+# fmt: off
 CLASSES = (
-    ClassRule(
-        LAUNCH,
-        f"SIMDs hold no wave in at least {EMPTY:.0%} of the launch's SIMD cycles",
-        lambda one: one.empty >= EMPTY,
-    ),
-    ClassRule(
-        COMPUTE,
-        f"the matrix pipe works in at least {PIPE:.0%} of SIMD cycles",
-        lambda one: one.matrix >= PIPE,
-    ),
-    ClassRule(
-        MEMORY,
+    ClassRule(LAUNCH, f"SIMDs hold no wave in at least {EMPTY:.0%} of the launch's SIMD cycles",
+        lambda load: load.empty >= EMPTY),
+    ClassRule(COMPUTE, f"the matrix pipe works in at least {PIPE:.0%} of SIMD cycles",
+        lambda load: load.matrix >= PIPE),
+    ClassRule(MEMORY,
         f"compute units ask for at least {RATE:.0%} of what memory delivers, and at least {WAITS:.0%} of "
-        "the stall waits for vector memory",
-        lambda one: one.of_roof >= RATE and one.waits >= WAITS,
-    ),
-    ClassRule(
-        ISSUE,
-        f"a wave issues in at least {ISSUING:.0%} of SIMD cycles",
-        lambda one: one.issue >= ISSUING,
-    ),
-    ClassRule(
-        COMPUTE,
+        "the stall waits for vector memory", lambda load: load.of_roof >= RATE and load.waits >= WAITS),
+    ClassRule(ISSUE, f"a wave issues in at least {ISSUING:.0%} of SIMD cycles",
+        lambda load: load.issue >= ISSUING),
+    ClassRule(COMPUTE,
         "none of the above, and the matrix pipe works in more SIMD cycles than waves issue or nothing "
-        "happens",
-        lambda one: one.matrix > max(one.issue, one.nothing),
-    ),
-    ClassRule(
-        ISSUE,
-        "none of the above, and waves issue in more SIMD cycles than nothing happens",
-        lambda one: one.issue > one.nothing,
-    ),
-    ClassRule(LATENCY, "all others", lambda one: True),
+        "happens", lambda load: load.matrix > max(load.issue, load.nothing)),
+    ClassRule(ISSUE, "none of the above, and waves issue in more SIMD cycles than nothing happens",
+        lambda load: load.issue > load.nothing),
+    ClassRule(LATENCY, "all others", lambda load: True),
 )
+# fmt: on
 
 
 def bound_class(numbers: LoadNumbers) -> BoundClass:
     """Return what limits a kernel of which these numbers are known."""
     name = next(rule.name for rule in CLASSES if rule.holds(numbers))
-    ids = _SHOWN[name]
-    shown = tuple(one for one in (_shown(numbers, wanted) for wanted in ids) if one is not None)
-    return BoundClass(name, f"{name.capitalize()}: {_SENTENCES[name](numbers)}{_near(numbers, name)}.", shown)
+    shown = []
+    for id in _SHOWN[name]:
+        value: float | None = getattr(numbers, id)
+        if value is not None:
+            text = _rate(numbers) if id == "rate" else f"{_percent(value)} {_TEXTS[id]}"
+            shown.append(Shown(id, value, text))
+    ceiling = {COMPUTE: numbers.matrix, ISSUE: numbers.issue}.get(name, 0.0)
+    near = f": within {max(1, round(100 * (1 - ceiling)))} % of its ceiling" if ceiling >= NEAR else ""
+    return BoundClass(name, f"{name.capitalize()}: {_SENTENCES[name](numbers)}{near}.", tuple(shown))
 
 
 _SHOWN = {
@@ -164,13 +158,6 @@ _TEXTS = {
 }
 
 
-def _shown(numbers: LoadNumbers, wanted: str) -> Shown | None:
-    if wanted == "rate":
-        return None if numbers.rate is None else Shown(wanted, numbers.rate, _rate(numbers))
-    value: float = getattr(numbers, wanted)
-    return Shown(wanted, value, f"{_percent(value)} {_TEXTS[wanted]}")
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.01 or not share else "<1 %"
 
@@ -188,29 +175,26 @@ def _launch(one: LoadNumbers) -> str:
 
 
 def _memory(one: LoadNumbers) -> str:
-    assert one.rate is not None
-    assert one.roof is not None
     return (
         f"compute units ask for up to {one.rate:.1f} B per CU and cycle, where memory delivers at most "
-        f"{one.roof:.1f} to each, and "
-        f"{_percent(one.waits)} of the stall waits for vector memory"
+        f"{one.roof:.1f} to each, and {_percent(one.waits)} of the stall waits for vector memory"
     )
 
 
 def _latency(one: LoadNumbers) -> str:
-    busy = (
-        f"although neither the matrix pipe ({_percent(one.matrix)} busy) nor memory ({_rate(one)}) is near "
-    )
-    busy += "its roof"
+    matrix = f"while the matrix pipe is {_percent(one.matrix)} busy"
     if one.rate is None or not one.roof:  # nothing can be said about memory
         what = "" if one.rate is None else f": waves ask for {_rate(one)}"
-        busy = f"while the matrix pipe is {_percent(one.matrix)} busy; how near memory is to its roof is not "
-        busy += f"known{what}"
+        busy = f"{matrix}; how near memory is to its roof is not known{what}"
     elif one.of_roof >= NEAR:
         busy = (
-            f"while the matrix pipe is {_percent(one.matrix)} busy; waves ask for up to {one.rate:.1f} B per "
-            f"CU and cycle, where memory alone delivers at most {one.roof:.1f}, but only "
-            f"{_percent(one.waits)} of the stall waits for vector memory"
+            f"{matrix}; waves ask for up to {one.rate:.1f} B per CU and cycle, where memory alone delivers "
+            f"at most {one.roof:.1f}, but only {_percent(one.waits)} of the stall waits for vector memory"
+        )
+    else:
+        busy = (
+            f"although neither the matrix pipe ({_percent(one.matrix)} busy) nor memory ({_rate(one)}) is "
+            "near its roof"
         )
     return f"SIMDs do nothing in {_percent(one.nothing)} of their cycles, {busy}"
 
@@ -226,9 +210,33 @@ _SENTENCES: dict[str, Callable[[LoadNumbers], str]] = {
 }
 
 
-def _near(numbers: LoadNumbers, name: str) -> str:
-    """How near the ceiling of the class is, if it is near."""
-    share = {COMPUTE: numbers.matrix, ISSUE: numbers.issue}.get(name, 0.0)
-    if share < NEAR:
-        return ""
-    return f": within {max(1, round(100 * (1 - share)))} % of its ceiling"
+VECTOR_MEMORY = (
+    Cause.WAIT_LOAD,
+    Cause.WAIT_STORE,
+    Cause.WAIT_DMA,
+    Cause.WAIT_ATOMIC,
+    Cause.MEMORY_QUEUE,
+    Cause.OPERAND_READ,
+)
+
+
+def class_of(inputs: FindingInputs) -> BoundClass:
+    """Return what limits the kernel."""
+    return bound_class(load_numbers(inputs))
+
+
+def load_numbers(inputs: FindingInputs) -> LoadNumbers:
+    """Return the numbers of the waves that were read, and of the launch."""
+    whole, table, shape = inputs.exposure, inputs.attribution, inputs.shape
+    resident = max(1, whole.resident)
+    memory = int(table.stall[np.isin(table.cause, VECTOR_MEMORY)].sum())
+    return LoadNumbers(
+        issue=whole.issuing / resident,
+        matrix=whole.matrix / resident,
+        nothing=whole.nothing / resident,
+        empty=shape.empty_share,
+        unused=shape.unused_share,
+        waits=memory / table.total_stall if table.total_stall else 0.0,
+        rate=inputs.widths.vector_rate,
+        roof=MEMORY_ROOF.get(inputs.trace.target),
+    )

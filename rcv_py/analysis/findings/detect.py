@@ -6,11 +6,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rcv_py.analysis.findings import busy, chains_and_barriers, issuing, program, samples, shape, waiting
-from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
-from rcv_py.analysis.findings.gain import gain_of
+from rcv_py.analysis.findings import issuing, program, samples, shape, waiting
+from rcv_py.analysis.findings.bound_class import class_of
+from rcv_py.analysis.findings.finding import (
+    CAUTION,
+    CONTEXT,
+    RANKED,
+    SIMD_CYCLES,
+    WORK_CYCLES,
+    Finding,
+    Findings,
+)
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.load import class_of
+from rcv_py.analysis.findings.launch_shape import LaunchShape
 from rcv_py.analysis.findings.numbers import key_numbers
 from rcv_py.analysis.program.code_match import REMEDY
 from rcv_py.analysis.waves.populations import EMPTY, Populations, ran_text
@@ -22,10 +30,10 @@ Detector = Callable[[FindingInputs], Iterable[Finding]]
 
 DETECTORS: tuple[Detector, ...] = (
     waiting.waits,
-    chains_and_barriers.chains,
-    chains_and_barriers.barriers,
-    busy.issue_bound,
-    busy.memory_bound,
+    waiting.chains,
+    waiting.barriers,
+    issuing.issue_bound,
+    issuing.memory_bound,
     issuing.issue,
     issuing.bank_conflicts,
     program.drain,
@@ -76,12 +84,14 @@ def of_inputs(inputs: FindingInputs) -> Findings:
     if trace.has_pc_samples and not len(trace.waves):
         return _ranked(inputs, SAMPLE_DETECTORS)
     if not inputs.waves:
-        why = UNREAD if len(trace.waves) else _why_no_waves(trace)
-        return _nothing(inputs, why)
-    if not len(trace.code):
-        return _without_code(inputs)
-    if inputs.match.is_wrong:
-        return _alarmed(inputs)
+        problems = " ".join(str(problem) for problem in trace.problems[:2])
+        return _nothing(inputs, UNREAD if len(trace.waves) else f"{NO_WAVES} {problems}".strip())
+    if not len(trace.code):  # neither work of the matrix unit nor causes nor limits are known
+        return _nothing(inputs, NO_CODE, is_trusted=False)
+    match = inputs.match
+    if match.is_wrong:  # nothing is concluded from texts that belong to other code
+        alarm = f"{match.sentence} {match.examples_text(trace.code)} {REMEDY}".replace("  ", " ")
+        return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
     if inputs.none_works:
         why = f"{none_works(inputs.populations)} {TRACE_WORK}"
         return replace(_nothing(inputs, why), choice=inputs.choice)
@@ -89,14 +99,13 @@ def of_inputs(inputs: FindingInputs) -> Findings:
 
 
 def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:
-    numbers = key_numbers(inputs, is_trusted=is_trusted)
-    found = Findings.empty(numbers, why, waves=inputs.waves, of=len(inputs.trace.waves))
-    return replace(found, unread=inputs.unread)
-
-
-def _why_no_waves(trace: Trace) -> str:
-    problems = " ".join(str(problem) for problem in trace.problems[:2])
-    return f"{NO_WAVES} {problems}".strip()
+    return Findings(
+        numbers=key_numbers(inputs, is_trusted=is_trusted),
+        waves=inputs.waves,
+        of=len(inputs.trace.waves),
+        why=why,
+        unread=inputs.unread,
+    )
 
 
 def none_works(found: Populations) -> str:
@@ -117,21 +126,43 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
     if not is_sampled:
         found = [replace(one, gain=gain_of(one, inputs.shape)) for one in found]
     found.sort(key=_place)
+    totals = {}
+    if not is_sampled:
+        exposure = inputs.exposure
+        totals = {
+            "resident": exposure.resident,
+            "no_issue": exposure.no_issue,
+            "bubbles": exposure.nothing,
+        }
     return Findings(
         numbers=key_numbers(inputs),
-        findings=tuple(_clean(one) for one in found),
-        hidden=sum(one.is_small for one in found),
+        findings=tuple(replace(one, evidence=tuple(dict.fromkeys(one.evidence))) for one in found),
         waves=inputs.waves,
         of=len(inputs.trace.waves),
-        resident=0 if is_sampled else inputs.exposure.resident,
-        bubbles=0 if is_sampled else inputs.exposure.nothing,
         assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         why="" if any(not one.is_small for one in found) else CALM,
         bound_class=None if is_sampled or not inputs.is_kernel else class_of(inputs),
-        no_issue=0 if is_sampled else inputs.exposure.no_issue,
+        **totals,
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,
     )
+
+
+def gain_of(one: Finding, shape: LaunchShape) -> float:
+    """Return the part of the kernel's duration that a finding can win at most; 0 if it ranks nothing.
+
+    ```
+    finding                     cycles at stake are …                         gain =
+    a wait, drain, prologue     of SIMDs that held a traced wave              cycles / resident cycles × w
+    tail, ramp-up, imbalance    of the device, from first start to last end   cycles / duration
+    grid under-fills            –                                             SIMDs without a wave / SIMDs
+    ```
+    w is the part of the launch in which traced waves were resident: outside of it nothing is known of what
+    SIMDs do.  A gain holds if the traced SIMDs are like the others, and nothing takes the place of what is
+    removed.
+    """
+    factor = shape.working_share if one.unit in (SIMD_CYCLES, WORK_CYCLES) else 1.0
+    return min(1.0, max(0.0, one.share * factor)) if one.rank == RANKED else 0.0
 
 
 def _place(one: Finding) -> tuple[int, bool, bool, float, float, int, str]:
@@ -145,20 +176,3 @@ def _place(one: Finding) -> tuple[int, bool, bool, float, float, int, str]:
         -one.attributed,
         one.name,
     )
-
-
-def _without_code(inputs: FindingInputs) -> Findings:
-    """Without texts neither work of the matrix unit nor causes nor limits are known."""
-    return _nothing(inputs, NO_CODE, is_trusted=False)
-
-
-def _alarmed(inputs: FindingInputs) -> Findings:
-    """Nothing is concluded from texts that belong to other code."""
-    match = inputs.match
-    alarm = f"{match.sentence} {match.examples_text(inputs.trace.code)} {REMEDY}".replace("  ", " ")
-    return replace(_nothing(inputs, alarm, is_trusted=False), alarm=alarm, unread=0)
-
-
-def _clean(one: Finding) -> Finding:
-    """Evidence named twice is shown once."""
-    return replace(one, evidence=tuple(dict.fromkeys(one.evidence)))

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import batch_of
+from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
 ENOUGH_BYTES = 48 << 20  # of wave files: about one and a half million tokens

@@ -1,15 +1,22 @@
-"""Inputs of the detectors: a capture, its waves, and their analyses, each computed once, on first use."""
+"""Inputs of the detectors: a capture, its waves, and their analyses, each computed once, on first use.
+
+The worst execution of an instruction is kept for each cause: it may wait for a load once and for a full queue
+another time, and the longest stall of all is no evidence for the load.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution
-from rcv_py.analysis.core.occupancy import Steps, steps
+from rcv_py.analysis.attribution.attribute import Attribution, EngineClaims
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.core.occupancy import steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import (
     OccupancyLimits,
@@ -18,12 +25,9 @@ from rcv_py.analysis.device.occupancy_limits import (
     waves_on_simd,
 )
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work
-from rcv_py.analysis.findings.bounds import Bound, Bounds, attributed, bounds
+from rcv_py.analysis.findings.bounds import Bound, Bounds, Exposure, attributed, bounds, exposure
 from rcv_py.analysis.findings.engine_choice import only
-from rcv_py.analysis.findings.exposure import Exposure, exposure
 from rcv_py.analysis.findings.launch_shape import LaunchShape, launch_shape
-from rcv_py.analysis.findings.patterns import Pattern, patterns
-from rcv_py.analysis.findings.worst import WorstExecutions
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.latency.access_widths import AccessWidths, access_widths
 from rcv_py.analysis.latency.barrier_skew import BarrierSkew, barrier_skew
@@ -31,15 +35,61 @@ from rcv_py.analysis.latency.cross_lane import CrossLaneChains, cross_lane
 from rcv_py.analysis.program.code_match import CodeMatch, code_match
 from rcv_py.analysis.program.instruction_classes import instruction_classes
 from rcv_py.analysis.program.language import Language, language
-from rcv_py.analysis.program.matrix_passes import MatrixUse, matrix_use
+from rcv_py.analysis.program.matrix_forms import MatrixUse, matrix_use
 from rcv_py.analysis.waits.load_to_use import LoadToUse, load_to_use
-from rcv_py.analysis.waves.populations import WORKING, Populations, populations
-from rcv_py.analysis.waves.wave_choice import WaveChoice, wave_choice
+from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import Wave, WaveBatch
 
+_CAUSES = len(Cause)
+
+
+class WorstExecution(NamedTuple):
+    """An execution and the cycles that one cause has of it."""
+
+    cycles: int
+    wave: Wave
+    token: int  # row of the wave's tokens
+    is_idle: bool  # the cycles lie before the instruction, not in its stall
+
+
+class WorstExecutions:
+    """Collects them while claims pass by; cycles of equal length keep the first."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, WorstExecution] = {}
+
+    def add(self, each: EngineClaims) -> None:
+        """Look at the claims of a shader engine."""
+        one, claims = each.stream, each.claims
+        rows = each.counts
+        if not len(rows):
+            return
+        key = one.line[claims.token[rows]].astype(np.int64) * _CAUSES + claims.cause[rows]
+        order = np.lexsort((claims.token[rows], -claims.cycles[rows], key))
+        first = np.unique(key[order], return_index=True)[1]
+        for at in order[first].tolist():
+            self._take(int(key[at]), each, int(rows[at]))
+
+    def _take(self, key: int, each: EngineClaims, row: int) -> None:
+        cycles, token = int(each.claims.cycles[row]), int(each.claims.token[row])
+        best = self._found.get(key)
+        if best is None or cycles > best.cycles:
+            piece = each.stream.piece
+            owner = int(each.stream.owner[token])
+            self._found[key] = WorstExecution(
+                cycles, piece.waves[owner], token - int(piece.first[owner]), each.is_idle
+            )
+
+    def of(self, line: int, causes: np.ndarray) -> WorstExecution | None:
+        """Return the worst execution of an instruction for some causes; None if there is none."""
+        found = [self._found.get(line * _CAUSES + int(cause)) for cause in np.unique(causes).tolist()]
+        return max((one for one in found if one is not None), key=lambda one: one.cycles, default=None)
+
+
+SCRATCH = len(Cause)  # a pattern beside the causes: waits for private memory
 SAMPLED_WAVES = 32  # that distances from loads to their waits are taken from
 
 
@@ -175,8 +225,14 @@ class FindingInputs:
 
     @cached_property
     def patterns(self) -> np.ndarray:
-        """Pattern of each row of the attribution."""
-        return patterns(self.attribution, self.trace.code)
+        """The pattern of each row of the attribution: its Cause, or SCRATCH; no row has two; uint8."""
+        table, code = self.attribution, self.trace.code
+        found = table.cause.astype(np.uint8)
+        waits = np.isin(found, (Cause.WAIT_LOAD, Cause.WAIT_STORE, Cause.MEMORY_QUEUE))
+        for pattern, says in ((Cause.WAIT_ATOMIC, is_atomic), (SCRATCH, is_scratch)):
+            named = np.append([says(text) for text in code.text], False).astype(bool)
+            found[waits & (named[table.line] | named[table.producer])] = pattern  # -1: the last entry
+        return found
 
     @cached_property
     def loops(self) -> LoopSummary:
@@ -214,7 +270,7 @@ class FindingInputs:
         return matrix_use(self.trace, self.batches)
 
     @cached_property
-    def curve(self) -> Steps | None:
+    def curve(self) -> StepCurve | None:
         """Resident waves on all compute units over time, None if not recorded."""
         found = steps(self.trace.occupancy).get(-1)
         return found if found is not None and found.area else None
@@ -234,7 +290,7 @@ class FindingInputs:
         """How many waves there are to look at, those that do not count too."""
         return sum(len(batch.waves) for batch in self.batches)
 
-    def rows_of(self, *wanted: Pattern) -> np.ndarray:
+    def rows_of(self, *wanted: int) -> np.ndarray:
         """Rows of the attribution of these patterns, most cycles first."""
         return np.flatnonzero(np.isin(self.patterns, wanted))
 
@@ -267,3 +323,14 @@ class FindingInputs:
         hits = self.loops.hits
         whole = int(hits.stall[lines].sum())
         return int(hits.first_stall[lines].sum()) / whole if whole else 0.0
+
+
+def is_scratch(text: str) -> bool:
+    """Whether an instruction reads or writes the private memory of a wave."""
+    is_buffer = text.startswith(("buffer_load", "buffer_store"))
+    return text.startswith("scratch_") or (is_buffer and " s32 " in text and "offset:" in text)
+
+
+def is_atomic(text: str) -> bool:
+    """Whether an instruction is an atomic operation on memory."""
+    return "_atomic_" in text.partition(" ")[0]

@@ -1,18 +1,24 @@
-"""Findings of instructions that a unit refuses, or that the program delays itself."""
+"""Findings of instructions that a unit refuses, and of kernels limited by what they issue or move."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.findings.bound_class import ISSUING, MEMORY, VECTOR_MEMORY, class_of
 from rcv_py.analysis.findings.evidence import line_of, of_pattern
-from rcv_py.analysis.findings.finding import CONTEXT, Finding
-from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
-from rcv_py.analysis.findings.patterns import Pattern
-from rcv_py.analysis.findings.waiting import BOUND, LIKELY, bounded, remedy_fields, situation, width_sentences
+from rcv_py.analysis.findings.finding import CONTEXT, WORK_CYCLES, Finding
+from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.remedies import remedy_fields
+from rcv_py.analysis.findings.situation import Situation
+from rcv_py.analysis.findings.waiting import BOUND, LIKELY, bounded, width_sentences
 from rcv_py.base.text import count, percent, plural
+from rcv_py.model.kinds import TokenKind
 
 WORTH_SAYING = 0.01  # of the waves' lives: below it nothing is said about waits for a unit that works
 CONFLICT = 100  # cycles one LDS access stalls in the mean: beyond it bank conflicts are likely
@@ -22,7 +28,7 @@ LDS_BANKS = {"gfx950": 64}
 class Text(NamedTuple):
     """The words for one pattern."""
 
-    pattern: Pattern
+    pattern: Cause
     name: str
     title: str
     what: str  # completes "… cycles of all waves"
@@ -32,111 +38,65 @@ class Text(NamedTuple):
 
 NAMED = "Certain: the registers are named in the instructions."
 
+# fmt: off
 TEXTS = (
-    Text(
-        Pattern.MEMORY_QUEUE,
-        "memory-back-pressure",
-        "VMEM issue stall (queue full)",
-        "are spent on VMEM instructions that could not issue, since earlier ones were under way",
-    ),
-    Text(
-        Pattern.LDS_QUEUE,
-        "lds-back-pressure",
-        "LDS issue stall (queue full)",
-        "are spent on LDS instructions that could not issue, since earlier accesses were under way",
-    ),
-    Text(
-        Pattern.SCALAR_QUEUE,
-        "scalar-back-pressure",
-        "SMEM issue stall (queue full)",
-        "are spent on SMEM loads that could not issue",
-    ),
-    Text(
-        Pattern.MATRIX_BUSY,
-        "matrix-unit-busy",
-        "Matrix pipe is busy",
+    Text(Cause.MEMORY_QUEUE, "memory-back-pressure", "VMEM issue stall (queue full)",
+        "are spent on VMEM instructions that could not issue, since earlier ones were under way"),
+    Text(Cause.LDS_QUEUE, "lds-back-pressure", "LDS issue stall (queue full)",
+        "are spent on LDS instructions that could not issue, since earlier accesses were under way"),
+    Text(Cause.SCALAR_QUEUE, "scalar-back-pressure", "SMEM issue stall (queue full)",
+        "are spent on SMEM loads that could not issue"),
+    Text(Cause.MATRIX_BUSY, "matrix-unit-busy", "Matrix pipe is busy",
         "are spent while the matrix pipe worked on an earlier instruction",
-        "By the passes of each form the pipe was occupied in these cycles.",
-        is_work=True,
-    ),
-    Text(
-        Pattern.MATRIX_RESULT,
-        "matrix-dependency",
-        "Waits for MFMA results",
-        "read what an MFMA instruction was still computing",
-        NAMED,
-    ),
-    Text(
-        Pattern.NOP,
-        "hazard-nops",
-        "Hazard nops",
-        "are s_nop in front of instructions that must not come too early",
-        "Certain: the operand of an s_nop says how long it takes.",
-    ),
-    Text(
-        Pattern.FETCH,
-        "instruction-fetch",
-        "Instruction fetch",
-        "pass before an instruction is there: behind branches, at new cache lines, at the start of waves",
-    ),
-    Text(
-        Pattern.LAUNCH,
-        "wave-launch",
-        "Launch of waves",
+        "By the passes of each form the pipe was occupied in these cycles.", is_work=True),
+    Text(Cause.MATRIX_RESULT, "matrix-dependency", "Waits for MFMA results",
+        "read what an MFMA instruction was still computing", NAMED),
+    Text(Cause.NOP, "hazard-nops", "Hazard nops",
+        "are s_nop before instructions that must not come too early",
+        "Certain: the operand of an s_nop says how long it takes."),
+    Text(Cause.FETCH, "instruction-fetch", "Instruction fetch",
+        "pass before an instruction is there: after branches, at new cache lines, at the start of waves"),
+    Text(Cause.LAUNCH, "wave-launch", "Launch of waves",
         "pass between the launch of a wave and its first instruction",
-        "Certain, but other waves usually cover it.",
-    ),
-    Text(
-        Pattern.REGISTER,
-        "dependent-arithmetic",
-        "Dependent arithmetic",
-        "read a register that the instruction before still computes",
-        NAMED,
-    ),
+        "Certain, but other waves usually cover it."),
+    Text(Cause.REGISTER, "dependent-arithmetic", "Dependent arithmetic",
+        "read a register that the instruction before still computes", NAMED),
 )
-_WITH_WIDTHS = (Pattern.MEMORY_QUEUE, Pattern.LDS_QUEUE, Pattern.SCALAR_QUEUE)
+# fmt: on
+_WITH_WIDTHS = (Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.SCALAR_QUEUE)
 
 
 def issue(inputs: FindingInputs) -> Iterable[Finding]:
     """One finding a unit that refuses, and one a delay of the program's own."""
+    exposure = inputs.exposure
     for text in TEXTS:
         rows = inputs.rows_of(text.pattern)
         claimed = inputs.claimed(rows)
         if not len(claimed):
             continue
-        attributed = int(claimed.attributed.sum())
-        lived = max(1, inputs.exposure.lives)
+        attributed, lived = int(claimed.attributed.sum()), max(1, exposure.lives)
         if text.is_work and attributed < WORTH_SAYING * lived:
             continue
-        yield (working if text.is_work else bounded)(
+        sentences = [
+            f"{count(attributed)} cycles of all waves ({percent(attributed, lived)} of their lives) "
+            f"{text.what}, at {plural(len(claimed), 'instruction')}."
+        ]
+        if text.pattern in _WITH_WIDTHS:
+            sentences += width_sentences(inputs, rows, claimed)
+        finding = bounded(
             inputs,
-            claimed,
+            rows,
             name=text.name,
             title=text.title,
-            sentence=" ".join(
-                (
-                    f"{count(attributed)} cycles of all waves ({percent(attributed, lived)} of their lives) "
-                    f"{text.what}, at {plural(len(claimed), 'instruction')}.",
-                    *(width_sentences(inputs, rows, claimed) if text.pattern in _WITH_WIDTHS else ()),
-                )
-            ),
-            **remedy_fields(text.name, situation(inputs, rows, claimed)),
+            sentence=" ".join(sentences),
             evidence=of_pattern(inputs, rows, claimed),
             assumption=text.confidence if text.is_work else f"{text.confidence} {BOUND}",
         )
-
-
-def working(inputs: FindingInputs, claimed: Claimed, **words: Any) -> Finding:
-    """Return a finding of waits for the matrix unit: its cycles are those in which the unit worked."""
-    whole = inputs.exposure
-    return Finding(
-        cycles=whole.matrix,
-        is_upper_bound=False,
-        share=whole.matrix / whole.resident if whole.resident else 0.0,
-        attributed=int(claimed.attributed.sum()),
-        rank=CONTEXT,
-        **words,
-    )
+        if text.is_work:  # its cycles are those in which the matrix unit worked
+            share = exposure.matrix / exposure.resident if exposure.resident else 0.0
+            cost = {"cycles": exposure.matrix, "is_upper_bound": False, "exposed": 0}
+            finding = replace(finding, share=share, rank=CONTEXT, **cost)
+        yield finding
 
 
 def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
@@ -145,7 +105,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     Their cycles are those of `lds-back-pressure`, so this ranks nothing of its own: it says which lines.
     """
     code = inputs.trace.code
-    rows = inputs.rows_of(Pattern.LDS_QUEUE)
+    rows = inputs.rows_of(Cause.LDS_QUEUE)
     table = inputs.attribution
     rows = rows[table.line[rows] >= 0]
     size = len(code)
@@ -174,3 +134,124 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
         "addressed. The cycles are counted under LDS back-pressure.",
         rank=CONTEXT,
     )
+
+
+MOST_KINDS = 4
+ADDRESS = "address and integer arithmetic"
+CONVERSION = "conversions and moves"
+# The first prefix that fits; what none fits is named by its kind.
+_GROUPS = (
+    (("v_mfma", "v_smfma", "v_wmma", "v_swmma"), "MFMA"),
+    (("v_cvt", "v_mov", "v_accvgpr", "v_perm", "v_pack", "v_cndmask", "v_swap"), CONVERSION),
+    (
+        (
+            "v_add_u", "v_add_i", "v_add_co", "v_addc", "v_sub_u", "v_sub_i", "v_lshl", "v_lshr", "v_ashr",
+            "v_and", "v_or", "v_xor", "v_bfe", "v_bfi", "v_mul_lo", "v_mul_hi", "v_mul_u", "v_mul_i",
+            "v_mad_u", "v_mad_i", "v_add3", "v_lshl_add", "v_add_lshl", "v_not",
+        ),
+        ADDRESS,
+    ),
+    (("v_exp", "v_log", "v_rcp", "v_rsq", "v_sqrt", "v_sin", "v_cos"), "transcendental VALU"),
+    (("v_cmp",), "VALU comparisons"),
+    (("v_",), "floating-point VALU"),
+    (("s_cbranch", "s_branch"), "branches"),
+    (("s_wait", "s_nop", "s_barrier", "s_setprio", "s_sleep"), "waits and nops"),
+    (("s_load", "s_buffer_load"), "SMEM"),
+    (("s_",), "SALU"),
+    (("ds_",), "LDS"),
+    (("buffer_", "global_", "flat_", "scratch_", "image_"), "VMEM"),
+)  # fmt: skip
+
+
+def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
+    """SIMDs issue in most of their cycles: only fewer instructions help."""
+    whole, table = inputs.exposure, inputs.attribution
+    share = whole.issuing / whole.resident if whole.resident else 0.0
+    if share < ISSUING:
+        return
+    rows = np.flatnonzero(np.isin(table.cause, (Cause.ARBITRATION, Cause.UNIT_BUSY)))
+    waited = int(table.cycles[rows].sum())
+    cycles = _issue_cycles(inputs)
+    groups = np.array(
+        [
+            next((name for prefixes, name in _GROUPS if text.startswith(prefixes)), "other")
+            for text in inputs.trace.code.text
+        ],
+        dtype=object,
+    )
+    names = sorted(set(groups.tolist()))
+    sums = {name: int(cycles[groups == name].sum()) for name in names}
+    issued = max(1, sum(sums.values()))
+    ranked = sorted(sums, key=lambda name: (-sums[name], name))[:MOST_KINDS]
+    parts = ", ".join(f"{name} {percent(sums[name], issued)}" for name in ranked if sums[name])
+    lines = np.argsort(-cycles, kind="stable")[:3]
+    arithmetic = [name for name in ranked if name not in ("MFMA", "VMEM", "LDS", "SMEM", "branches")]
+    most = arithmetic[0] if arithmetic and sums[arithmetic[0]] else ""
+    flags = {ADDRESS: "address-arithmetic", CONVERSION: "conversions"}
+    one = Situation(inputs, inputs.claimed(rows), (), frozenset({flags[most]} if most in flags else ()))
+    yield Finding(
+        name="issue-bound",
+        title="SIMDs issue in most cycles",
+        cycles=whole.issuing,
+        is_upper_bound=True,
+        share=share,
+        sentence=f"SIMDs with a wave issue in {percent(whole.issuing, whole.resident)} of their cycles; "
+        f"{count(waited)} cycles of all waves ({percent(waited, max(1, whole.lives))} of their lives) wait "
+        "because another wave issued or the previous instruction held the unit. Of the issue cycles: "
+        f"{parts}.",
+        **remedy_fields("issue-bound", one),
+        evidence=tuple(
+            line_of(inputs, int(line), f"{count(int(cycles[line]))} issue cycles")
+            for line in lines
+            if cycles[line]
+        ),
+        assumption="At most: all issue cycles of the traced SIMDs; an instruction that is left out wins its "
+        "own.",
+        attributed=waited,
+        unit=WORK_CYCLES,
+    )
+
+
+def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
+    """Compute units ask for about what memory delivers: only fewer bytes help."""
+    if class_of(inputs).name != MEMORY:
+        return
+    widths, table = inputs.widths, inputs.attribution
+    rows = np.flatnonzero(np.isin(table.cause, VECTOR_MEMORY))
+    claimed = inputs.claimed(rows)
+    if not claimed.bound.cycles:
+        return
+    moved = np.where(widths.is_vector, np.maximum(0, widths.width) * widths.executions * widths.lanes, 0)
+    lines = np.argsort(-moved, kind="stable")[:3]
+    sizes = ", ".join(
+        f"{count(times)} × {plural(size, 'byte')} a lane"
+        for size, times in widths.by_width(np.flatnonzero(widths.is_vector))[:MOST_KINDS]
+    )
+    yield bounded(
+        inputs,
+        rows,
+        name="memory-bound",
+        title="VMEM traffic is near the memory roof",
+        sentence=f"VMEM instructions ask for at most {count(widths.vector_bytes)} bytes, "
+        f"{widths.vector_rate:.1f} a CU and cycle ({sizes}); "
+        f"{percent(int(table.stall[rows].sum()), max(1, table.total_stall))} of stall waits for vector "
+        "memory.",
+        producers=lines.tolist(),
+        evidence=tuple(
+            line_of(inputs, int(line), f"at most {count(int(moved[line]))} bytes")
+            for line in lines
+            if moved[line]
+        ),
+        assumption="Bytes are those of full waves, whether caches serve them or not; waits for memory of all "
+        f"kinds are taken together. {BOUND}",
+    )
+
+
+def _issue_cycles(inputs: FindingInputs) -> np.ndarray:
+    """Cycles in which each code row issued (later than gfx9: executed), summed over waves; int64."""
+    size = len(inputs.trace.code)
+    found = np.zeros(size, dtype=np.int64)
+    for piece in pieces(inputs.batches, inputs.rows):
+        known = (piece.line >= 0) & (piece.line < size) & (piece.kind != TokenKind.MSG)
+        found += np.bincount(piece.line[known], piece.busy[known], size).astype(np.int64)
+    return found

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.busy_intervals import merged
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -66,12 +66,12 @@ def launch_shape(trace: Trace, facts: RunFacts | None = None, rows: np.ndarray |
     low, high = int(begin.min()), int(end.max())
     distinct, of = np.unique(place, return_inverse=True)
     shift = of.reshape(-1) * (high - low + 1) - low
-    occupied = int(merged(begin + shift, end + shift).before[-1])
+    occupied = IntervalSet.of(begin + shift, end + shift).total
     working = 0
     counted = np.arange(len(index)) if rows is None else rows
     if len(counted):
         first, last = index.begin[counted], index.end[counted]
-        working = int(merged(first, np.maximum(first, last)).before[-1])
+        working = IntervalSet.of(first, np.maximum(first, last)).total
     return LaunchShape(high - low, working, len(distinct), _simds(engine, len(distinct), facts), occupied)
 
 

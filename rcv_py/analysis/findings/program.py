@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rcv_py.analysis.attribution.registers import registers
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.lines import registers
 from rcv_py.analysis.findings.bounds import Bound
 from rcv_py.analysis.findings.evidence import line_of, worst_end_of
 from rcv_py.analysis.findings.finding import CAUTION, Evidence, Finding
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
-from rcv_py.analysis.findings.patterns import Pattern
-from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.findings.waiting import BOUND, remedy_fields, situation
+from rcv_py.analysis.findings.remedies import remedy_fields
+from rcv_py.analysis.findings.situation import PRECONDITIONS, Situation
+from rcv_py.analysis.findings.waiting import BOUND, situation
 from rcv_py.analysis.health.mapping import costliest_line
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.text import count, percent, plural
@@ -27,7 +28,7 @@ _ZERO = re.compile(r"s_wait(?:cnt.*\b(?:vmcnt|lgkmcnt)\(0\)|_(?:load|ds|km|x)cnt
 
 def drain(inputs: FindingInputs) -> Iterator[Finding]:
     """End-of-kernel drain: waves that end while stores are in flight."""
-    exposure, rows = inputs.exposure, inputs.rows_of(Pattern.DRAIN)
+    exposure, rows = inputs.exposure, inputs.rows_of(Cause.DRAIN)
     cycles = exposure.nothing_ending
     if not cycles:
         return
@@ -96,7 +97,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
 def _in_order(inputs: FindingInputs, wait: int, producers: tuple[int, ...]) -> bool:
     """Whether everything that a wait requires comes back in the order of issue."""
     only = Claimed(np.array([wait]), np.zeros(1, np.int64), np.zeros(1, np.int64), 0, Bound(0, 0.0, 0))
-    return Situation(inputs, only, producers).is_in_order
+    return PRECONDITIONS["in-order"].holds(Situation(inputs, only, producers))
 
 
 def _named(lines: list[int]) -> str:
@@ -106,7 +107,7 @@ def _named(lines: list[int]) -> str:
 def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:
     """Yield (wait, newest producer, older ones) of the costly waits for a count of zero."""
     table, code, uses = inputs.attribution, inputs.trace.code, inputs.uses
-    rows = inputs.rows_of(Pattern.LOAD, Pattern.SCALAR, Pattern.LDS)
+    rows = inputs.rows_of(Cause.WAIT_LOAD, Cause.WAIT_SCALAR, Cause.WAIT_LDS)
     claimed = inputs.claimed(rows)
     for wait in claimed.line[:FEW].tolist():
         if not _ZERO.match(code.text[wait]):

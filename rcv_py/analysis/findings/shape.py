@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from rcv_py.analysis.core.median import median, nearest_to_median
-from rcv_py.analysis.core.occupancy import Steps
-from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY
+from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY, class_of
+from rcv_py.analysis.findings.bounds import waiting_inside
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
-from rcv_py.analysis.findings.exposure import waiting_inside
 from rcv_py.analysis.findings.finding import (
     CAPTURE_CYCLES,
     CONTEXT,
@@ -21,9 +21,9 @@ from rcv_py.analysis.findings.finding import (
     Finding,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.load import class_of
+from rcv_py.analysis.findings.remedies import remedy_fields
 from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.findings.waiting import remedy_fields, situation
+from rcv_py.analysis.findings.waiting import situation
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
@@ -129,10 +129,10 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-def _wave_cycles(curve: Steps, begin: int, end: int) -> int:
+def _wave_cycles(curve: StepCurve, begin: int, end: int) -> int:
     """Cycles that waves were resident between two times, summed over waves."""
     time = np.clip(curve.time, begin, end)
-    return int((np.diff(time) * curve.waves[:-1]).sum())
+    return int((np.diff(time) * curve.value[:-1]).sum())
 
 
 def _traced_time(inputs: FindingInputs) -> tuple[Evidence, ...]:

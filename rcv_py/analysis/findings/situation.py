@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.registers import registers
+from rcv_py.analysis.attribution.lines import registers
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.latency.access_widths import WIDEST, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass
-from rcv_py.analysis.program.language import Language
 
 REACH = 64  # instructions that are looked at on each side of an instruction
 FAR = 600  # instructions after a load in which its first use is looked for
@@ -20,9 +20,12 @@ ROOM = 4  # instructions that a load or a wait must be able to pass, or moving i
 COLD = 0.6  # of the stall in the first execution of each wave: from here on it is a cold start
 FETCH_BYTES = 32 << 10  # instruction cache of a compute unit
 VECTOR_FILE = 512  # registers a lane that a wave can have at most, accumulators included
-_ENDS = ("s_barrier", "s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call", "s_endpgm", "s_wait")
+_BRANCHES = ("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call")
+_ENDS = ("s_barrier", "s_endpgm", "s_wait", *_BRANCHES)
 _PRELOAD = ("gfx90a", "gfx94", "gfx95", "gfx125")  # targets that can have arguments in registers at start
 _PERMUTES = ("ds_bpermute", "ds_permute", "ds_swizzle")
+_C = InstructionClass
+_MEMORY = (_C.VMEM_LOAD, _C.VMEM_STORE, _C.LDS_DMA, _C.LDS)
 _LDS_DMA = ("gfx908", "gfx90a", "gfx94", "gfx95")
 
 
@@ -61,11 +64,6 @@ class Situation:
     def is_cold(self) -> bool:
         """Whether most of the stall is that of the first execution in each wave."""
         return bool(len(self.claimed)) and self.inputs.first_share(self.claimed.line) >= COLD
-
-    @property
-    def returns_data(self) -> bool | None:
-        """Whether the operation to blame writes a register, None if none is to blame."""
-        return None if self.producer < 0 else bool(registers(self.text(self.producer)).writes)
 
     # -- order of instructions ------------------------------------------------------------------------------
 
@@ -115,28 +113,6 @@ class Situation:
         uses = self.inputs.uses
         return tuple(sorted({*uses.line[uses.wait == self.top].tolist(), *self.producers}))
 
-    @property
-    def is_in_order(self) -> bool:
-        """Whether results come back in the order of issue, so that a count above 0 proves something.
-
-        Scalar loads and messages overtake each other on every generation; so does what they are counted
-        together with (lgkmcnt), and FLAT instructions, which may go to LDS or memory.
-        """
-        texts = [self.text(row) for row in self.awaited]
-        return not any(is_scalar(text) or text.startswith(("flat_", "s_sendmsg", "s_mem")) for text in texts)
-
-    @property
-    def is_back_to_back(self) -> bool:
-        """Whether the instruction in front is a vector memory or LDS instruction too."""
-        classes = self.inputs.classes
-        memory = (
-            InstructionClass.VMEM_LOAD,
-            InstructionClass.VMEM_STORE,
-            InstructionClass.LDS_DMA,
-            InstructionClass.LDS,
-        )
-        return self.top > 0 and classes[self.top - 1] in memory
-
     # -- widths ---------------------------------------------------------------------------------------------
 
     @cached_property
@@ -153,23 +129,6 @@ class Situation:
         """Bytes a lane that most of these executions move, 0 if there are none."""
         found = self.inputs.widths.by_width(self.accesses)
         return found[0][0] if found else 0
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether most accesses move less than the widest ones can."""
-        return 0 < self.width < WIDEST
-
-    @property
-    def is_through_registers(self) -> bool:
-        """Whether what was loaded is next written to LDS, on a target that can copy it there directly."""
-        if not self.inputs.trace.target.startswith(_LDS_DMA) or self.producer < 0:
-            return False
-        loaded = registers(self.text(self.producer)).writes
-        for row in range(self.producer + 1, min(len(self.inputs.trace.code), self.producer + FAR)):
-            one = registers(self.text(row))
-            if (one.reads | one.writes) & loaded:
-                return self.text(row).startswith(("ds_write", "ds_store")) and bool(one.reads & loaded)
-        return False
 
     # -- room for more --------------------------------------------------------------------------------------
 
@@ -193,117 +152,23 @@ class Situation:
             bits |= registers(self.text(row)).writes
         return bits.bit_count()
 
-    @property
-    def has_free_vectors(self) -> bool:
-        """Whether a second set of results fits without losing a wave."""
-        return 0 < self.wanted_vectors <= self.free_vectors
-
-    @cached_property
-    def has_free_lds(self) -> bool:
-        """Whether a workgroup's LDS fits twice beside the workgroups that were resident."""
-        limits = self.inputs.limits
-        named = {one.name: one for one in limits.limits}
-        lds, group = named.get("LDS"), named.get("workgroup")
-        if lds is None or not lds.given:
-            return False
-        waves = group.used if group is not None else 1
-        groups = max(1, limits.resident.peak * limits.device.simds // max(1, waves))
-        return 2 * lds.given * groups <= lds.of
-
-    @property
-    def has_room_for_waves(self) -> bool:
-        """Whether more waves fit on a SIMD than were there, and the grid has workgroups for them."""
-        limits, shape = self.inputs.limits, self.inputs.shape
-        return shape.used == shape.simds and 0 < limits.resident.peak < limits.waves
-
     # -- scalar memory --------------------------------------------------------------------------------------
 
     @cached_property
-    def _base(self) -> int:
-        """The base register of the scalar load to blame, as a set."""
-        own = registers(self.text(self.producer))
-        return own.reads
-
-    @cached_property
-    def _base_writer(self) -> int:
-        """The last instruction in front that writes that base, -1 if it is as the launch left it."""
-        for row in range(self.producer - 1, -1, -1):
-            if registers(self.text(row)).writes & self._base:
-                return row
-        return -1
-
-    @property
-    def is_argument(self) -> bool:
-        """Whether it reads kernel arguments, on a target that can have them in registers at the start."""
-        return (
-            is_scalar(self.text(self.producer))
-            and self._base_writer < 0
-            and self.inputs.trace.target.startswith(_PRELOAD)
-        )
-
-    @property
-    def is_pointer_chase(self) -> bool:
-        """Whether the address it loads from was itself just loaded."""
-        return is_scalar(self.text(self.producer)) and is_scalar(self.text(self._base_writer))
+    def base_writer(self) -> int:
+        """The last instruction that writes the base of the scalar load to blame, -1 if it is the launch's."""
+        base = registers(self.text(self.producer)).reads
+        rows = range(self.producer - 1, -1, -1)
+        return next((row for row in rows if registers(self.text(row)).writes & base), -1)
 
     @cached_property
     def same_base(self) -> int:
         """How many scalar loads of the program read through the same base."""
-        code, own = self.inputs.trace.code, self._base
         if not is_scalar(self.text(self.producer)):
             return 0
-        return sum(
-            registers(text).reads == own and bool(code.hits[row])
-            for row, text in enumerate(code.text)
-            if is_scalar(text)
-        )
-
-    # -- the rest -------------------------------------------------------------------------------------------
-
-    @property
-    def is_through_lds(self) -> bool:
-        """Whether lanes are exchanged by ds_permute, ds_bpermute or ds_swizzle rather than by DPP."""
-        lines = (*self.producers, *self.claimed.line.tolist())
-        return any(self.text(row).startswith(_PERMUTES) for row in lines)
-
-    @property
-    def is_loop_too_large(self) -> bool:
-        """Whether the dominant loop has more bytes of code than an instruction cache."""
-        loops, code = self.inputs.loops, self.inputs.trace.code
-        table = loops.found.table
-        if not len(loops.phases) or table.dominant < 0:
-            return False
-        first, last = int(table.head[table.dominant]), int(table.branch[table.dominant])
-        return int(code.address[last]) - int(code.address[first]) > FETCH_BYTES
-
-    @property
-    def is_behind_branch(self) -> bool:
-        """Whether the instruction to blame is a branch."""
-        return self.text(self.producer).startswith(("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call"))
-
-    @property
-    def is_counted_together(self) -> bool:
-        """Whether stores and loads of memory share a counter, as on gfx9."""
-        return self.inputs.trace.gfxip <= 9
-
-    @property
-    def is_before_end(self) -> bool:
-        """Whether nothing but the end of the program follows the wait."""
-        code = self.inputs.trace.code
-        return 0 <= self.top < len(code) - 1 and self.text(self.top + 1).startswith("s_endpgm")
-
-    @property
-    def is_unread(self) -> bool:
-        """Whether no instruction reads what the operation to blame returns."""
-        wanted = registers(self.text(self.producer)).writes
-        return bool(wanted) and not any(
-            registers(text).reads & wanted for text in self.inputs.trace.code.text
-        )
-
-    @property
-    def language(self) -> Language:
-        """What the kernel is written in."""
-        return self.inputs.language
+        code, base = self.inputs.trace.code, registers(self.text(self.producer)).reads
+        loads = (text for text, hits in zip(code.text, code.hits.tolist(), strict=True) if hits)
+        return sum(is_scalar(text) and registers(text).reads == base for text in loads)
 
     # -- numbers in texts -----------------------------------------------------------------------------------
 
@@ -311,7 +176,6 @@ class Situation:
         """A word of a remedy's text, such as `{room}`."""
         words = {
             "producer": lambda: f"instruction {self.producer}",
-            "wait": lambda: f"instruction {self.top}",
             "room_before": lambda: f"{self.room_before}",
             "room_behind": lambda: f"{self.room_behind}",
             "wanted": lambda: f"{self.wanted_vectors}",
@@ -320,8 +184,154 @@ class Situation:
             "same_base": lambda: f"{self.same_base}",
             "fits": lambda: f"{self.inputs.limits.waves}",
             "resident": lambda: f"{self.inputs.limits.resident.mean:.1f}",
-            "prefetch": lambda: self.language.prefetch,
-            "registers": lambda: self.language.registers,
+            "prefetch": lambda: self.inputs.language.prefetch,
+            "registers": lambda: self.inputs.language.registers,
             "step": lambda: self.inputs.limits.next_step,
         }
         return words[name]()
+
+
+# -- conditions -------------------------------------------------------------------------------------------
+
+
+def _is_in_order(one: Situation) -> bool:
+    """Whether results come back in the order of issue, so that a count above 0 proves something.
+
+    Scalar loads and messages overtake each other on every generation; so does what they are counted together
+    with (lgkmcnt), and FLAT instructions, which may go to LDS or memory.
+    """
+    texts = [one.text(row) for row in one.awaited]
+    return not any(is_scalar(text) or text.startswith(("flat_", "s_sendmsg", "s_mem")) for text in texts)
+
+
+def _is_through_registers(one: Situation) -> bool:
+    if not one.inputs.trace.target.startswith(_LDS_DMA) or one.producer < 0:
+        return False
+    loaded = registers(one.text(one.producer)).writes
+    for row in range(one.producer + 1, min(len(one.inputs.trace.code), one.producer + FAR)):
+        other = registers(one.text(row))
+        if (other.reads | other.writes) & loaded:
+            return one.text(row).startswith(("ds_write", "ds_store")) and bool(other.reads & loaded)
+    return False
+
+
+def _has_free_lds(one: Situation) -> bool:
+    limits = one.inputs.limits
+    named = {limit.name: limit for limit in limits.limits}
+    lds, group = named.get("LDS"), named.get("workgroup")
+    if lds is None or not lds.given:
+        return False
+    waves = group.used if group is not None else 1
+    groups = max(1, limits.resident.peak * limits.device.simds // max(1, waves))
+    return 2 * lds.given * groups <= lds.of
+
+
+def _has_room_for_waves(one: Situation) -> bool:
+    limits, shape = one.inputs.limits, one.inputs.shape
+    return shape.used == shape.simds and 0 < limits.resident.peak < limits.waves
+
+
+def _is_argument(one: Situation) -> bool:
+    is_of_launch = is_scalar(one.text(one.producer)) and one.base_writer < 0
+    return is_of_launch and one.inputs.trace.target.startswith(_PRELOAD)
+
+
+def _is_through_lds(one: Situation) -> bool:
+    lines = (*one.producers, *one.claimed.line.tolist())
+    return any(one.text(row).startswith(_PERMUTES) for row in lines)
+
+
+def _is_loop_too_large(one: Situation) -> bool:
+    loops, code = one.inputs.loops, one.inputs.trace.code
+    table = loops.found.table
+    if not len(loops.phases) or table.dominant < 0:
+        return False
+    first, last = int(table.head[table.dominant]), int(table.branch[table.dominant])
+    return int(code.address[last]) - int(code.address[first]) > FETCH_BYTES
+
+
+def _is_before_end(one: Situation) -> bool:
+    return 0 <= one.top < len(one.inputs.trace.code) - 1 and one.text(one.top + 1).startswith("s_endpgm")
+
+
+def _is_unread(one: Situation) -> bool:
+    wanted = registers(one.text(one.producer)).writes
+    return bool(wanted) and not any(registers(text).reads & wanted for text in one.inputs.trace.code.text)
+
+
+def _returns_data(one: Situation) -> bool | None:
+    """Whether the operation to blame writes a register, None if none is to blame."""
+    return None if one.producer < 0 else bool(registers(one.text(one.producer)).writes)
+
+
+class Precondition(NamedTuple):
+    """What must hold before a remedy is named."""
+
+    text: str  # for people: completes "only if"
+    holds: Callable[[Situation], bool]
+
+
+# fmt: off
+PRECONDITIONS: Mapping[str, Precondition] = {
+    "repeated": Precondition("waves execute the instruction more than once", lambda one: one.is_repeated),
+    "cold": Precondition("most of the stall is that of the first execution in each wave",
+        lambda one: one.is_cold),
+    "hot": Precondition("most of the stall is not that of the first execution", lambda one: not one.is_cold),
+    "room-before": Precondition(
+        f"at least {ROOM} instructions in front of the load, back to the last wait, branch or barrier, write "
+        "neither its address nor touch its destination", lambda one: one.room_before >= ROOM),
+    "room-behind": Precondition(
+        f"at least {ROOM} instructions behind the wait, up to the next wait, branch or barrier, touch no "
+        "result that it waits for", lambda one: one.room_behind >= ROOM),
+    "in-order": Precondition(
+        "the counter returns in order: no scalar load, message or FLAT instruction is counted with it",
+        _is_in_order),
+    "free-registers": Precondition(
+        "vector registers for a second set of results are free without losing a resident wave",
+        lambda one: 0 < one.wanted_vectors <= one.free_vectors),
+    "returns-data": Precondition("the operation to blame returns data to registers",
+        lambda one: _returns_data(one) is True),
+    "writes-lds": Precondition("the operation to blame writes to LDS",
+        lambda one: _returns_data(one) is False),
+    "free-lds": Precondition("LDS of the workgroup fits twice beside the resident workgroups",
+        _has_free_lds),
+    "narrow": Precondition(f"most of the accesses move less than {WIDEST} bytes a lane",
+        lambda one: 0 < one.width < WIDEST),
+    "wide": Precondition(f"the accesses already move {WIDEST} bytes a lane", lambda one: one.width >= WIDEST),
+    "through-registers": Precondition(
+        "what is loaded is written to LDS, and the target can copy memory to LDS directly",
+        _is_through_registers),
+    "room-for-waves": Precondition(
+        "registers and LDS leave room for a wave more on each SIMD than were ever resident, and every SIMD "
+        "had one", _has_room_for_waves),
+    "through-lds": Precondition(
+        "lanes are exchanged by ds_bpermute, ds_permute or ds_swizzle, not by DPP already", _is_through_lds),
+    "argument": Precondition(
+        "the load reads through a base that the launch set, and the target can preload arguments",
+        _is_argument),
+    "pointer-chase": Precondition("the address of the load was itself loaded by a scalar load",
+        lambda one: is_scalar(one.text(one.producer)) and is_scalar(one.text(one.base_writer))),
+    "same-base": Precondition("several executed scalar loads read through the same base",
+        lambda one: one.same_base > 1),
+    "counted-together": Precondition("stores and loads share a counter (gfx9)",
+        lambda one: one.inputs.trace.gfxip <= 9),
+    "before-end": Precondition("only s_endpgm follows the wait", _is_before_end),
+    "unread": Precondition("no instruction reads what the operation returns", _is_unread),
+    "back-to-back": Precondition("the instruction in front is a memory instruction too",
+        lambda one: one.top > 0 and one.inputs.classes[one.top - 1] in _MEMORY),
+    "loop-too-large": Precondition("the loop has more than 32 KB of code", _is_loop_too_large),
+    "behind-branch": Precondition("the gap follows a branch",
+        lambda one: one.text(one.producer).startswith(_BRANCHES)),
+    "uneven-arrival": Precondition("one wave is last at more than half of the barriers",
+        lambda one: "uneven-arrival" in one.flags),
+    "resource-bound": Precondition("a resource limits the waves of a SIMD",
+        lambda one: "resource-bound" in one.flags),
+    "grid-bound": Precondition("the grid, not a resource, is short of waves",
+        lambda one: "grid-bound" in one.flags),
+    "address-arithmetic": Precondition(
+        "integer address arithmetic issues for more cycles than any other kind of VALU and SALU work",
+        lambda one: "address-arithmetic" in one.flags),
+    "conversions": Precondition("conversions and moves issue for more cycles than other VALU work",
+        lambda one: "conversions" in one.flags),
+}
+# fmt: on

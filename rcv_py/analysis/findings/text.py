@@ -41,15 +41,8 @@ def _page(name: str, found: Findings, shown: Sequence[Finding]) -> Iterator[str]
 def _section(number: int, one: Finding) -> Iterator[str]:
     yield f"## {number}. {md_text(one.title)}"
     yield ""
-    if one.gain_text:
-        yield f"Gain: **{one.gain_text}**; {one.stake} of {one.unit}."
-    elif one.stake:
-        yield f"**{one.stake}** of {one.unit}."
-    yield md_text(one.sentence)
-    yield ""
-    yield f"What to do: {md_text(one.remedy)}"
-    if one.evidence:
-        yield ""
+    for label, sentence in one.parts:
+        yield from (f"**{label}**: {md_text(sentence)}" if label else md_text(sentence), "")
     for place in one.evidence:
         yield f"- {md_text(place.place)}" + (
             f": {md_code(place.text, in_table=False)}" if place.kind == "line" else f": {md_text(place.text)}"

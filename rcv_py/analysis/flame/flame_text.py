@@ -8,10 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.cost.places import source_of
-from rcv_py.analysis.flame.flame import FlameTree, Metric
-from rcv_py.analysis.flame.flame_paths import What
+from rcv_py.analysis.cost.place_text import beside, source_of
+from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.base.text import short_kernel
 from rcv_py.model.code import CodeTable

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, of_waves, pieces
-from rcv_py.analysis.core.line_stats import LineStats, all_lines
+from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
 from rcv_py.analysis.health.buffer import Cut, cut
-from rcv_py.analysis.health.mismatches import unmatched_executions
+from rcv_py.analysis.health.missing import unmatched_executions
 from rcv_py.analysis.health.traced_units import Lives, traced_lives
 from rcv_py.analysis.waits.check_waits import wait_lists
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import count, plural
-from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -40,178 +39,133 @@ def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ..
     """
     batches = tuple(batches)
     waves = [wave for piece in pieces(batches) for wave in piece.waves]
-    found = [_unread(batches), _crowded(trace)]
+    problems = [*_unread(batches)]
     if waves:
         piece, signs = of_waves(waves), cut(trace, batches)
-        found = [
-            _unread(batches),
-            _unmatched(trace, batches),
-            _strange_kinds(piece),
-            _without_end(signs),
-            _outside(piece),
-            _disagreeing(trace, waves),
-            _crowded(trace),
-            _timelines(waves),
-            _totals(trace, batches, len(waves)),
+        problems += [
+            *_unmatched(trace, batches),
+            *_of_tokens(piece, signs),
+            *_disagreeing(trace, waves),
+            *_crowded(trace),
+            *_timelines(waves),
+            *_totals(trace, batches, len(waves)),
             *_residents(trace, waves, signs),
-            wait_lists(trace, waves),
         ]
-    return tuple(problem for problem in found if problem is not None)
+        lists = wait_lists(trace, waves)
+        return (*problems, *([] if lists is None else [lists]))
+    return (*problems, *_crowded(trace))
 
 
 def _problem(where: str, text: str, hint: str = "", severity: Severity = Severity.WARNING) -> Problem:
     return Problem(severity, where, text, hint)
 
 
-def _unread(batches: Sequence[WaveBatch]) -> Problem | None:
+def _unread(batches: Sequence[WaveBatch]) -> Iterator[Problem]:
     missing = {row: text for batch in batches for row, text in batch.missing}
-    if not missing:
-        return None
-    first = missing[min(missing)]
-    more = f" The first: {first}" if len(missing) > 1 else f" {first}"
-    text = f"{plural(len(missing), 'wave')} could not be read.{more}"
-    return _problem("waves", text, "Copy the whole capture folder again.", Severity.ERROR)
+    if missing:
+        more = f" The first: {missing[min(missing)]}" if len(missing) > 1 else f" {missing[min(missing)]}"
+        text = f"{plural(len(missing), 'wave')} could not be read.{more}"
+        yield _problem("waves", text, "Copy the whole capture folder again.", Severity.ERROR)
 
 
-# -- tokens -----------------------------------------------------------------------------------------
-
-
-def _unmatched(trace: Trace, batches: Sequence[WaveBatch]) -> Problem | None:
+def _unmatched(trace: Trace, batches: Sequence[WaveBatch]) -> Iterator[Problem]:
     lost = unmatched_executions(trace, batches)
-    if not lost.executions:
-        return None
-    of = count(lost.all_executions)
-    text = f"{plural(lost.executions, 'executed instruction')} of {of} match no line of code.json"
-    return _problem(
-        "code.json",
-        f"{text}: {count(lost.cycles)} cycles are charged to no code.",
-        "The code object they ran in was not captured; they are drawn, but counted nowhere.",
-    )
+    if lost.executions:
+        of = count(lost.all_executions)
+        text = f"{plural(lost.executions, 'executed instruction')} of {of} match no line of code.json"
+        yield _problem(
+            "code.json",
+            f"{text}: {count(lost.cycles)} cycles are charged to no code.",
+            "The code object they ran in was not captured; they are drawn, but counted nowhere.",
+        )
 
 
-def _strange_kinds(piece: Piece) -> Problem | None:
+def _of_tokens(piece: Piece, signs: Cut) -> Iterator[Problem]:
     strange = np.unique(piece.kind[piece.kind >= KIND_COUNT])
-    if not len(strange):
-        return None
-    numbers = ", ".join(map(str, strange.tolist()))
-    text = f"Instructions have kinds that are not known: {numbers}."
-    return _problem("waves", text, "They are shown as kind NONE.", Severity.INFO)
-
-
-def _without_end(signs: Cut) -> Problem | None:
-    if not signs.unfinished:
-        return None
-    which = "does" if signs.unfinished == 1 else "do"
-    text = f"{plural(signs.unfinished, 'wave')} of {count(signs.of)} {which} not end with s_endpgm."
-    return _problem("waves", text, _CUT)
-
-
-def _outside(piece: Piece) -> Problem | None:
-    owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
+    if len(strange):
+        numbers = ", ".join(map(str, strange.tolist()))
+        text = f"Instructions have kinds that are not known: {numbers}."
+        yield _problem("waves", text, "They are shown as kind NONE.", Severity.INFO)
+    if signs.unfinished:
+        which = "does" if signs.unfinished == 1 else "do"
+        text = f"{plural(signs.unfinished, 'wave')} of {count(signs.of)} {which} not end with s_endpgm."
+        yield _problem("waves", text, _CUT)
+    owner = piece.owner
     begin = np.array([wave.begin for wave in piece.waves], dtype=np.int64)[owner]
     end = np.array([wave.end for wave in piece.waves], dtype=np.int64)[owner]
-    start = piece.start
-    outside = (start < begin) | (start + piece.duration > end + RAGGED_END)
-    if not outside.any():
-        return None
-    tokens, waves = int(np.count_nonzero(outside)), len(np.unique(owner[outside]))
-    text = f"{plural(tokens, 'instruction')} of {plural(waves, 'wave')} lie outside the life of their wave."
-    return _problem("waves", text, _TWICE)
+    outside = (piece.start < begin) | (piece.start + piece.duration > end + RAGGED_END)
+    if outside.any():
+        tokens = plural(int(np.count_nonzero(outside)), "instruction")
+        owners = plural(len(np.unique(owner[outside])), "wave")
+        text = f"{tokens} of {owners} lie outside the life of their wave."
+        yield _problem("waves", text, _TWICE)
 
 
-# -- waves ------------------------------------------------------------------------------------------
-
-
-def _disagreeing(trace: Trace, waves: Sequence[Wave]) -> Problem | None:
+def _disagreeing(trace: Trace, waves: Sequence[Wave]) -> Iterator[Problem]:
     index = trace.waves
     moved = [
         wave
         for wave in waves
         if (wave.begin, wave.end) != (int(index.begin[wave.row]), int(index.end[wave.row]))
     ]
-    if not moved:
-        return None
-    text = f"{plural(len(moved), 'wave file')} and filenames.json disagree on when the wave lived"
-    return _problem("filenames.json", f"{text}, first {moved[0].id}.", _TWICE)
+    if moved:
+        text = f"{plural(len(moved), 'wave file')} and filenames.json disagree on when the wave lived"
+        yield _problem("filenames.json", f"{text}, first {moved[0].id}.", _TWICE)
 
 
-def _crowded(trace: Trace) -> Problem | None:
+def _crowded(trace: Trace) -> Iterator[Problem]:
     index = trace.waves
     order = np.lexsort((index.begin, index.slot, index.simd, index.se))
     same = np.ones(max(0, len(order) - 1), dtype=bool)
-    for column in (index.se, index.simd, index.slot):
+    units = (index.cu,) if index.cu.max(initial=-1) >= 0 else ()
+    for column in (index.se, index.simd, index.slot, *units):
         same &= column[order][1:] == column[order][:-1]
-    if index.cu.max(initial=-1) >= 0:
-        same &= index.cu[order][1:] == index.cu[order][:-1]
     crowded = np.flatnonzero(same & (index.begin[order][1:] < index.end[order][:-1]))
-    if not len(crowded):
-        return None
-    first = index.id(int(order[crowded[0] + 1]))
-    text = f"{plural(len(crowded), 'wave')} began in a slot that was still in use, first {first}."
-    return _problem("filenames.json", text, _TWICE)
+    if len(crowded):
+        first = index.id(int(order[crowded[0] + 1]))
+        text = f"{plural(len(crowded), 'wave')} began in a slot that was still in use, first {first}."
+        yield _problem("filenames.json", text, _TWICE)
 
 
-def _timelines(waves: Sequence[Wave]) -> Problem | None:
+def _timelines(waves: Sequence[Wave]) -> Iterator[Problem]:
     wrong = []
     for wave in waves:
-        if not len(wave.states):
-            continue
         last = int(wave.tokens.end.max()) if len(wave.tokens) else wave.end
-        if wave.states.length != max(wave.end, last) - wave.begin:
+        if len(wave.states) and wave.states.length != max(wave.end, last) - wave.begin:
             wrong.append(wave)
-    if not wrong:
-        return None
-    text = f"The states of {plural(len(wrong), 'wave')} do not last as long as the wave, first {wrong[0].id}."
-    states = ", ".join(state.name for state in list(WaveState)[1:])
-    return _problem("waves", text, f"Do not trust the strip of {states} there.")
+    if wrong:
+        many = plural(len(wrong), "wave")
+        text = f"The states of {many} do not last as long as the wave, first {wrong[0].id}."
+        states = ", ".join(state.name for state in list(WaveState)[1:])
+        yield _problem("waves", text, f"Do not trust the strip of {states} there.")
 
 
-# -- sums -------------------------------------------------------------------------------------------
-
-
-def _totals(trace: Trace, batches: Sequence[WaveBatch], read: int) -> Problem | None:
+def _totals(trace: Trace, batches: Sequence[WaveBatch], read: int) -> Iterator[Problem]:
     code = trace.code
     if read == 0 or read < len(trace.waves) or not len(code):
-        return None
+        return
     sums = all_lines(batches, len(code))
-    wrong = _different(code, sums)
-    if not wrong:
-        return None
-    column, rows = max(wrong.items(), key=lambda item: len(item[1]))
-    row = int(rows[0])
-    text = (
-        f"code.json and the waves disagree on {' and '.join(wrong)} of {plural(len(rows), 'code line')}: "
-        f"{column} of line {row} is {count(int(getattr(code, column)[row]))} in one "
-        f"and {count(int(getattr(sums, column)[row]))} in the other."
-    )
-    return _problem("code.json", text, _TWICE)
+    differ = {name: np.flatnonzero(getattr(code, name) != getattr(sums, name)) for name in _TOTALS}
+    wrong = {name: rows for name, rows in differ.items() if len(rows)}
+    if wrong:
+        column, rows = max(wrong.items(), key=lambda item: len(item[1]))
+        row = int(rows[0])
+        text = (
+            f"code.json and the waves disagree on {' and '.join(wrong)} of {plural(len(rows), 'code line')}: "
+            f"{column} of line {row} is {count(int(getattr(code, column)[row]))} in one "
+            f"and {count(int(getattr(sums, column)[row]))} in the other."
+        )
+        yield _problem("code.json", text, _TWICE)
 
 
-def _different(code: CodeTable, sums: LineStats) -> dict[str, np.ndarray]:
-    rows = {name: np.flatnonzero(getattr(code, name) != getattr(sums, name)) for name in _TOTALS}
-    return {name: where for name, where in rows.items() if len(where)}
-
-
-# -- occupancy --------------------------------------------------------------------------------------
-
-
-def _residents(trace: Trace, waves: Sequence[Wave], signs: Cut) -> list[Problem | None]:
+def _residents(trace: Trace, waves: Sequence[Wave], signs: Cut) -> Iterator[Problem]:
     if not len(trace.occupancy):
-        return []
+        return
+    if signs.without_file:
+        text = f"{plural(signs.without_file, 'wave')} ran on a traced compute unit but left no wave file."
+        yield _problem("occupancy.json", text, _CUT)
     lives = residencies(trace.occupancy)
-    known = Lives.of(lives, traced_lives(trace, lives, waves))
-    return [_lost(signs.without_file), _unknown(Lives.of(trace.waves).missing_in(known))]
-
-
-def _lost(waves: int) -> Problem | None:
-    if not waves:
-        return None
-    text = f"{plural(waves, 'wave')} ran on a traced compute unit but left no wave file."
-    return _problem("occupancy.json", text, _CUT)
-
-
-def _unknown(waves: int) -> Problem | None:
-    if not waves:
-        return None
-    text = f"occupancy.json does not know {plural(waves, 'wave')} that left a file."
-    return _problem("occupancy.json", text, "The Global view does not show them.")
+    unknown = Lives.of(trace.waves).missing_in(Lives.of(lives, traced_lives(trace, lives, waves)))
+    if unknown:
+        text = f"occupancy.json does not know {plural(unknown, 'wave')} that left a file."
+        yield _problem("occupancy.json", text, "The Global view does not show them.")

@@ -1,6 +1,7 @@
 """Is the traced compute unit like the others?  Only its instructions are known; of the others, only lives.
 
 The lives of waves on the traced SIMDs are compared with all other lives of the same kernel.
+Waves that took an early exit show what the way out costs, not the kernel.
 """
 
 from __future__ import annotations
@@ -10,13 +11,94 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import Residencies, residencies
-from rcv_py.analysis.health.note import HealthNote, Measured
+from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part, share
 from rcv_py.analysis.health.traced_units import CU_BITS, LARGEST_TARGET, main_kernel, traced_lives
+from rcv_py.analysis.waves.populations import Populations, ran_text
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
+
+MOSTLY_UNEXECUTED = 0.1  # of the instructions ran: an early exit, not the kernel
+MANY_LINES = 50  # instructions below which a share says little
+LONGER = 2.0  # times the life of the traced waves: those had work
+
+
+def hardly_ran(trace: Trace) -> HealthNote | None:
+    """Say so if the traced waves left the kernel early."""
+    code = trace.code
+    rows, ran = int(np.count_nonzero(~code.is_label)), int(np.count_nonzero(code.hits > 0))
+    if not len(trace.waves) or rows < MANY_LINES or ran > MOSTLY_UNEXECUTED * rows:
+        return None
+    hits = int(code.hits.sum())
+    evidence = [
+        part("instructions that ran", ran, rows),
+        Measured("executions by wave", hits / len(trace.waves), f"{hits / len(trace.waves):,.1f}"),
+    ]
+    own, others, busiest, longest = _lives_elsewhere(trace)
+    if others:
+        text = f"{others:,.0f} cycles on average, {own:,.0f} here"
+        evidence.append(Measured("waves elsewhere live", others, text))
+    settings: dict[str, Setting] = {"kernel_iteration_range": "[2]"}
+    remedy = "Trace another launch, one in which the traced compute unit gets work."
+    if longest > LONGER * own > 0:
+        settings = {"att_target_cu": busiest}
+        remedy = f"Trace compute unit {busiest}, whose waves live {longest:,.0f} cycles, or another launch."
+    return HealthNote(
+        name="hardly_ran",
+        severity=Severity.WARNING,
+        title=f"The traced waves took an early exit: {count(ran)} of {count(rows)} instructions ran",
+        evidence=tuple(evidence),
+        consequence="Costs are those of the way out, not of the work of the kernel.",
+        remedy=remedy,
+        settings=settings,
+    )
+
+
+def _lives_elsewhere(trace: Trace) -> tuple[float, float, int, float]:
+    """Mean life on traced places and elsewhere; the target whose waves live longest, and how long."""
+    lives = residencies(trace.occupancy)
+    here, life = traced_lives(trace, lives), (lives.end - lives.begin).astype(np.float64)
+    if here.all() or not here.any():
+        return 0.0, 0.0, -1, 0.0
+    number = lives.cu.astype(np.int64) & CU_BITS
+    allowed = ~here & (number <= LARGEST_TARGET)
+    mean = np.bincount(number[allowed], life[allowed]) / np.maximum(np.bincount(number[allowed]), 1)
+    best = int(np.argmax(mean)) if len(mean) else -1
+    return float(life[here].mean()), float(life[~here].mean()), best, float(mean[best]) if len(mean) else 0.0
+
+
+def left_early(found: Populations) -> HealthNote | None:
+    """Say so if no traced wave works, or how many of them left early or are empty."""
+    idle = int(found.waves[~found.is_working].sum())
+    if not idle:
+        return None
+    rows = zip(found.name, found.waves.tolist(), found.instructions, found.is_working, strict=True)
+    evidence = [
+        Measured(name, waves, f"{plural(waves, 'wave')} with {executions:,.0f} executions each")
+        for name, waves, executions, is_working in rows
+        if not is_working
+    ]
+    if not found.has_working:
+        return HealthNote(
+            name="no_working_waves",
+            severity=Severity.WARNING,
+            title="No traced wave did the work of the kernel",
+            evidence=(Measured("instructions that ran", found.ran, ran_text(found)), *evidence),
+            consequence="Costs are those of the way out: nothing is ranked.",
+            remedy="Trace another dispatch, another compute unit or other shader engines.",
+            settings={"kernel_iteration_range": "[2]"},
+        )
+    idle_share = float(found.share[~found.is_working].sum())
+    return HealthNote(
+        name="early_waves",
+        severity=Severity.INFO,
+        title=f"{count(idle)} of {plural(found.read, 'traced wave')} did not do the work of the kernel",
+        evidence=(*evidence, share("their part of the cycles", idle_share)),
+        consequence="Tables and findings that explain leave them out; totals of code.json count them.",
+        remedy="`--waves all` takes them in; rcv waves --populations lists the ways that waves took.",
+    )
+
 
 # Two captures of one binary differ by about 6 % per execution; a smaller gap cannot be told from that.
 GAP = 0.05
@@ -32,8 +114,6 @@ class Representation:
     others: int
     mean: float
     mean_others: float
-    median: float
-    median_others: float
     shortest: int  # of all
     longest: int
     p10: float  # of all
@@ -81,8 +161,6 @@ def representation(trace: Trace, working: Collection[int] | None = None) -> Repr
         len(others),
         float(own.mean()),
         float(others.mean()),
-        float(median(own)),
-        float(median(others)),
         int(both.min()),
         int(both.max()),
         float(low),
@@ -148,25 +226,15 @@ def _consequence(found: Representation) -> str:
 
 
 def _evidence(trace: Trace, found: Representation) -> tuple[Measured, ...]:
-    seen = found.traced + found.others
-    chance = "within what chance explains" if found.sigmas < 2 else "beyond what chance explains"
+    chance = f"{'within' if found.sigmas < 2 else 'beyond'} what chance explains if waves were independent"
+    wave = str(trace.waves.id(found.typical))
     return (
-        Measured(
-            "traced",
-            found.traced,
-            f"{count(found.traced)} of {count(seen)} waves ({percent(found.traced, seen)})",
-        ),
-        Measured("their mean life", found.mean, f"{found.mean:,.0f} cycles"),
-        Measured("mean of the others", found.mean_others, f"{found.mean_others:,.0f} cycles"),
+        part("traced", found.traced, found.traced + found.others, " waves"),
+        number("their mean life", found.mean, " cycles"),
+        number("mean of the others", found.mean_others, " cycles"),
         Measured("difference", found.gap, f"{100 * found.gap:+.1f} %"),
-        Measured(
-            "in standard errors",
-            round(found.sigmas, 2),
-            f"{found.sigmas:.1f}, {chance} if waves were independent",
-        ),
-        Measured("shortest", found.shortest, f"{count(found.shortest)} cycles"),
-        Measured("longest", found.longest, f"{count(found.longest)} cycles"),
-        Measured(
-            "wave of median life", str(trace.waves.id(found.typical)), str(trace.waves.id(found.typical))
-        ),
+        Measured("in standard errors", round(found.sigmas, 2), f"{found.sigmas:.1f}, {chance}"),
+        number("shortest", found.shortest, " cycles"),
+        number("longest", found.longest, " cycles"),
+        Measured("wave of median life", wave, wave),
     )

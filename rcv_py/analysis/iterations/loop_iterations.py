@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
-from rcv_py.analysis.core.token_spans import SpanSums
+from rcv_py.analysis.core.token_columns import Piece, SpanSums, pieces
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace

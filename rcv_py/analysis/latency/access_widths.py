@@ -14,8 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import pieces
-from rcv_py.analysis.core.union import union
+from rcv_py.analysis.core.intervals import occupied_cycles
+from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.register_use import register_use
 from rcv_py.model.code import CodeTable
@@ -176,15 +176,5 @@ def access_widths(
         np.isin(classes, _LOCAL_MEMORY) | (is_ds & (classes == InstructionClass.ATOMIC)),
         executions,
         lanes,
-        _unit_cycles(lives),
+        occupied_cycles(lives),
     )
-
-
-def _unit_cycles(lives: list[tuple[int, int, int]]) -> int:
-    """Sum over compute units of the cycles in which at least one of their waves lived."""
-    if not lives:
-        return 0
-    unit, begin, end = np.array(sorted(lives), dtype=np.int64).T
-    reach = int(end.max() - begin.min()) + 1
-    shift = np.unique(unit, return_inverse=True)[1].reshape(-1) * reach - begin.min()
-    return int(union(begin + shift, np.maximum(begin, end) + shift).before[-1])

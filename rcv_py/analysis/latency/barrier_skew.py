@@ -16,9 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import pieces
-from rcv_py.analysis.waves.barrier_meetings import last_ends, meetings
-from rcv_py.analysis.waves.workgroups import Told, crossings, grouped, joined_crossings
+from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.waves.workgroups import Told, crossings, grouped, joined_crossings, last_ends, meetings
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 

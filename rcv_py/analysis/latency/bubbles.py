@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
-from rcv_py.analysis.core.union import Union
+from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.analysis.core.token_columns import Piece, pieces
 from rcv_py.analysis.device.simd_work import lives, simd_work, without_rows
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.model.modes import ReferenceRule
@@ -164,7 +164,7 @@ def _waiting(
     What a token does while an earlier one of its wave is not done is the earlier one's, so that nothing is
     charged twice where tokens overlap.
     """
-    count, owner = np.diff(piece.first), np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
+    count, owner = np.diff(piece.first), piece.owner
     low = np.array([wave.begin for wave in piece.waves], dtype=np.int64) + shift
     high = np.maximum(low, np.array([wave.end for wave in piece.waves], dtype=np.int64) + shift)
     start = piece.start + shift[owner]
@@ -193,9 +193,8 @@ def _done(piece: Piece, start: np.ndarray, rows: np.ndarray) -> np.ndarray:
     end = start + piece.duration
     if not np.any((end[:-1] > start[1:]) & ~piece.is_last[:-1]):
         return start[rows]  # nothing overlaps
-    owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))
     reach = int(end.max() - start.min()) + 1
-    lift = owner * reach - start.min()
+    lift = piece.owner * reach - start.min()
     latest = np.maximum.accumulate(np.append(0, (end + lift)[:-1]))
     return np.maximum(latest - lift, start.min())[rows]
 
@@ -210,7 +209,7 @@ def _cut(
 class _Sweep:
     """The axis cut wherever a SIMD begins or ends to work, or a wave comes or goes."""
 
-    def __init__(self, begin: np.ndarray, end: np.ndarray, busy: Union) -> None:
+    def __init__(self, begin: np.ndarray, end: np.ndarray, busy: IntervalSet) -> None:
         time = np.concatenate([begin, end])
         order = np.argsort(time, kind="stable")
         change = np.concatenate([np.ones(len(begin), np.int64), np.full(len(end), -1)])[order]

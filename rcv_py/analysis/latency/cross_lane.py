@@ -17,9 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
-from rcv_py.analysis.waits.waitcnt.links import WaitLinks
-from rcv_py.analysis.waits.waitcnt.replay import replay
+from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace

@@ -5,20 +5,164 @@ It is an estimate.  Latency that other waves cover costs no time; what remains i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.busy_intervals import owned
-from rcv_py.analysis.core.line_stats import total
-from rcv_py.analysis.core.simd_tokens import MATRIX, OTHER, SCALAR, VALU, VMEM, SimdTokens, tokens_by_engine
-from rcv_py.analysis.latency.hidden_reference import ASSUMPTION, reference_parts
-from rcv_py.analysis.program.matrix_passes import matrix_passes
+from rcv_py.analysis.core.cost_columns import total
+from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
+from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
+from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import Wave, WaveBatch
+
+MATRIX, VALU, VMEM, SCALAR, OTHER = range(5)  # units, the more important first
+
+_UNITS = {
+    TokenKind.MATRIX: MATRIX,
+    TokenKind.VALU: VALU,
+    TokenKind.VMEM: VMEM,
+    TokenKind.FLAT: VMEM,
+    TokenKind.LDS: VMEM,
+    TokenKind.SALU: SCALAR,
+    TokenKind.SMEM: SCALAR,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SimdTokens:
+    """Tokens of all waves, one wave after the other.  Times are int64 cycles since `base`."""
+
+    places: tuple[tuple[int, int], ...]  # (se, simd) of each lane
+    lane: np.ndarray  # int64 [waves], the SIMD a wave ran on: place in `places`
+    begin: np.ndarray  # int64 [waves]
+    wave: np.ndarray  # int64 [n], place of the token's wave
+    is_first: np.ndarray  # bool [n], of its wave
+    start: np.ndarray  # int64 [n]
+    issue: np.ndarray  # int64 [n]
+    end: np.ndarray  # int64 [n]
+    unit: np.ndarray  # uint8 [n], MATRIX to OTHER
+    line: np.ndarray  # int64 [n], -1 if no code line matched
+    base: int
+    row: np.ndarray  # int64 [waves], row of the wave index
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @property
+    def span(self) -> int:
+        """No time is as late as this."""
+        return int(max(self.end.max(initial=0), self.start.max(initial=0), self.begin.max(initial=0))) + 1
+
+    @property
+    def before(self) -> np.ndarray:
+        """The end of the token in front, at first the begin of the wave; int64."""
+        last = np.concatenate([[0], self.end[:-1]]) if len(self) else self.end
+        return np.where(self.is_first, self.begin[self.wave], last)
+
+    @property
+    def latest(self) -> np.ndarray:
+        """The latest end of all tokens in front, at first the begin of the wave; int64."""
+        shift = self.wave * self.span
+        return np.maximum.accumulate(self.before + shift) - shift if len(self) else self.end
+
+
+def simd_tokens(waves: Sequence[Wave]) -> SimdTokens:
+    """Return the tokens of some waves."""
+    piece = of_waves(waves)
+    where = [(wave.id.se, wave.id.simd) for wave in waves]
+    places = tuple(sorted(set(where)))
+    begin = np.array([wave.begin for wave in waves], dtype=np.int64)
+    far = np.iinfo(np.int64).max
+    base = int(min(piece.start.min(initial=far), begin.min(initial=far)))
+    is_first = np.zeros(len(piece), dtype=bool)
+    is_first[piece.first[:-1][np.diff(piece.first) > 0]] = True
+    unit = np.full(256, OTHER, dtype=np.uint8)
+    unit[list(_UNITS)] = list(_UNITS.values())
+    start = piece.start - base
+    issue = start + piece.stall
+    return SimdTokens(
+        places=places,
+        lane=np.array([places.index(place) for place in where], dtype=np.int64),
+        begin=begin - base,
+        wave=piece.owner,
+        is_first=is_first,
+        start=start,
+        issue=issue,
+        end=issue + piece.busy,
+        unit=unit[piece.kind],
+        line=piece.line.astype(np.int64),
+        base=base,
+        row=np.array([wave.row for wave in waves], dtype=np.int64),
+    )
+
+
+ASSUMPTION = (
+    "The reference viewer's rule: overlapping work of a unit is queued, a wave may hide its own latency, and "
+    "three quarters of a matrix instruction's issue count as vector arithmetic."
+)
+
+_MATH, _VECTOR, _ALL = "math", "vector", "all"
+_CANDIDATES = (  # unit, list A, list B, lists in which the issue of the unit's own kind does not count
+    (MATRIX, VALU, MATRIX, (True, True)),
+    (VALU, VALU, MATRIX, (True, False)),
+    (VMEM, _MATH, VMEM, (False, True)),
+    (SCALAR, _VECTOR, SCALAR, (False, True)),
+    (OTHER, _ALL, None, (False, False)),
+)
+
+
+def reference_parts(tokens: SimdTokens) -> np.ndarray:
+    """Return the hidden idle, stall and issue of every token, int64 [3, n], cycles."""
+    length = tokens.end - tokens.issue
+    stride = 2 * tokens.span + int(length.sum()) * 2
+    shift = tokens.lane[tokens.wave] * stride
+    lists = _lists(tokens, tokens.issue + shift, length)
+    before = tokens.before
+    parts = np.zeros((3, len(tokens)), dtype=np.int64)
+    for unit, one, other, is_own in _CANDIDATES:
+        rows = np.flatnonzero(tokens.unit == unit)
+        moved = shift[rows]
+        edges = tuple(column[rows] + moved for column in (before, tokens.start, tokens.issue, tokens.end))
+        first = _covered(lists[one], edges, is_own[0])
+        second = _covered(lists[other], edges, is_own[1]) if other is not None else np.zeros_like(first)
+        parts[:, rows] = np.where(first.sum(axis=0) > second.sum(axis=0), first, second)
+    return parts
+
+
+def _lists(tokens: SimdTokens, issue: np.ndarray, length: np.ndarray) -> dict[int | str, IntervalSet]:
+    """The busy stretches of each unit and of their unions, on the axis of SIMDs."""
+    lists: dict[int | str, IntervalSet] = {}
+    is_matrix = tokens.unit == MATRIX
+    for unit in (MATRIX, VALU, VMEM, SCALAR):
+        rows = np.flatnonzero(tokens.unit == unit)
+        begin, work = issue[rows], length[rows]
+        if unit == VALU:
+            begin = np.concatenate([begin, issue[is_matrix]])
+            work = np.concatenate([work, length[is_matrix] * 3 // 4])
+        lists[unit] = serial_busy(begin, work)
+    lists[_MATH] = lists[VALU] | lists[MATRIX]
+    lists[_VECTOR] = lists[_MATH] | lists[VMEM]
+    lists[_ALL] = lists[_VECTOR] | lists[SCALAR]
+    return lists
+
+
+def _covered(busy: IntervalSet, edges: tuple[np.ndarray, ...], is_own: bool) -> np.ndarray:
+    """Cycles of idle, stall and issue inside a list, int64 [3, n]; `is_own`: issue does not count."""
+    before, start, issue, end = edges
+    none = np.zeros(len(start), dtype=np.int64)
+    return np.stack(
+        [
+            busy.covered(before, start),
+            busy.covered(start, issue),
+            none if is_own else busy.covered(issue, end),
+        ]
+    )
+
 
 SAMPLED = (
     "This capture has PC samples instead of a thread trace: no wave was followed, so nothing hides anything."
@@ -86,7 +230,8 @@ def hidden_latency(
     passes = matrix_passes(trace.code, trace.target)
     sums, counted, read = np.zeros((3, lines), dtype=np.int64), 0, 0
     chosen = None if rows is None else np.array(sorted(rows), dtype=np.int64)
-    for tokens in tokens_by_engine(batches):
+    for waves in waves_by_engine(batches):
+        tokens = simd_tokens(waves)
         parts = reference_parts(tokens) if is_reference else _parts(tokens, passes.cycles, trace)
         known = (tokens.line >= 0) & (tokens.line < lines)
         mine = np.ones(len(tokens.row), dtype=bool) if chosen is None else np.isin(tokens.row, chosen)
@@ -170,3 +315,49 @@ def _busy(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> tuple[np.ndar
     owner = np.concatenate([tokens.wave[rows], siblings])
     begin, end, unit, lane = (np.concatenate([part[i] for part in work]) for i in range(4))
     return begin, end, owner, unit, lane
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenTable:
+    """Code lines with any cost; all columns int64, cycles summed over waves.
+
+    `total` is `seen` plus `hidden`; `hidden` is the sum of the three hidden parts.
+    """
+
+    line: np.ndarray  # row of the code table
+    total: np.ndarray  # latency, and idle if it is shown
+    seen: np.ndarray  # what nothing hides
+    hidden: np.ndarray
+    idle: np.ndarray  # hidden part of the idle time; 0 if idle is not shown
+    stall: np.ndarray  # hidden part of the stall
+    issue: np.ndarray  # hidden part of the issue
+    seen_parts: np.ndarray  # [3, n]: stall, issue and idle that nothing hides
+
+    @property
+    def share(self) -> np.ndarray:
+        """Hidden part of each line's total, float64."""
+        return self.hidden / np.maximum(self.total, 1)
+
+
+def hidden_table(code: CodeTable, found: HiddenLatency, show_idle: bool = True) -> HiddenTable:
+    """Return the lines that cost anything, the most expensive remainder first."""
+    idle, stall, issue = found.parts(code)
+    whole_idle = np.maximum(code.idle, 0) if show_idle else np.zeros(len(code), dtype=np.int64)
+    idle = np.minimum(idle, whole_idle)
+    latency = np.maximum(code.latency, 0)
+    whole_stall = np.clip(code.stall, 0, latency)
+    seen = np.stack([whole_stall - stall, latency - whole_stall - issue, whole_idle - idle])
+    total = latency + whole_idle
+    rest = seen.sum(axis=0)
+    rows = np.flatnonzero((total > 0) & ~code.is_label)
+    rows = rows[np.lexsort((rows, -total[rows], -rest[rows]))]
+    return HiddenTable(
+        line=rows,
+        total=total[rows],
+        seen=rest[rows],
+        hidden=(idle + stall + issue)[rows],
+        idle=idle[rows],
+        stall=stall[rows],
+        issue=issue[rows],
+        seen_parts=seen[:, rows],
+    )

@@ -5,16 +5,15 @@ Everything that needs no wave file is there at once; states and pipes are those 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.line_stats import all_lines
+from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies, steps
-from rcv_py.analysis.core.state_shares import StateShares, state_shares
-from rcv_py.analysis.cost.activity import Activity, activity
+from rcv_py.analysis.cost.activity import Activity, StateShares, activity, state_shares
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.counters.counter_shares import CounterShares, counter_shares
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
@@ -93,8 +92,8 @@ def device_summary(
     )
     return DeviceSummary(
         facts,
-        ran if ran.whole else None,
-        states if states is not None and states.whole else None,
+        ran if ran.total else None,
+        states if states is not None and states.total else None,
         pipes if pipes is not None and len(pipes) else None,
         occupancy,
         unit_table(trace, counted),
@@ -106,227 +105,139 @@ def device_summary(
     )
 
 
-def _kernel(trace: Trace) -> tuple[Fact, ...]:
-    if not trace.kernel_name:
-        return ()
-    others = len(trace.code.kernels) - 1
-    of = f"and {plural(others, 'other kernel')}" if others else ""
-    name = short_kernel(trace.kernel_name)
-    return (Fact("kernel", "Kernel", trace.kernel_name, name, of, trace.kernel_name),)
+# Name and meaning of each fact; braces are filled in.
+_SEEN = "On all compute units that the trace saw."
+_FACTS = {
+    "waves_traced": (
+        "Waves traced",
+        "Waves with instructions in the trace, of all waves whose start or end the trace saw.",
+    ),
+    "wave_life": (
+        "Wave life, median",
+        "Cycles from begin to end of a traced wave: the median, the shortest and the longest.",
+    ),
+    "duration": ("Duration", f"Cycles from the first start of a wave to the last end. {_SEEN}"),
+    "mean_waves": (
+        "Resident waves, mean",
+        f"Waves resident at a time, weighted by time, over the whole duration. {_SEEN}",
+    ),
+    "peak_waves": ("Resident waves, peak", f"Most waves that were resident at a time. {_SEEN}"),
+    "ramp": ("Ramp-up", "From the first start until nine tenths of the peak were resident."),
+    "tail": ("Tail", "From the last moment with more than half of the peak resident to the end."),
+    "simd_busy": (
+        "SIMD {}",
+        "Cycles in which a traced wave {}, of the cycles in which its SIMD had one. A wave that only waits "
+        "in s_endpgm for its stores does not count.",
+    ),
+    "simd_working": (
+        "of it working",
+        "The same without waits, barriers, branches and the end of the program.",
+    ),
+    "matrix_busy": (
+        "Matrix unit busy",
+        "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued. {}",
+    ),
+    "no_issue": ("No-issue cycles", "Cycles in which a SIMD had a traced wave and none {}."),
+    "nothing_happens": (
+        "Nothing happens",
+        "No-issue cycles in which the matrix unit does not work either: waiting less can win no more.",
+    ),
+    "samples": ("PC samples", "Issued and stalled."),
+    "issued": ("Issued", "Samples that met a wave as it issued."),
+    "stalled": ("Stalled", "Samples that met a wave whose instruction could not issue."),
+    "main_reason": ("Main stall reason", "The reason of most stalled samples."),
+    "executed": ("Executed", "Instructions of the program that a traced wave ran at least once."),
+    "hits": ("Executions", "Instructions executed, each time."),
+    "mapped": ("Mapped to source", "Instructions for which the debug information names a source line."),
+}
 
 
-def _waves(trace: Trace, rows: Collection[int] | None) -> tuple[Fact, ...]:
+def _fact(id: str, value: float | str, text: str, of: str, *, detail: str = "", title: str = "") -> Fact:
+    name, meaning = _FACTS[id]
+    return Fact(id, name.format(title), value, text, of, meaning.format(detail))
+
+
+def _kernel(trace: Trace) -> Iterator[Fact]:
+    if trace.kernel_name:
+        others = len(trace.code.kernels) - 1
+        of = f"and {plural(others, 'other kernel')}" if others else ""
+        name = trace.kernel_name
+        yield Fact("kernel", "Kernel", name, short_kernel(name), of, name)
+
+
+def _waves(trace: Trace, rows: Collection[int] | None) -> Iterator[Fact]:
     index, lives = trace.waves, len(residencies(trace.occupancy))
     if not len(index):
-        return ()
+        return
     chosen = np.arange(len(index)) if rows is None else np.array(sorted(rows), dtype=np.int64)
     life = np.sort((index.end - index.begin)[chosen])
     middle = median(life)
     seen = f"of {plural(lives, 'wave')} on the device" if lives else ""
-    return (
-        Fact(
-            "waves_traced",
-            "Waves traced",
-            len(index),
-            count(len(index)),
-            seen,
-            "Waves with instructions in the trace, of all waves whose start or end the trace saw.",
-        ),
-        Fact(
-            "wave_life",
-            "Wave life, median",
-            middle,
-            f"{count(round(middle))} cycles",
-            f"from {count(int(life[0]))} to {count(int(life[-1]))} cycles",
-            "Cycles from begin to end of a traced wave: the median, the shortest and the longest.",
-        ),
-    )
+    yield _fact("waves_traced", len(index), count(len(index)), seen)
+    of = f"from {count(int(life[0]))} to {count(int(life[-1]))} cycles"
+    yield _fact("wave_life", middle, f"{count(round(middle))} cycles", of)
 
 
-def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> tuple[Fact, ...]:
+def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]:
     if numbers is None:
-        return ()
+        return
     span = numbers.end - numbers.begin
-    tail = round(numbers.tail * span)
-    seen = "On all compute units that the trace saw."
-    return (
-        Fact(
-            "duration",
-            "Duration",
-            span,
-            f"{count(span)} cycles",
-            _time(trace, span) or "first start to last end",
-            f"Cycles from the first start of a wave to the last end. {seen}",
-        ),
-        Fact(
-            "mean_waves",
-            "Resident waves, mean",
-            round(numbers.mean, 4),
-            f"{numbers.mean:,.1f}",
-            f"{percent(numbers.mean, numbers.peak)} of the peak",
-            f"Waves resident at a time, weighted by time, over the whole duration. {seen}",
-        ),
-        Fact(
-            "peak_waves",
-            "Resident waves, peak",
-            numbers.peak,
-            count(numbers.peak),
-            "at a time",
-            f"Most waves that were resident at a time. {seen}",
-        ),
-        Fact(
-            "ramp",
-            "Ramp-up",
-            numbers.ramp,
-            percent(numbers.ramp, span),
-            f"of the duration, {_cycles(trace, numbers.ramp)}",
-            "From the first start until nine tenths of the peak were resident.",
-        ),
-        Fact(
-            "tail",
-            "Tail",
-            tail,
-            percent(tail, span),
-            f"of the duration, {_cycles(trace, tail)}",
-            "From the last moment with more than half of the peak resident to the end.",
-        ),
-    )
+    time = _time(trace, span) or "first start to last end"
+    yield _fact("duration", span, f"{count(span)} cycles", time)
+    of = f"{percent(numbers.mean, numbers.peak)} of the peak"
+    yield _fact("mean_waves", round(numbers.mean, 4), f"{numbers.mean:,.1f}", of)
+    yield _fact("peak_waves", numbers.peak, count(numbers.peak), "at a time")
+    for id, cycles in (("ramp", numbers.ramp), ("tail", round(numbers.tail * span))):
+        of = f"of the duration, {_time(trace, cycles) or f'{count(cycles)} cycles'}"
+        yield _fact(id, cycles, percent(cycles, span), of)
 
 
-def _simds(trace: Trace, pipes: PipeUse | None, work: SimdWork | None) -> tuple[Fact, ...]:
+def _simds(trace: Trace, pipes: PipeUse | None, work: SimdWork | None) -> Iterator[Fact]:
     """Issue, and what units do meanwhile, beside each other: neither alone says how busy a SIMD is."""
     if pipes is None or work is None or not work.resident_cycles:
-        return ()
-    whole = work.resident_cycles
-    of = f"of {count(whole)} SIMD-cycles"
+        return
+    resident = work.resident_cycles
 
-    def share(name: str, title: str, cycles: int, meaning: str) -> Fact:
-        return Fact(name, title, round(cycles / whole, 6), percent(cycles, whole), of, meaning)
+    def share(id: str, cycles: int, detail: str = "", title: str = "") -> Fact:
+        of = f"of {count(resident)} SIMD-cycles"
+        words = {"detail": detail, "title": title}
+        return _fact(id, round(cycles / resident, 6), percent(cycles, resident), of, **words)
 
-    issued = "issued" if trace.gfxip <= 9 else "issued or executed"
-    facts = [
-        share(
-            "simd_busy",
-            "SIMD issuing" if trace.gfxip <= 9 else "SIMD issuing or executing",
-            whole - work.no_issue_cycles,
-            f"Cycles in which a traced wave {issued}, of the cycles in which its SIMD had one. A wave that "
-            "only waits in s_endpgm for its stores does not count.",
-        ),
-        share(
-            "simd_working",
-            "of it working",
-            int(pipes.working.sum()),
-            "The same without waits, barriers, branches and the end of the program.",
-        ),
-    ]
+    is_gfx9 = trace.gfxip <= 9
+    issued, issuing = ("issued", "issuing") if is_gfx9 else ("issued or executed", "issuing or executing")
+    yield share("simd_busy", resident - work.no_issue_cycles, issued, issuing)
+    yield share("simd_working", int(pipes.working.sum()))
     if work.matrix_cycles:
-        facts.append(
-            share(
-                "matrix_busy",
-                "Matrix unit busy",
-                work.matrix_cycles,
-                "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave "
-                f"issued. {work.assumption}",
-            )
-        )
-    facts.append(
-        share(
-            "no_issue",
-            "No-issue cycles",
-            work.no_issue_cycles,
-            f"Cycles in which a SIMD had a traced wave and none {issued}.",
-        )
-    )
+        yield share("matrix_busy", work.matrix_cycles, work.assumption)
+    yield share("no_issue", work.no_issue_cycles, issued)
     if len(trace.code):  # without it nobody knows for how long the matrix unit works
-        facts.append(
-            share(
-                "nothing_happens",
-                "Nothing happens",
-                work.nothing_cycles,
-                "No-issue cycles in which the matrix unit does not work either: "
-                "waiting less can win no more.",
-            )
-        )
-    return tuple(facts)
+        yield share("nothing_happens", work.nothing_cycles)
 
 
-def _samples(reasons: StallReasons | None) -> tuple[Fact, ...]:
+def _samples(reasons: StallReasons | None) -> Iterator[Fact]:
     if reasons is None or not reasons.samples:
-        return ()
-    facts = [
-        Fact("samples", "PC samples", reasons.samples, count(reasons.samples), "", "Issued and stalled."),
-        Fact(
-            "issued",
-            "Issued",
-            reasons.issued,
-            count(reasons.issued),
-            f"{percent(reasons.issued, reasons.samples)} of the samples",
-            "Samples that met a wave as it issued.",
-        ),
-        Fact(
-            "stalled",
-            "Stalled",
-            reasons.stalled,
-            count(reasons.stalled),
-            f"{percent(reasons.stalled, reasons.samples)} of the samples",
-            "Samples that met a wave whose instruction could not issue.",
-        ),
-    ]
+        return
+    yield _fact("samples", reasons.samples, count(reasons.samples), "")
+    for id, samples in (("issued", reasons.issued), ("stalled", reasons.stalled)):
+        yield _fact(id, samples, count(samples), f"{percent(samples, reasons.samples)} of the samples")
     for reason, samples in reasons.ranked()[:1]:
-        share = f"{percent(samples, reasons.stalled)} of the stalled"
         name = reason_name(reason)
-        meaning = "The reason of most stalled samples."
-        facts.append(Fact("main_reason", "Main stall reason", name, name, share, meaning))
-    return tuple(facts)
+        yield _fact("main_reason", name, name, f"{percent(samples, reasons.stalled)} of the stalled")
 
 
-def _code(trace: Trace) -> tuple[Fact, ...]:
+def _code(trace: Trace) -> Iterator[Fact]:
     code = trace.code
     rows = int(np.count_nonzero(~code.is_label))
     if not rows:
-        return ()
+        return
     of = f"of {plural(rows, 'instruction')}"
-    facts = []
     if trace.has_thread_trace:
-        ran = int(np.count_nonzero(code.hits > 0))
-        facts.append(
-            Fact(
-                "executed",
-                "Executed",
-                ran,
-                percent(ran, rows),
-                of,
-                "Instructions of the program that a traced wave ran at least once.",
-            )
-        )
-        hits = int(code.hits.sum())
-        facts.append(
-            Fact(
-                "hits",
-                "Executions",
-                hits,
-                count(hits),
-                "by traced waves",
-                "Instructions executed, each time.",
-            )
-        )
-    facts.append(
-        Fact(
-            "mapped",
-            "Mapped to source",
-            code.mapped_rows,
-            percent(code.mapped_rows, rows),
-            of,
-            "Instructions for which the debug information names a source line.",
-        )
-    )
-    return tuple(facts)
+        ran, hits = int(np.count_nonzero(code.hits > 0)), int(code.hits.sum())
+        yield _fact("executed", ran, percent(ran, rows), of)
+        yield _fact("hits", hits, count(hits), "by traced waves")
+    yield _fact("mapped", code.mapped_rows, percent(code.mapped_rows, rows), of)
 
 
 def _time(trace: Trace, cycles: int) -> str:
     ns = trace.clock.ns(cycles)
     return "" if ns is None else nanoseconds(ns)
-
-
-def _cycles(trace: Trace, cycles: int) -> str:
-    return _time(trace, cycles) or f"{count(cycles)} cycles"

@@ -18,9 +18,40 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
-from rcv_py.analysis.program.branches import Branches
-from rcv_py.analysis.program.flow import Flow, flow
+from rcv_py.analysis.program.branches import Branches, Flow, flow
 from rcv_py.model.code import CodeTable
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label row."""
+
+    row: int  # of the code table
+    name: str
+    cost: int  # cycles of latency from here to the next label
+    share: float  # of what all labels cost, 0 to 1
+    codeobj: int
+    address: int
+
+
+def labels(code: CodeTable, cost: np.ndarray | None = None) -> tuple[Label, ...]:
+    """Return the labels in program order; `cost` (int64, one a code row) is by default the latency."""
+    rows = np.flatnonzero(code.is_label)
+    running = np.concatenate([[0], np.cumsum(code.latency if cost is None else cost)])
+    costs = np.diff(running[np.append(rows, len(code))])
+    whole = max(int(costs.sum()), 1)
+    names = {kernel.first: kernel.demangled for kernel in code.kernels}
+    return tuple(
+        Label(
+            row,
+            names.get(row) or code.text[row].lstrip("; ").rstrip(": "),
+            worth,
+            worth / whole,
+            int(code.codeobj[row]),
+            int(code.address[row]),
+        )
+        for row, worth in zip(rows.tolist(), costs.tolist(), strict=True)
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from rcv_py.analysis.core.batch_times import batch_starts
+from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -37,7 +37,7 @@ def by_tokens(trace: Trace, batches: Sequence[WaveBatch], wave: np.ndarray, time
 
 def _last_token(batch: WaveBatch, owner: np.ndarray, time: np.ndarray) -> np.ndarray:
     """Rows of the batch columns, -1 if the wave had issued nothing yet."""
-    start, first = batch_starts(batch), batch.first
+    start, first = columns_of(batch).start, batch.first
     origin = int(start.min())
     reach = int(start.max()) - origin + 2
     if reach > (1 << 62) // max(1, len(batch.waves)):  # times of a damaged file: too wide for one key

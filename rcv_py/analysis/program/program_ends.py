@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece
+from rcv_py.analysis.core.token_columns import Piece
 from rcv_py.model.code import CodeTable
 
 ISSUE = 4  # cycles a scalar instruction takes to issue

@@ -18,9 +18,8 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.timeline.exact import Piece, View, merge, put_codes
-from rcv_py.analysis.timeline.exact_states import StatePiece, put_shares
 from rcv_py.analysis.timeline.lod import build, joined
+from rcv_py.analysis.timeline.pixel_codes import Piece, StatePiece, View, merge, put_codes, put_shares
 from rcv_py.model.lod import NOTHING, WaveLod
 from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.window import TimeWindow

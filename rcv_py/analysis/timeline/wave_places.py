@@ -6,7 +6,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Residencies
+from rcv_py.analysis.core.occupancy import Residencies, place
+from rcv_py.model.ids import SlotId
 from rcv_py.model.trace import Trace
 
 
@@ -46,3 +47,11 @@ def traced_waves(trace: Trace, lives: Residencies) -> np.ndarray:
     known = (wave >= 0) & (index.cu[wave] >= 0)
     wave[known & (index.cu[wave] != lives.cu)] = -1
     return wave
+
+
+def global_rows(residencies: Residencies) -> tuple[tuple[SlotId, ...], np.ndarray]:
+    """Return the slots, sorted, and for each residency the row of its slot, int32."""
+    _, first, row = np.unique(place(residencies), return_index=True, return_inverse=True)
+    columns = (residencies.se, residencies.sa, residencies.cu, residencies.simd, residencies.slot)
+    names = zip(*(column[first].tolist() for column in columns), strict=True)
+    return tuple(SlotId(*name) for name in names), row.reshape(-1).astype(np.int32)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import of_waves
-from rcv_py.analysis.waits.waitcnt.gfx1250 import is_spoken
+from rcv_py.analysis.core.token_columns import of_waves
+from rcv_py.analysis.waits.waitcnt.generations import is_gfx1250
 from rcv_py.analysis.waits.waitcnt.replay import replay, waits
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import count, plural
@@ -24,7 +24,7 @@ def wait_lists(trace: Trace, waves: Sequence[Wave]) -> Problem | None:
     are programs of gfx12 with instructions on which the writer and the reference viewer disagree.
     """
     texts = trace.code.text
-    if trace.gfxip >= 12 and (is_spoken(texts) or any("_prefetch" in text for text in texts)):
+    if trace.gfxip >= 12 and (is_gfx1250(texts) or any("_prefetch" in text for text in texts)):
         return None
     listed = [wave for wave in waves if wave.waits is not None and len(wave.waits) and _is_whole(wave, texts)]
     if not listed or _made(trace, listed) == _joined(

@@ -16,11 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, pieces
 from rcv_py.analysis.core.saturated import later, sums
-from rcv_py.analysis.waits.wait_latency import WaitLatency, joined, latency_samples, wait_latency
-from rcv_py.analysis.waits.waitcnt.links import WaitLinks
-from rcv_py.analysis.waits.waitcnt.replay import replay
+from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.waits.wait_latency import LatencySamples, WaitLatency, latency_samples, wait_latency
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -63,7 +62,7 @@ def load_to_use(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int
         uses.append(_uses(piece, links, trace.gfxip))
         samples.append(latency_samples(piece, links, len(trace.code), trace.gfxip))
     table = np.concatenate([np.zeros((0, 6), dtype=np.int64), *uses])
-    return _table(table, wait_latency(joined(samples, len(trace.code))), len(trace.code))
+    return _table(table, wait_latency(LatencySamples.joined(samples, len(trace.code))), len(trace.code))
 
 
 def _uses(piece: Piece, links: WaitLinks, gfxip: int) -> np.ndarray:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, of_waves
+from rcv_py.analysis.core.token_columns import Piece, of_waves
 from rcv_py.analysis.waits.wait_latency import ages, told
-from rcv_py.analysis.waits.waitcnt.effects import COUNTERS
-from rcv_py.analysis.waits.waitcnt.links import WaitLinks
-from rcv_py.analysis.waits.waitcnt.replay import replay, rules
+from rcv_py.analysis.waits.waitcnt.generations import COUNTERS
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay, rules
 from rcv_py.model.code import CodeTable
 from rcv_py.model.waves import Wave
 

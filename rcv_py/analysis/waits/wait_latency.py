@@ -1,25 +1,30 @@
-"""Memory latency of each code line, told from waits: no counters are needed.
+"""Waits of all waves together: who made them wait and for how long, and what that tells about memory.
 
 Where results of a counter come back in order, a wait that stalls ends when the newest operation it required
 was done: latency is that moment (start + stall of the wait) less the moment the operation was issued (start
 + stall of the operation; on gfx9, where a token's busy time is the time it took to issue, its end).  If the
 wait hardly stalls, the operation was done before, and the same number is an upper bound.  A wait that
 required something of two counters tells only upper bounds, since either may have been the last.
+
+The stall of a wait is charged to the newest of what it required; where operations may come back in another
+order, the newest is still the likeliest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
-from rcv_py.analysis.core.batch_times import batch_starts
-from rcv_py.analysis.core.chosen import Piece
+from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.saturated import later
-from rcv_py.analysis.waits.waitcnt.effects import NUMBER_OF
-from rcv_py.analysis.waits.waitcnt.links import WaitLinks
+from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay, rules
 from rcv_py.model.columns import of_rows
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 ISSUE = 4  # cycles a wait takes without waiting
@@ -29,21 +34,19 @@ _LONGEST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may
 
 @dataclass(frozen=True, eq=False)
 class LatencySamples:
-    """All samples of some waves, as counts of distinct values; adding joins those of two sets of waves."""
+    """All samples of some waves, as counts of distinct values."""
 
     key: np.ndarray  # int64, line << 40 | latency, ascending
     count: np.ndarray  # int64, how often it was measured
     censored: np.ndarray  # int64 [code rows], upper bounds
 
     @classmethod
-    def none(cls, rows: int) -> LatencySamples:
-        """No samples of a program of so many rows."""
-        empty = np.zeros(0, dtype=np.int64)
-        return cls(empty, empty, np.zeros(rows, dtype=np.int64))
-
-    def __add__(self, other: LatencySamples) -> LatencySamples:
-        key, count = counted(np.concatenate([self.key, other.key]), np.concatenate([self.count, other.count]))
-        return LatencySamples(key, count, self.censored + other.censored)
+    def joined(cls, parts: Sequence[LatencySamples], rows: int) -> LatencySamples:
+        """Return the samples of several sets of waves together, of a program of so many rows."""
+        key = np.concatenate([np.zeros(0, dtype=np.int64), *(part.key for part in parts)])
+        count = np.concatenate([np.zeros(0, dtype=np.int64), *(part.count for part in parts)])
+        censored = sum((part.censored for part in parts), np.zeros(rows, dtype=np.int64))
+        return cls(*counted(key, count), censored)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,7 @@ class Told:
     is_bound: np.ndarray  # it was at most the time between issue and end of the wait
 
 
-def told(batch: WaveBatch | Piece, links: WaitLinks) -> Told:
+def told(batch: Piece, links: WaitLinks) -> Told:
     """Return which links tell something; waits for address translation do not."""
     tells = links.is_ordered & (links.counter != NUMBER_OF["x"]) & (links.newest >= 0)
     alone = np.ones(len(links), dtype=bool)
@@ -84,15 +87,14 @@ def told(batch: WaveBatch | Piece, links: WaitLinks) -> Told:
     return Told(is_exact, tells & ~is_exact)
 
 
-def ages(batch: WaveBatch | Piece, links: WaitLinks, gfxip: int) -> np.ndarray:
+def ages(batch: Piece, links: WaitLinks, gfxip: int) -> np.ndarray:
     """Return the cycles from the issue of each row's newest producer to the end of the wait, int64."""
-    start = batch.start if isinstance(batch, Piece) else batch_starts(batch)
-    moment = later(start, batch.stall)
+    moment = later(batch.start, batch.stall)
     age = moment[links.token] - moment[links.newest]
     return age - batch.busy[links.newest] if gfxip <= 9 else age
 
 
-def latency_samples(batch: WaveBatch | Piece, links: WaitLinks, rows: int, gfxip: int) -> LatencySamples:
+def latency_samples(batch: Piece, links: WaitLinks, rows: int, gfxip: int) -> LatencySamples:
     """Return the samples of the waves of one batch."""
     found = told(batch, links)
     line = batch.line[links.newest].astype(np.int64)
@@ -128,17 +130,6 @@ def wait_latency(samples: LatencySamples) -> WaitLatency:
     return of_rows(table, np.lexsort((rows, -exact)))
 
 
-def joined(parts: Iterable[LatencySamples], rows: int) -> LatencySamples:
-    """Return the samples of several sets of waves together."""
-    parts = list(parts)
-    if not parts:
-        return LatencySamples.none(rows)
-    key, count = counted(
-        np.concatenate([part.key for part in parts]), np.concatenate([part.count for part in parts])
-    )
-    return LatencySamples(key, count, np.sum([part.censored for part in parts], axis=0))
-
-
 def counted(key: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return distinct keys, ascending, and the sum of the counts of each."""
     distinct, place = np.unique(key, return_inverse=True)
@@ -152,3 +143,151 @@ def _at(latency: np.ndarray, upto: np.ndarray, rank: np.ndarray, is_known: np.nd
     value = np.full(len(rank), np.nan)
     value[is_known] = latency[np.searchsorted(upto, rank[is_known], side="right")]
     return value
+
+
+_PAIR_SHIFT = 32  # bits of a producer beside its wait in a key
+
+
+@dataclass(frozen=True, eq=False)
+class BlockingSums:
+    """Sums over some waves."""
+
+    hits: np.ndarray  # int64 [code rows], executions of each wait, 0 for other lines
+    stall: np.ndarray  # int64 [code rows], cycles
+    blocked: np.ndarray  # int64 [code rows], executions whose end tells the latency of the newest producer
+    pair: np.ndarray  # int64, wait line << 32 | producer line, ascending
+    n: np.ndarray  # int64 [pairs], executions of the wait that required the producer
+    charged: np.ndarray  # int64 [pairs], cycles of stall
+
+    @classmethod
+    def joined(cls, parts: Sequence[BlockingSums], rows: int) -> BlockingSums:
+        """Return the sums of several sets of waves together, of a program of so many rows."""
+        none, empty = np.zeros(rows, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        keys = np.concatenate([empty, *(part.pair for part in parts)])
+        pair, n = counted(keys, np.concatenate([empty, *(part.n for part in parts)]))
+        charged = np.concatenate([empty, *(part.charged for part in parts)])
+        return cls(
+            sum((part.hits for part in parts), none),
+            reduce(saturated.later, [none, *(part.stall for part in parts)]),
+            sum((part.blocked for part in parts), none),
+            pair,
+            n,
+            saturated.sums(np.searchsorted(pair, keys), charged, len(pair)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Blocking:
+    """One row a wait line that ran, most stall first; row i has the producers `first[i]:first[i + 1]`.
+
+    Producers of a wait are sorted by charged stall, then by line.  What is not charged to any is stall of
+    executions that had nothing outstanding as far as is known.
+    """
+
+    line: np.ndarray  # int32 [n], code row of the wait
+    hits: np.ndarray  # int64 [n]
+    stall: np.ndarray  # int64 [n], cycles
+    blocked: np.ndarray  # int64 [n]
+    first: np.ndarray  # int64 [n + 1]
+    producer: np.ndarray  # int32, code row
+    n: np.ndarray  # int64
+    charged: np.ndarray  # int64, cycles
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def producers(self, row: int) -> slice:
+        """Where the producers of a wait are."""
+        return slice(int(self.first[row]), int(self.first[row + 1]))
+
+
+def blocking_sums(batch: Piece, links: WaitLinks, rows: int, is_wait: np.ndarray) -> BlockingSums:
+    """Return the sums of one batch; `is_wait` says which of the code rows ask a counter for anything."""
+    line = batch.line
+    inside = np.flatnonzero((line >= 0) & (line < rows))
+    waits = inside[is_wait[line[inside]]]
+    hits = np.bincount(line[waits], minlength=rows)
+    stall = saturated.sums(line[waits], batch.stall[waits], rows)
+    exact = links.token[told(batch, links).is_exact]
+    wait, producer = _distinct(links, line)
+    newest, of_newest = _charged_pairs(batch, links)
+    pair, n = counted(
+        np.concatenate([line[wait].astype(np.int64) << _PAIR_SHIFT | producer, newest]),
+        np.concatenate([np.ones(len(wait), dtype=np.int64), np.zeros(len(newest), dtype=np.int64)]),
+    )
+    charged = saturated.sums(np.searchsorted(pair, newest), of_newest, len(pair))
+    return BlockingSums(hits, stall, np.bincount(line[exact], minlength=rows), pair, n, charged)
+
+
+def blocking(sums: BlockingSums) -> Blocking:
+    """Return the ranking."""
+    lines = np.flatnonzero(sums.hits)
+    lines = lines[np.lexsort((lines, -sums.stall[lines]))]
+    wait, producer = sums.pair >> _PAIR_SHIFT, sums.pair & ((1 << _PAIR_SHIFT) - 1)
+    place = np.full(len(sums.hits), -1, dtype=np.int64)
+    place[lines] = np.arange(len(lines))
+    order = np.lexsort((producer, -sums.charged, place[wait]))
+    counts = np.bincount(place[wait], minlength=len(lines))
+    return Blocking(
+        lines.astype(np.int32),
+        sums.hits[lines],
+        sums.stall[lines],
+        sums.blocked[lines],
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        producer[order].astype(np.int32),
+        sums.n[order],
+        sums.charged[order],
+    )
+
+
+def _distinct(links: WaitLinks, line: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (token of the wait, producer line) of every execution, each pair once."""
+    token, producer = links.token[links.row_of], line[links.producers].astype(np.int64)
+    order = np.lexsort((producer, token))
+    token, producer = token[order], producer[order]
+    is_new = np.ones(len(token), dtype=bool)
+    is_new[1:] = (token[1:] != token[:-1]) | (producer[1:] != producer[:-1])
+    return token[is_new], producer[is_new]
+
+
+def _charged_pairs(batch: Piece, links: WaitLinks) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pair and the stall of each execution: of several counters the newest producer of all."""
+    if not len(links):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    begins = np.flatnonzero(np.append(True, links.token[1:] != links.token[:-1]))
+    newest, token = np.maximum.reduceat(links.newest, begins), links.token[begins]
+    pair = batch.line[token].astype(np.int64) << _PAIR_SHIFT | batch.line[newest]
+    return pair, batch.stall[token].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class WaitSummary:
+    """The answer for the waves that were there."""
+
+    blocking: Blocking
+    latency: WaitLatency
+    waves: int  # how many
+    of: int  # waves of the trace
+
+
+def wait_summary(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> WaitSummary:
+    """Return the waits of the waves whose index row is in `rows` (None: all), each wave once."""
+    code, count = trace.code, len(trace.code)
+    effect = rules(code, trace.gfxip, trace.target).effect
+    is_wait = np.array(
+        [text.startswith("s_wait") and bool(effect(text).waits) for text in code.text], dtype=bool
+    )
+    sums, samples, waves = [], [], 0
+    for piece in pieces(batches, rows):
+        links = replay(piece, code, trace.gfxip, trace.target)
+        sums.append(blocking_sums(piece, links, count, is_wait))
+        samples.append(latency_samples(piece, links, count, trace.gfxip))
+        waves += len(piece.waves)
+    return WaitSummary(
+        blocking(BlockingSums.joined(sums, count)),
+        wait_latency(LatencySamples.joined(samples, count)),
+        waves,
+        len(trace.waves),
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
-from rcv_py.analysis.program.matrix_passes import matrix_use
+from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about
 from rcv_py.cli.options.wait_options import BubblesOptions

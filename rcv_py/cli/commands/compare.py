@@ -6,10 +6,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from rcv_py.analysis.compare.changes import Change, changes
+from rcv_py.analysis.compare.changes import Change, changes, numbers, sides
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
-from rcv_py.analysis.compare.facts import numbers, sides
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import UsageError
@@ -21,11 +20,11 @@ from rcv_py.cli.options.cost_options import CompareOptions
 from rcv_py.cli.pooled import pooled
 from rcv_py.cli.report import bold, json_text, print_facts
 from rcv_py.cli.results import ordered, print_csv, print_shown
-from rcv_py.cli.views.compare_summary import junit, launch_document, markdown
+from rcv_py.cli.views.compare_summary import junit, markdown
 from rcv_py.cli.views.compare_views import VIEWS
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.results.compare import UNITS, change_table
+from rcv_py.results.compare import UNITS, change_table, facts
 from rcv_py.results.table import Table
 
 POOL_BYTES = 32_000_000  # more than this is read by several processes
@@ -56,7 +55,7 @@ def run(arguments: CompareOptions) -> int:
     if arguments.csv:
         print_csv(shown)
     elif arguments.json:
-        document = _document(arguments, found, rows, shown)
+        document = facts(found, rows, arguments.by) | {"rows": shown.rows()}
         print(json_text("rcv.compare/1", document, about(arguments, *traces, waves=waves)))
     elif arguments.markdown:
         print(markdown(found, rows, arguments.by, arguments.top))
@@ -119,36 +118,3 @@ def _print(arguments: CompareOptions, found: Comparison, rows: Sequence[Change],
 
 
 _MEASURES = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
-
-
-def _document(
-    arguments: CompareOptions, found: Comparison, rows: Sequence[Change], shown: Table
-) -> dict[str, Any]:
-    kernel = found.kernel
-    document: dict[str, Any] = {
-        "a": found.a.name,
-        "b": found.b.name,
-        "verdict": found.verdict.value,
-        "per": found.judgement.basis,
-        "sentence": found.judgement.sentence,
-        "notes": list(found.notes),
-        "measure": found.measure,
-        "same_instructions": found.align.is_same,
-        "by": arguments.by,
-        "of": len(rows),
-        "beyond_noise": sum(row.is_real for row in rows),
-        "kernel": None,
-        "rows": shown.rows(),
-    }
-    if kernel is not None:
-        document["kernel"] = {
-            "waves": kernel.waves,
-            "hits_per_wave": kernel.hits_per_wave,
-            "cycles_per_wave": kernel.per_wave,
-            "cycles_per_hit": kernel.per_hit,
-            "covered": kernel.covered,
-            "ratio_at_equal_hits": {"value": kernel.at_equal_hits.value, "noise": kernel.at_equal_hits.noise},
-            "ratio_per_wave": {"value": kernel.a_wave.value, "noise": kernel.a_wave.noise},
-            "launch": launch_document(kernel.launch),
-        }
-    return document

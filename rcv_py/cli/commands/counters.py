@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.counters.counter_help import how_to_record
-from rcv_py.analysis.counters.counter_summary import CounterRow, derived_rows, raw_rows
 from rcv_py.analysis.counters.counters import Counters, counters
-from rcv_py.analysis.counters.derived_counters import DerivedSet, derived_counters
-from rcv_py.analysis.counters.formula.definitions import MAX_TEXT, Definitions, read_definitions
-from rcv_py.analysis.counters.formula.errors import FormulaError
+from rcv_py.analysis.counters.derived_counters import (
+    CounterRow,
+    DerivedSet,
+    derived_counters,
+    derived_rows,
+    raw_rows,
+)
+from rcv_py.analysis.counters.formula.evaluate import MAX_TEXT, Definitions, read_definitions
+from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects

@@ -15,7 +15,7 @@ from rcv_py.cli.progress import progress
 from rcv_py.cli.report import json_text
 from rcv_py.export.table_files import write_tables
 from rcv_py.export.tables import TABLES
-from rcv_py.export.traces.perfetto import TraceChoices, write_perfetto
+from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -66,7 +66,7 @@ def _perfetto(trace: Trace, rows: list[int] | None, arguments: ExportOptions) ->
             target,
             rows=rows,
             spans=markers(trace),
-            choices=TraceChoices(cycles=arguments.cycles),
+            cycles=arguments.cycles,
             report=report,
         )
     lost = f", {plural(done.missing, 'wave')} could not be read" if done.missing else ""

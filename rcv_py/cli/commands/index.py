@@ -19,7 +19,7 @@ from rcv_py.cli.options.capture_options import IndexOptions
 from rcv_py.cli.progress import watched
 from rcv_py.cli.report import json_text
 from rcv_py.cli.results import print_shown
-from rcv_py.export.report.library import library_markdown, library_page
+from rcv_py.export.report.index import library_markdown, library_page
 from rcv_py.formats.locate import locate
 from rcv_py.results.library import library_table
 from rcv_py.work.library import library_rows

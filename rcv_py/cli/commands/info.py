@@ -10,7 +10,6 @@ from typing import Any
 
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.health.check import check_waves
-from rcv_py.analysis.overview.summary import info
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
@@ -18,23 +17,12 @@ from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plura
 from rcv_py.cli.about import about
 from rcv_py.cli.opening import batches, captures
 from rcv_py.cli.options.capture_options import InfoOptions
-from rcv_py.cli.report import Column, bold, json_text, plain, print_facts, print_table
-from rcv_py.formats.open import open_trace
-from rcv_py.formats.summary import capture_entry
+from rcv_py.cli.report import bold, json_text, plain, print_facts
+from rcv_py.cli.results import print_csv, print_shown
+from rcv_py.formats.open import capture_entry, open_trace
 from rcv_py.model.trace import INFERRED, CaptureEntry, Trace
+from rcv_py.results.info import capture_table, info
 from rcv_py.state.wave_store import WaveStore
-
-_CAPTURES = (
-    Column("capture", elastic="left"),
-    Column("waves", True),
-    Column("instructions", True),
-    Column("executed", True),
-    Column("mapped", True),
-    Column("hits", True),
-    Column("latency", True),
-    Column("kernel", elastic="right"),
-    Column("note", elastic="right"),
-)
 
 
 def run(arguments: InfoOptions) -> int:
@@ -51,17 +39,13 @@ def run(arguments: InfoOptions) -> int:
                 hint="Name one of them.",
             )
         entries = [capture_entry(capture) for capture in below]
+        table = capture_table(entries, [_below(path, entry) for entry in entries])
         if arguments.json:
-            print(
-                json_text(
-                    "rcv.captures/1", {"captures": list(map(_entry, entries))}, _about(arguments, entries)
-                )
-            )
+            print(json_text("rcv.captures/1", {"captures": table.rows()}, _about(arguments, entries)))
         elif arguments.csv:
-            rows = [_entry(entry) for entry in entries]
-            sys.stdout.write(csv_text(list(rows[0]), [list(row.values()) for row in rows]))
+            print_csv(table)
         else:
-            print_table(_CAPTURES, [_row(path, entry) for entry in entries])
+            print_shown(table)
         return 0
     return _one(path, arguments)
 
@@ -112,26 +96,6 @@ def _of_waves(trace: Trace) -> tuple[Problem, ...]:
 def _about(arguments: InfoOptions, entries: Sequence[CaptureEntry]) -> dict[str, Any]:
     said = [f"{entry.name}: {entry.note}" for entry in entries if entry.note]
     return about(arguments, names=[entry.name for entry in entries], problems=said)
-
-
-def _entry(entry: CaptureEntry) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "path": str(entry.path),
-        "kernel": entry.kernel,
-        "waves": entry.waves,
-        "instructions": entry.instructions,
-        "executed": entry.executed,
-        "mapped": entry.mapped,
-        "hits": entry.hits,
-        "latency": entry.latency,
-        "note": entry.note,
-    }
-
-
-def _row(root: Path, entry: CaptureEntry) -> list[str]:
-    numbers = (entry.waves, entry.instructions, entry.executed, entry.mapped, entry.hits, entry.latency)
-    return [_below(root, entry), *map(count, numbers), entry.kernel, entry.note]
 
 
 def _below(root: Path, entry: CaptureEntry) -> str:

@@ -6,10 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost.distribution import MEASURE_TEXT, line_hits
-from rcv_py.analysis.cost.distribution_view import DistributionView, Wanted, distribution_view
-from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.cost.places import source_of
+from rcv_py.analysis.cost.distribution import (
+    MEASURE_TEXT,
+    DistributionView,
+    Wanted,
+    distribution_view,
+    line_hits,
+)
+from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural

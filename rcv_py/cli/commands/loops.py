@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.iterations.loop_summary import loop_summary
-from rcv_py.analysis.iterations.phases import PHASES
+from rcv_py.analysis.iterations.loop_summary import PHASES, loop_summary
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.about import about

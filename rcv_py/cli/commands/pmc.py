@@ -2,50 +2,43 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-from rcv_py.analysis.counters.pmc.counters import counter_of, family_of, pmc_lines, role_values
 from rcv_py.analysis.counters.pmc.decision import Decision, Step, decision, missing
 from rcv_py.analysis.counters.pmc.original import CHANNELS, original_numbers
-from rcv_py.analysis.counters.pmc.text import ratio, share, span, traffic_facts
-from rcv_py.analysis.counters.pmc.traffic import Traffic, traffic
-from rcv_py.base.csv_text import csv_text
+from rcv_py.analysis.counters.pmc.traffic import (
+    Traffic,
+    counter_of,
+    family_of,
+    pmc_lines,
+    ratio,
+    role_values,
+    share,
+    span,
+    traffic,
+    traffic_facts,
+)
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import byte_size, count, plural, short_count, short_kernel
+from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.about import about
 from rcv_py.cli.options.device_options import PmcOptions
 from rcv_py.cli.original_pmc import NOTHING, original_lines
-from rcv_py.cli.report import Column, json_text, print_facts, print_table, print_wrapped
+from rcv_py.cli.report import json_text, print_facts, print_wrapped
+from rcv_py.cli.results import print_csv, print_shown
 from rcv_py.formats.pmc_files import pmc_table
 from rcv_py.model.pmc import PmcTable
+from rcv_py.results.pmc import pmc_table as pmc_rows
 
 SCHEMA = "rcv.pmc/1"
 TOLD = 3  # kernels whose tests are printed
 MEGABYTE = 1e6
 _NEEDED = ("hits", "misses", "reads", "reads_32", "reads_64", "reads_128")
-_COLUMNS = (
-    Column("kernel", elastic="right"),
-    *(
-        Column(name, True)
-        for name in ("dispatches", "L2 hits", "lookups", "reads", "32 B", "read", "written", "over-fetch")
-    ),
-    Column("branch"),
-)
 _OLDER = "gfx942 has no counters of 64 and 128 bytes: there, TCC_BUBBLE_sum counts those of 128."
 _LIMITS = (
     "Numbers are means of a dispatch. Counters tell how much was moved, not how long anything waited; "
     "they count between L2 and memory, so what the Infinity Cache delivers counts as memory. "
     "Recording them lengthens kernels and runs them one by one."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    found: Traffic
-    decided: Decision
 
 
 def run(arguments: PmcOptions) -> int:
@@ -56,16 +49,25 @@ def run(arguments: PmcOptions) -> int:
         return _original(arguments, table, ideal)
     found = traffic(table, arguments.by, arguments.kernel, ideal, arguments.channels or 1)
     _check(arguments, table, found)
-    rows = [_Row(one, decision(one)) for one in found]
-    shown = rows[: arguments.top or None]
+    shown = [(one, decision(one)) for one in found[: arguments.top or None]]
+    rows = pmc_rows(shown, family_of(table))
     if arguments.csv:
-        head = list(_flat(shown[0]))
-        sys.stdout.write(csv_text(head, [list(_flat(row).values()) for row in shown]))
+        print_csv(rows)
     elif arguments.json:
-        document = _document(arguments, table, rows, shown)
+        document = {
+            "files": list(table.files),
+            "by": arguments.by,
+            "kernel": arguments.kernel or None,
+            "ideal_bytes": ideal or None,
+            "channels": arguments.channels or 1,
+            "notes": [*table.notes, *_repeats(table)],
+            "of": len(found),
+            "rows": rows.rows(),
+        }
         print(json_text(SCHEMA, document, about(arguments, problems=table.notes)))
     else:
-        _print(table, arguments, rows, shown)
+        print_shown(rows)
+        _print(table, arguments, len(found), shown)
     return 0
 
 
@@ -99,14 +101,15 @@ def _check(arguments: PmcOptions, table: PmcTable, found: Sequence[Traffic]) -> 
         )
 
 
-def _print(table: PmcTable, arguments: PmcOptions, rows: Sequence[_Row], shown: Sequence[_Row]) -> None:
-    print_table(_COLUMNS, [_cells(row) for row in shown])
-    unit = plural(len(rows), arguments.by, "dispatches" if arguments.by == "dispatch" else "")
+def _print(
+    table: PmcTable, arguments: PmcOptions, count: int, shown: Sequence[tuple[Traffic, Decision]]
+) -> None:
+    unit = plural(count, arguments.by, "dispatches" if arguments.by == "dispatch" else "")
     of = plural(len(table.files), "file")
     print(f"\n{len(shown):,} of {unit} in {of}.")
     for row in shown[:TOLD]:
         print()
-        _tell(row, family_of(table))
+        _tell(*row, family_of(table))
     if len(shown) > TOLD:
         print(f"\nThe tests of the first {TOLD} are told; --kernel NAME chooses others.")
     print()
@@ -124,8 +127,7 @@ def _repeats(table: PmcTable) -> Iterator[str]:
         )
 
 
-def _tell(row: _Row, family: str) -> None:
-    found, decided = row.found, row.decided
+def _tell(found: Traffic, decided: Decision, family: str) -> None:
     print(f"{_name(found)}: {decided.branch.name}")
     print_wrapped(f"{decided.branch.sentence} {decided.branch.remedy}", 2)
     print_facts(list(traffic_facts(found)))
@@ -145,24 +147,6 @@ def _tell(row: _Row, family: str) -> None:
             print_wrapped(_OLDER, 2)
 
 
-def _cells(row: _Row) -> list[str]:
-    found = row.found
-    counted = found.counted
-    lookups = None if found.hit_rate is None else (counted["hits"] or 0.0) + (counted["misses"] or 0.0)
-    return [
-        _name(found),
-        count(found.dispatches),
-        share(found.hit_rate),
-        "" if lookups is None else short_count(lookups),
-        "" if counted["reads"] is None else short_count(counted["reads"]),
-        share(found.partial),
-        span(found.read, byte_size),
-        span(found.written, byte_size),
-        span(found.over_fetch, ratio),
-        row.decided.branch.name,
-    ]
-
-
 def _name(found: Traffic) -> str:
     name = short_kernel(found.name)
     return f"{name} (dispatch {found.dispatch})" if found.dispatch else name
@@ -171,65 +155,3 @@ def _name(found: Traffic) -> str:
 def _answer(test: Step) -> str:
     measured = span(test.value, ratio if test.name == "over_fetch" else share)
     return f"{measured}, so {test.answer}" if measured else test.answer
-
-
-def _flat(row: _Row) -> dict[str, Any]:
-    """A row as CSV and JSON write it: bytes, counts and shares of a dispatch."""
-    found = row.found
-    pairs = {
-        "read": found.read,
-        "written": found.written,
-        "over_fetch": found.over_fetch,
-        "hit_rates": found.hit_rates,
-    }
-    return {
-        "kernel": found.name,
-        "dispatch": found.dispatch or None,
-        "dispatches": found.dispatches,
-        **dict(found.counted),
-        "hit_rate": found.hit_rate,
-        "partial": found.partial,
-        "dram": found.dram,
-        **{f"{name}_least": None if one is None else one.least for name, one in pairs.items()},
-        **{f"{name}_most": None if one is None else one.most for name, one in pairs.items()},
-        "nanoseconds": found.nanoseconds,
-        "branch": row.decided.branch.name,
-    }
-
-
-def _document(
-    arguments: PmcOptions, table: PmcTable, rows: Sequence[_Row], shown: Sequence[_Row]
-) -> dict[str, Any]:
-    return {
-        "files": list(table.files),
-        "by": arguments.by,
-        "kernel": arguments.kernel or None,
-        "ideal_bytes": (arguments.ideal_mb or 0.0) * MEGABYTE or None,
-        "channels": arguments.channels or 1,
-        "notes": [*table.notes, *_repeats(table)],
-        "of": len(rows),
-        "rows": [_flat(row) | _decided(row, family_of(table)) for row in shown],
-    }
-
-
-def _decided(row: _Row, family: str) -> dict[str, Any]:
-    lacks = missing(row.decided)
-    return {
-        "because": row.decided.branch.sentence,
-        "remedy": row.decided.branch.remedy,
-        "decided_by": row.decided.deciding or None,
-        "tests": [
-            {
-                "name": test.name,
-                "question": test.question,
-                "least": None if test.value is None else test.value.least,
-                "most": None if test.value is None else test.value.most,
-                "limit": test.limit,
-                "answer": test.answer,
-                "means": test.means,
-            }
-            for test in row.decided.tests
-        ],
-        "missing": [name for name in (counter_of(key, family) for key in lacks) if name],
-        "record": list(pmc_lines(lacks, family)),
-    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.cost.source_lines import Reasons, SourceLines, reasons, source_lines
+from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, reasons, source_lines
 from rcv_py.analysis.waves.populations import ALL
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about

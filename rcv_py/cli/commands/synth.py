@@ -13,8 +13,7 @@ from rcv_py.base.whole_files import unwritable, whole_folder
 from rcv_py.cli.about import about
 from rcv_py.cli.options.output_options import SynthOptions
 from rcv_py.cli.report import Column, json_text, print_table
-from rcv_py.synth.sample import Sample
-from rcv_py.synth.variants import SAMPLES
+from rcv_py.synth.samples import SAMPLES, Sample
 
 
 def run(arguments: SynthOptions) -> int:

@@ -16,12 +16,11 @@ from rcv_py.cli.about import about
 from rcv_py.cli.opening import captures, facts_of
 from rcv_py.cli.options.capture_options import TriageOptions
 from rcv_py.cli.pooled import pooled
-from rcv_py.cli.report import bold, json_text, print_facts, print_wrapped, width_of
+from rcv_py.cli.report import bold, json_text, print_facts, print_wrapped
 from rcv_py.cli.results import print_csv, print_shown
 from rcv_py.cli.wave_choice import wave_facts
-from rcv_py.formats.open import open_trace
+from rcv_py.formats.open import capture_entry, open_trace
 from rcv_py.formats.run_files import run_facts
-from rcv_py.formats.summary import capture_entry
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table
@@ -114,15 +113,9 @@ def _print_rest(found: Findings, shown: tuple[Finding, ...]) -> None:
 
 
 def _print_one(number: int, one: Finding) -> None:
-    title, gain = f"{number:>2}  {one.title}", f"  {one.gain_text}" if one.gain_text else ""
-    width = width_of(sys.stdout)
-    gap = "" if width is None or len(title + gain) <= width else "\n  "
-    print(f"\n{bold(title, sys.stdout)}{gap}{gain}")
-    if one.stake:
-        stake = f"{one.stake} of {one.unit}."
-        print_wrapped(stake[:1].upper() + stake[1:], indent=4)
-    print_wrapped(one.sentence, indent=4)
-    print_wrapped(f"→ {one.remedy}", indent=4)
+    print(f"\n{bold(f'{number:>2}  {one.title}', sys.stdout)}")
+    for label, sentence in one.parts:
+        print_wrapped(f"{label}: {sentence}" if label else sentence, indent=4)
     for place in one.evidence:
         print_wrapped(f"· {place}", indent=6)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.waits.wait_summary import WaitSummary, wait_summary
+from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.about import about

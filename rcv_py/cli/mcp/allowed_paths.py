@@ -33,13 +33,8 @@ class AllowedPaths:
 
     def readable(self, name: str) -> Path:
         """Return the path that a name, relative to the root or absolute, leads to; outside: UsageError."""
-        path = _resolved(self.root, name)
-        if not path.is_relative_to(self.root):
-            raise UsageError(
-                f"{name} lies outside of {self.root}.",
-                hint="Captures are read below that folder only; `rcv mcp --root DIR` chooses another.",
-            )
-        return path
+        hint = "Captures are read below that folder only; `rcv mcp --root DIR` chooses another."
+        return _inside(self.root, name, hint)
 
     def writable(self, name: str) -> Path:
         """Return the path to write to, inside the folder for written files; anywhere else: UsageError."""
@@ -48,18 +43,16 @@ class AllowedPaths:
                 f"{name} cannot be written: this server writes no files.",
                 hint="`rcv mcp --out DIR` names a folder for them.",
             )
-        path = _resolved(self.out, name)
-        if not path.is_relative_to(self.out):
-            raise UsageError(
-                f"{name} lies outside of {self.out}.",
-                hint="Files are written into that folder only; give a name without a folder.",
-            )
-        return path
+        hint = "Files are written into that folder only; give a name without a folder."
+        return _inside(self.out, name, hint)
 
 
-def _resolved(base: Path, name: str) -> Path:
-    """The path without links and `..`; a name that no file can have raises UsageError."""
+def _inside(base: Path, name: str, hint: str) -> Path:
+    """The path below a folder without links and `..`; a name that no file can have raises UsageError."""
     try:
-        return Path(os.path.realpath(base / name))
+        path = Path(os.path.realpath(base / name))
     except (OSError, ValueError) as error:
         raise UsageError(f"{name!r} cannot be a path.", hint="Give the path of a capture.") from error
+    if not path.is_relative_to(base):
+        raise UsageError(f"{name} lies outside of {base}.", hint=hint)
+    return path

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -14,11 +15,10 @@ from urllib.parse import quote, unquote
 import orjson
 
 from rcv_py.base.errors import Cancelled, RcvError, UsageError
-from rcv_py.base.text import count, escaped_json
-from rcv_py.cli.arguments import NAMES
+from rcv_py.base.text import count, elide_right, escaped_json, visible
+from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.mcp.answers import Outcome, Reply, failure, reply
-from rcv_py.cli.mcp.runner import CommandRunner
+from rcv_py.cli.mcp.runner import CommandRunner, Outcome
 from rcv_py.cli.mcp.tools import HELP, MAX_KB, PICTURE, USUAL_KB, Tool, short, tools
 from rcv_py.formats.locate import locate
 from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
@@ -33,9 +33,10 @@ STOPPED = "The analysis stopped unexpectedly, probably for lack of memory."
 STOPPED_HINT = "Ask for less at a time, or analyse this capture on a machine with more memory."
 TIMEOUT_HINT = "Ask for less at a time, or use the command line, which has no limit."
 _DEPTH = 6
-_SCHEME = "rcv://"
-_INDEX = f"{_SCHEME}captures"
-_SCHEMAS = f"{_SCHEME}schemas"
+_INDEX, _SCHEMAS = "rcv://captures", "rcv://schemas"
+_CAPTURE, _SCHEMA = "rcv://capture/", "rcv://schema/"
+_VALUE_LETTERS = 160  # of a value in a short text
+_NOT_SAID = ("schema", "rcv")
 T = TypeVar("T")
 
 
@@ -74,6 +75,49 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """A result: a short text, the document, perhaps a picture; or a sentence of failure."""
+
+    text: str
+    document: dict[str, Any] | None = None
+    picture: bytes | None = None  # PNG
+    is_error: bool = False
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def failure(sentence: str, hint: str = "") -> Reply:
+    """Return the result of a call that failed."""
+    return Reply(f"{sentence} {hint}".strip(), is_error=True)
+
+
+def reply(outcome: Outcome, words: list[str], max_kb: int) -> Reply:
+    """Return the result for how a command ended; its document has been shortened to `max_kb` KB, 0: not."""
+    meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": outcome.code}
+    has_nothing = outcome.document is None and not outcome.text
+    if outcome.error and (has_nothing or outcome.code == ExitCode.USAGE):
+        texts = (f"{outcome.error} {outcome.hint}".strip(), outcome.text.strip())
+        return Reply("\n".join(filter(None, texts)), is_error=True, meta=meta)
+    if outcome.document is None:
+        return Reply(outcome.text.strip(), {"printed": outcome.text.splitlines()}, meta=meta)
+    said = sentences(outcome.document)
+    if outcome.cut:
+        cut = ", ".join(outcome.cut)
+        said += f" Shortened to {max_kb} KB: {cut}. For more: a filter, top, or max_kb (0: all)."
+    return Reply(visible(said), outcome.document, meta=meta)
+
+
+def sentences(document: dict[str, Any]) -> str:
+    """Return what a document is about: its single values, and how long its lists are."""
+    parts = []
+    for key, value in document.items():
+        if isinstance(value, list):
+            parts.append(f"{key}: {count(len(value))}")
+        elif isinstance(value, str | int | float) and value not in ("", True, False) and key not in _NOT_SAID:
+            parts.append(f"{key}: {elide_right(str(value), _VALUE_LETTERS)}")
+    return f"{document.get('schema', 'a document')}; {'; '.join(parts)}." if parts else "A document."
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A resource: its address, a name, and what it tells."""
 
@@ -101,7 +145,9 @@ class ToolHandler:
             if name == PICTURE:
                 return self._picture(tool, given, request)
             max_kb = _max_kb(given) if tool.has_json else 0
-            words = tool.words(self._with_target(tool, given), self.paths)
+            if "out_dir" in tool.actions and not (given.get("out") or given.get("out_dir")):
+                given = {**given, "out_dir": "."}  # the folder for written files, not the one we run in
+            words = tool.words(given, self.paths)
         except UsageError as error:
             return failure(str(error), error.hint)
         return self._run(words, request, max_kb)
@@ -138,11 +184,6 @@ class ToolHandler:
         except CallTimedOut as error:
             raise RcvError(str(error), TIMEOUT_HINT) from error
 
-    def _with_target(self, tool: Tool, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Reports without a name go into the folder for written files, not into the one we run in."""
-        needs_folder = "out_dir" in tool.actions and not (given.get("out") or given.get("out_dir"))
-        return {**given, "out_dir": "."} if needs_folder else given
-
     def _picture(self, tool: Tool, given: Mapping[str, Any], request: Request) -> Reply:
         """Draw in a process of its own; without a name the picture is only sent."""
         if given.get("out"):
@@ -158,21 +199,15 @@ class ToolHandler:
 
     def pages(self) -> list[Page]:
         """Return the resources: the index, captures below the root, and schemas of documents."""
-        pages = [Page(_INDEX, "captures", "All captures below the root, ranked, as rcv index tells of them")]
-        if "schema" in NAMES:
-            pages.append(Page(_SCHEMAS, "schemas", "The schemas of all documents that tools answer with"))
         captures = self._captures()
-        for path in captures[:MAX_LISTED]:
-            name = str(path.relative_to(self.paths.root))
-            more = f"; {count(len(captures))} in all" if len(captures) > MAX_LISTED else ""
-            pages.append(
-                Page(
-                    f"{_SCHEME}capture/{quote(name)}",
-                    name,
-                    f"What the capture holds, as rcv info tells{more}",
-                )
-            )
-        return pages
+        more = f"; {count(len(captures))} in all" if len(captures) > MAX_LISTED else ""
+        names = [str(path.relative_to(self.paths.root)) for path in captures[:MAX_LISTED]]
+        text = f"What the capture holds, as rcv info prints it{more}"
+        return [
+            Page(_INDEX, "captures", "All captures below the root, ranked, as rcv index prints them"),
+            Page(_SCHEMAS, "schemas", "The schemas of all documents that tools answer with"),
+            *(Page(f"{_CAPTURE}{quote(name)}", name, text) for name in names),
+        ]
 
     def read(self, uri: str, request: Request) -> str:
         """Return the JSON text of a resource; raise RcvError with a sentence if it cannot be read."""
@@ -184,14 +219,14 @@ class ToolHandler:
     def _words_of(self, uri: str) -> list[str]:
         if uri == _INDEX:
             return ["index", str(self.paths.root), "--json"]
-        if uri == _SCHEMAS and "schema" in NAMES:
+        if uri == _SCHEMAS:
             return ["schema", "--json"]
-        if uri.startswith(f"{_SCHEME}schema/") and "schema" in NAMES:
-            return ["schema", _plain(unquote(uri.removeprefix(f"{_SCHEME}schema/")))]
-        if uri.startswith(f"{_SCHEME}capture/"):
-            name = unquote(uri.removeprefix(f"{_SCHEME}capture/"))
+        name = unquote(uri.removeprefix(_SCHEMA).removeprefix(_CAPTURE))
+        if uri.startswith(_SCHEMA) and not name.startswith("-"):  # which would be an option
+            return ["schema", name]
+        if uri.startswith(_CAPTURE):
             return ["info", str(self.paths.readable(name)), "--json"]
-        raise UsageError(f"There is no resource {uri}.", hint=f"Try {_INDEX}.")
+        raise UsageError(f"There is no resource {uri}.", hint=f"Try {_INDEX} or {_SCHEMAS}.")
 
     def _captures(self) -> tuple[Path, ...]:
         try:
@@ -207,13 +242,6 @@ def _max_kb(given: Mapping[str, Any]) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UsageError(f"{MAX_KB} is a whole number, 0 or more, not {short(value)}.", hint="0 means all.")
     return min(value, MAX_KB_OF_ALL)
-
-
-def _plain(name: str) -> str:
-    """A name that cannot be taken for an option."""
-    if name.startswith("-"):
-        raise UsageError(f"There is no schema called {name}.", hint=f"{_SCHEMAS} lists them.")
-    return name
 
 
 def _with_picture(done: Reply, path: Path) -> Reply:

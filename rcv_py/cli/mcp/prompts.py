@@ -26,20 +26,12 @@ INSTRUCTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A workflow: its text has a {name} for each argument, of which (name, meaning, required) tell."""
+    """A workflow: its text has a {name} for each of the arguments (name, meaning, required)."""
 
     name: str
     title: str
     text: str
     arguments: tuple[tuple[str, str, bool], ...]
-
-    def filled(self, given: Mapping[str, str]) -> str:
-        """Return the text with the arguments; raise UsageError if a required one is missing."""
-        missing = [name for name, _, required in self.arguments if required and not given.get(name)]
-        if missing:
-            raise UsageError(f"{self.name} needs {' and '.join(missing)}.", hint=f"It is: {self.title}")
-        values = {name: given.get(name, "") or "(not given)" for name, _, _ in self.arguments}
-        return f"{self.text.format(**values)}\n\n{WORDING}"
 
 
 _CAPTURE = "a ui_output_* folder below the root"
@@ -91,6 +83,11 @@ BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 
 def prompt_text(name: str, given: Mapping[str, str]) -> str:
     """Return the text of a prompt; raise UsageError for an unknown one or a missing argument."""
-    if name not in BY_NAME:
+    prompt = BY_NAME.get(name)
+    if prompt is None:
         raise UsageError(f"There is no prompt {name}.", hint=f"There are {', '.join(BY_NAME)}.")
-    return BY_NAME[name].filled(given)
+    missing = [one for one, _, required in prompt.arguments if required and not given.get(one)]
+    if missing:
+        raise UsageError(f"{name} needs {' and '.join(missing)}.", hint=f"It is: {prompt.title}")
+    values = {one: given.get(one, "") or "(not given)" for one, _, _ in prompt.arguments}
+    return f"{prompt.text.format(**values)}\n\n{WORDING}"

@@ -17,8 +17,7 @@ from mcp.server.stdio import stdio_server
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
 from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.mcp.answers import Reply
-from rcv_py.cli.mcp.handler import Request, ToolHandler, command_pool
+from rcv_py.cli.mcp.handler import Reply, Request, ToolHandler, command_pool
 from rcv_py.cli.mcp.prompts import INSTRUCTIONS, PROMPTS, Prompt, prompt_text
 from rcv_py.cli.mcp.tools import Tool, help_tool
 from rcv_py.formats.input.run_places import ROOT
@@ -53,11 +52,11 @@ def make_server(handler: ToolHandler) -> Server[Any]:
 
     async def list_resources(context: Any, request: Any) -> types.ListResourcesResult:
         pages = await anyio.to_thread.run_sync(handler.pages)
-        found = [
+        resources = [
             types.Resource(uri=page.uri, name=page.name, description=page.text, mime_type=JSON)
             for page in pages
         ]
-        return types.ListResourcesResult(resources=found)
+        return types.ListResourcesResult(resources=resources)
 
     async def read_resource(
         context: Any, request: types.ReadResourceRequestParams
@@ -111,18 +110,17 @@ def _refusal(error: RcvError) -> MCPError:
 
 
 def definitions(offered: Mapping[str, Tool]) -> list[types.Tool]:
-    """Return what a client is told of the tools."""
-    return [*map(_tool, offered.values()), types.Tool(**help_tool(offered))]
-
-
-def _tool(tool: Tool) -> types.Tool:
-    """The definition of a tool: short, since an agent reads all of them before its first call."""
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool.short_schema,
-        annotations=types.ToolAnnotations(read_only_hint=not tool.writes),
-    )
+    """Return what a client reads of the tools: short, since an agent reads all before its first call."""
+    own = [
+        types.Tool(
+            name=tool.name,
+            description=tool.description,
+            input_schema=tool.short_schema,
+            annotations=types.ToolAnnotations(read_only_hint=not tool.writes),
+        )
+        for tool in offered.values()
+    ]
+    return [*own, types.Tool(**help_tool(offered))]
 
 
 def _prompt(prompt: Prompt) -> types.Prompt:

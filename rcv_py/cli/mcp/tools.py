@@ -181,34 +181,35 @@ class Tool:
     def words(self, given: Mapping[str, Any], paths: AllowedPaths) -> list[str]:
         """Return the words of the command line that a call stands for; raise UsageError if there is none."""
         self._check_names(given)
-        values = {name: given[name] for name in self.actions if given.get(name) is not None}
-        for name in self.actions:
-            if name not in values and (self.name, name) in _DEFAULTS:
-                values[name] = _DEFAULTS[self.name, name]
-        front: list[str] = []
+        values = {name: value for (tool, name), value in _DEFAULTS.items() if tool == self.name}
+        values |= {name: value for name, value in given.items() if value is not None}
+        places: list[str] = []
         options = ["--json"] if self.has_json else []
-        for name, value in values.items():
-            action = self.actions[name]
-            if _is_flag(action):
-                options += _flag(self.name, name, action, value)
+        for name, action in self.actions.items():
+            if name not in values:
                 continue
-            texts = list(self._texts(name, action, value, paths))
+            if _is_flag(action):
+                if not isinstance(values[name], bool):
+                    raise self._wrong(name, f"is true or false, not {short(values[name])}")
+                options += [action.option_strings[-1]] if values[name] else []
+                continue
+            texts = list(self._texts(name, action, values[name], paths))
             if not action.option_strings:
-                front += texts
+                places += texts
             elif action.nargs in _MANY:
                 options += [action.option_strings[-1], *texts]
             else:
                 options += [f"{action.option_strings[-1]}={text}" for text in texts]
-        return [self.name, *front, *options]
+        return [self.name, *places, *options]
 
     def _check_names(self, given: Mapping[str, Any]) -> None:
-        names = {*self.actions, MAX_KB} if self.has_json else set(self.actions)
+        names = sorted({*self.actions, MAX_KB} if self.has_json else self.actions)
         for name in given:
             if name not in names:
-                near = difflib.get_close_matches(str(name), sorted(names), 1)
+                near = difflib.get_close_matches(str(name), names, 1)
                 guess = f"Did you mean {near[0]}? " if near else ""
                 raise UsageError(
-                    f"{self.name} has no argument {name}.", hint=f"{guess}It has {', '.join(sorted(names))}."
+                    f"{self.name} has no argument {name}.", hint=f"{guess}It has {', '.join(names)}."
                 )
         lacking = [name for name in self.required if given.get(name) in (None, [])]
         if lacking:
@@ -219,39 +220,39 @@ class Tool:
     def _texts(self, name: str, action: argparse.Action, value: object, paths: AllowedPaths) -> Iterator[str]:
         values = value if isinstance(value, list) else [value]
         if len(values) > MAX_VALUES:
-            raise UsageError(
-                f"{name} of {self.name} has more than {MAX_VALUES:,} values.", hint="Ask in parts."
-            )
+            raise self._wrong(name, f"has more than {MAX_VALUES:,} values")
         if isinstance(value, list) and not _is_list(action):
-            raise UsageError(f"{name} of {self.name} is one value, not a list.", hint=_help(action))
+            raise self._wrong(name, "is one value, not a list")
+        may_be_option = not action.option_strings or action.nargs in _MANY
         for item in values:
             if isinstance(item, bool) or not isinstance(item, str | int | float):
-                raise UsageError(f"{name} of {self.name} cannot be {short(item)}.", hint=_help(action))
-            if len(_text(item)) > MAX_LETTERS:
-                raise UsageError(
-                    f"{name} of {self.name} has more than {MAX_LETTERS:,} letters.", hint=_help(action)
-                )
+                raise self._wrong(name, f"cannot be {short(item)}")
+            text = _text(item)
+            if len(text) > MAX_LETTERS:
+                raise self._wrong(name, f"has more than {MAX_LETTERS:,} letters")
             if action.type is Path:
-                yield str(paths.writable(_text(item)) if name in _TARGETS else paths.readable(_text(item)))
-            elif _text(item).startswith("-") and (not action.option_strings or action.nargs in _MANY):
-                raise UsageError(f"{name} of {self.name} cannot be {short(item)}.", hint=_help(action))
+                yield str(paths.writable(text) if name in _TARGETS else paths.readable(text))
+            elif text.startswith("-") and may_be_option:
+                raise self._wrong(name, f"cannot be {short(item)}")
             else:
-                yield _text(item)
+                yield text
+
+    def _wrong(self, name: str, what: str) -> UsageError:
+        return UsageError(f"{name} of {self.name} {what}.", hint=_help(self.actions[name]))
 
 
-def tools(commands: Iterable[Command] = COMMANDS, *, can_write: bool = False) -> dict[str, Tool]:
+def tools(*, can_write: bool = False) -> dict[str, Tool]:
     """Return the tools by name; those that write files only if they may."""
-    chosen = (command for command in commands if command.name not in NO_TOOLS)
-    return {command.name: tool_of(command) for command in chosen if can_write or command.name not in WRITERS}
+    left_out = NO_TOOLS if can_write else NO_TOOLS | WRITERS
+    return {command.name: _tool(command) for command in COMMANDS if command.name not in left_out}
 
 
-def tool_of(command: Command) -> Tool:
-    """Return the tool of one command."""
+def _tool(command: Command) -> Tool:
     parser = argparse.ArgumentParser(command.name)
     command.add(parser)
     actions = {action.dest: action for action in parser._actions}  # argparse has no public list of them
-    out = _LEFT_OUT | _LEFT_OUT_OF.get(command.name, frozenset())
-    kept = {name: action for name, action in actions.items() if name not in out}
+    left_out = _LEFT_OUT | _LEFT_OUT_OF.get(command.name, frozenset())
+    kept = {name: action for name, action in actions.items() if name not in left_out}
     return Tool(command, kept, "json" in actions, command.name in WRITERS)
 
 
@@ -310,9 +311,3 @@ def _help(action: argparse.Action) -> str:
     stated = r"\s*\(default:? [^()]*\)$" if action.default is not None else r"$^"
     text = re.sub(stated, "", text)
     return text[:1].upper() + text[1:] + "."
-
-
-def _flag(tool: str, name: str, action: argparse.Action, value: object) -> list[str]:
-    if not isinstance(value, bool):
-        raise UsageError(f"{name} of {tool} is true or false, not {short(value)}.", hint=_help(action))
-    return [action.option_strings[-1]] if value else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from rcv_py.base.numbers import MOST_DIGITS
+from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.text import elide_right
 
 MOST_BINS = 4096  # of a histogram: as many as a wide screen has pixels
@@ -19,8 +19,8 @@ def count(text: str) -> int:
     """Return a whole number, 0 or more."""
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{elide_right(text, 40)!r} is not a whole number")
-    if len(text.lstrip("0")) > MOST_DIGITS:
-        raise argparse.ArgumentTypeError(f"{elide_right(text, 40)!r} has more than {MOST_DIGITS} digits")
+    if len(text.lstrip("0")) > MAX_DIGITS:
+        raise argparse.ArgumentTypeError(f"{elide_right(text, 40)!r} has more than {MAX_DIGITS} digits")
     return int(text)
 
 

@@ -2,59 +2,73 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from rcv_py.results.json_types import Fields, Shape, fixed, listed, named, record, text, whole
+from rcv_py.results import json_types
+from rcv_py.results.field import Field, optional, record, shapes
+from rcv_py.results.json_types import Shape, fixed, named, text
+from rcv_py.results.unit import TEXT, WHOLE, Kind, texts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-VALUE: Shape = {
+_VALUE = {
     "type": ["string", "number", "boolean", "null", "array"],
     "description": "The value; null if the option was not given and has no default.",
 }
-ABOUT = record(
-    "How the document came about.",
-    {
-        "command": text("Name of the command that printed it, without `rcv`."),
-        "arguments": named(
-            "What the command was asked, defaults included, without the output format.", VALUE
-        ),
-        "captures": listed("Names of the captures that were read.", text("Name of a capture.")),
-        "problems": listed(
-            "What is wrong with the files of these captures, and so with numbers below.",
-            text("A sentence; of several captures it begins with the name of the capture."),
-        ),
-        "waves": record(
-            "Whose costs are summed, in documents of which `--waves` chooses the waves; "
-            "of both sides together in a comparison, of all captures together in a list of reports.",
-            {
-                "chosen": text("What was asked for: `working`, `all`, or the id of a population."),
-                "counted": whole("Waves whose costs are summed."),
-                "read": whole("Waves that could be read; those that do not count still occupy units."),
-                "traced": whole("Waves that the capture names; more than were read if files are missing."),
-                "text": text("The choice in words."),
-            },
-        ),
-        "run_files": listed(
-            "Tables of the run that were used, where the command uses them; empty if none was found.",
-            text("Path of a file."),
-        ),
-        "alarm": text(
-            "That the instruction texts are missing, or belong to other code than was traced, so that "
-            "nothing said of them holds; empty if they fit. In documents of commands that look."
-        ),
-    },
-    optional=("waves", "run_files", "alarm"),
+_WAVES = (
+    Field("chosen", TEXT, "What was asked for: `working`, `all`, or the id of a population"),
+    Field("counted", WHOLE, "Waves whose costs are summed"),
+    Field("read", WHOLE, "Waves that could be read; those that do not count still occupy units"),
+    Field("traced", WHOLE, "Waves that the capture names; more than were read if files are missing"),
+    Field("text", TEXT, "The choice in words"),
+)
+_ABOUT = (
+    Field("command", TEXT, "Name of the command that printed it, without `rcv`"),
+    Field(
+        "arguments",
+        Kind(json=lambda sentence: named(sentence, _VALUE)),
+        "What the command was asked, defaults included, without the output format",
+    ),
+    Field("captures", texts("Name of a capture."), "Names of the captures that were read"),
+    Field(
+        "problems",
+        texts("A sentence; of several captures it begins with the name of the capture."),
+        "What is wrong with the files of these captures, and so with numbers below",
+    ),
+    Field(
+        "waves",
+        record(*_WAVES),
+        "Whose costs are summed, in documents of which `--waves` chooses the waves; "
+        "of both sides together in a comparison, of all captures together in a list of reports",
+        is_optional=True,
+    ),
+    Field(
+        "run_files",
+        texts("Path of a file."),
+        "Tables of the run that were used, where the command uses them; empty if none was found",
+        is_optional=True,
+    ),
+    Field(
+        "alarm",
+        TEXT,
+        "That the instruction texts are missing, or belong to other code than was traced, so that "
+        "nothing said of them holds; empty if they fit. In documents of commands that look",
+        is_optional=True,
+    ),
+)
+_HEAD = (
+    Field("rcv", TEXT, "Version of rcv that printed it"),
+    Field("about", record(*_ABOUT), "How the document came about"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class Form:
     """One form that the content of a document can have."""
 
-    fields: Fields
-    optional: tuple[str, ...] = ()
-    words: str = ""  # the option that asks for it
+    words: str  # the option that asks for it: a sentence
+    fields: tuple[Field, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +79,21 @@ class Schema:
     named otherwise or means something else.  A new field does not count.
     """
 
-    name: str  # such as rcv.hotspot
-    version: int
-    command: str  # that prints it
+    short: str  # its name without "rcv."
     meaning: str  # what the document tells: a sentence
-    variants: tuple[Variant, ...]
+    fields: tuple[Field, ...] = ()  # of a document that has one form
+    forms: tuple[Form, ...] = ()  # of one that has several
+    version: int = 1
+    command: str = ""  # that prints it; by default the first word of its name
+
+    def __post_init__(self) -> None:
+        if not self.command:
+            object.__setattr__(self, "command", re.split("[._]", self.short)[0])
+
+    @property
+    def name(self) -> str:
+        """Its name: `rcv.hotspot`."""
+        return f"rcv.{self.short}"
 
     @property
     def id(self) -> str:
@@ -78,20 +102,18 @@ class Schema:
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON Schema of the whole document, envelope included."""
-        forms = [self._form(variant) for variant in self.variants]
         head = {
             "$schema": DIALECT,
             "$id": f"urn:{self.name.replace('.', ':')}:{self.version}",
             "title": self.id,
             "description": self.meaning,
         }
-        if len(forms) == 1:
-            return {**head, **{name: value for name, value in forms[0].items() if name != "description"}}
-        return {**head, "oneOf": forms}
+        if not self.forms:
+            return {**self._record(self.meaning, self.fields), **head}
+        return {**head, "oneOf": [self._record(form.words, form.fields) for form in self.forms]}
 
-    def _form(self, variant: Variant) -> Shape:
-        fields = {**envelope(self.id), **variant.fields}
-        return record(variant.words or self.meaning, fields, variant.optional)
+    def _record(self, words: str, fields: tuple[Field, ...]) -> Shape:
+        return json_types.record(words, {**envelope(self.id), **shapes(fields)}, optional(fields))
 
 
 def envelope(identity: str = "") -> dict[str, Shape]:
@@ -100,17 +122,11 @@ def envelope(identity: str = "") -> dict[str, Shape]:
     name = (
         fixed(meaning, identity) if identity else {**text(meaning), "pattern": r"^rcv\.[a-z_.]+/[1-9][0-9]*$"}
     )
-    return {"schema": name, "rcv": text("Version of rcv that printed it."), "about": ABOUT}
+    return {"schema": name, **shapes(_HEAD)}
 
 
 def envelope_schema() -> dict[str, Any]:
     """Return the JSON Schema of what all documents have in common."""
-    shape = record("What every document of rcv begins with.", envelope())
+    shape = json_types.record("What every document of rcv begins with.", envelope())
     head = {"$schema": DIALECT, "$id": "urn:rcv:envelope:1", "title": "rcv.envelope/1"}
     return {**head, **shape, "additionalProperties": True}
-
-
-def schema(name: str, command: str, meaning: str, fields: Fields, **more: Any) -> Schema:
-    """Return a schema with one variant; `more`: `version` and the names of `optional` fields."""
-    variant = Variant(fields, tuple(more.get("optional", ())))
-    return Schema(name, more.get("version", 1), command, meaning, (variant,))

@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from rcv_py.analysis.compare.changes import Change
+from rcv_py.analysis.compare.changes import Change, numbers, sides
 from rcv_py.analysis.compare.compare import Comparison
-from rcv_py.analysis.compare.facts import numbers, sides
-from rcv_py.analysis.compare.verdict import LaunchDelta, Verdict, why_not_per_wave
+from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.markdown import md_code, md_table, md_text
 from rcv_py.base.text import count
 from rcv_py.results.compare import CHANGES, NUMBERS, UNITS
 
 NOTHING = "No {} is beyond noise."
 MOST = 10  # rows beyond noise in a JUnit message
-
-
-def launch_document(launch: LaunchDelta | None) -> dict[str, Any] | None:
-    """Return both launches as plain values, None if a capture does not say what its launch took."""
-    if launch is None:
-        return None
-    work = launch.wave_work
-    return {
-        "duration": [launch.a.duration, launch.b.duration],
-        "waves": [launch.a.waves, launch.b.waves],
-        "wave_cycles": [launch.a.wave_cycles, launch.b.wave_cycles],
-        "shader_engines": [list(launch.a.engines), list(launch.b.engines)],
-        "work_per_wave": None if work is None else [[one.low, one.high] for one in work],
-        "work_unit": None if work is None else work[0].unit,
-        "comparable_per_wave": not why_not_per_wave(launch),
-        "ratio": {"value": launch.duration.value, "noise": launch.duration.noise},
-    }
 
 
 def markdown(found: Comparison, rows: Sequence[Change], by: str, top: int) -> str:

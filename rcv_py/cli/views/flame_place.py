@@ -7,11 +7,9 @@ from collections.abc import Collection
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES
-from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs
+from rcv_py.analysis.flame.flame import FlameTree, Metric, What, code_costs, key
 from rcv_py.analysis.flame.flame_frames import METRICS, Charged
-from rcv_py.analysis.flame.flame_layout import FlameLayout, Order
-from rcv_py.analysis.flame.flame_paths import What, key
-from rcv_py.analysis.flame.flame_sandwich import sandwich_frames
+from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, sandwich_frames
 from rcv_py.analysis.flame.flame_text import placed_labels
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.base.errors import UsageError

@@ -10,10 +10,10 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, annotation, why_not
-from rcv_py.analysis.cost.kind_latency import kind_latency
+from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
-from rcv_py.analysis.waits.wait_summary import wait_summary
+from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.options.cost_options import IsaOptions
 from rcv_py.cli.wave_choice import told_batches

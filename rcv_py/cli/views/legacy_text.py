@@ -13,7 +13,7 @@ from rcv_py.analysis.compat.legacy_analyzer import (
     choose_launch,
     legacy_report,
 )
-from rcv_py.base.numbers import MOST_DIGITS
+from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.text import count
 from rcv_py.cli.about import about
 from rcv_py.cli.options.cost_options import HotspotOptions
@@ -176,7 +176,7 @@ def _excerpt(sources: Sequence[SourceFile], place: str, context: int) -> list[tu
     lines = next((one.lines for one in sources if one.path == path), None)
     if (
         not lines
-        or not (number.isdigit() and len(number) <= MOST_DIGITS)
+        or not (number.isdigit() and len(number) <= MAX_DIGITS)
         or not 1 <= int(number) <= len(lines)
     ):
         return []

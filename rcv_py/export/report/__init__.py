@@ -1,4 +1,4 @@
 """Reports: sections made of tables (`model.py`), written as HTML or Markdown.
 
-Read `assemble.py` first; one module a section.
+Read `files.py` first, which lists the sections, and `cells.py`, which makes columns of results.
 """

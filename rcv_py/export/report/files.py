@@ -1,20 +1,53 @@
-"""Reports as files: the ending of the name says which form."""
+"""Reports as files: the ending of the name says which form, one table which sections there are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from rcv_py import __version__
 from rcv_py.base.errors import ExportError, UsageError
-from rcv_py.base.progress import CancelFlag, Report, silent
-from rcv_py.base.text import visible
+from rcv_py.base.progress import CancelFlag, Stage, silent
+from rcv_py.base.progress import Report as Progress
+from rcv_py.base.text import short_kernel, visible
 from rcv_py.base.whole_files import whole_file
-from rcv_py.export.report.assemble import FORMS, make_report
+from rcv_py.export.report import sections_capture as capture
+from rcv_py.export.report import sections_causes as waiting
+from rcv_py.export.report import sections_code as code
+from rcv_py.export.report import sections_verdict as verdict
+from rcv_py.export.report import sections_waves as waves
+from rcv_py.export.report.html import html
 from rcv_py.export.report.index import MARK, Entry, index
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Report as Page
+from rcv_py.export.report.markdown import markdown
+from rcv_py.export.report.model import Report, Section
 
+SECTIONS: tuple[Callable[[ReportInputs], Section | None], ...] = (
+    *(verdict.the_verdict, verdict.ranked, capture.health, capture.configuration),
+    *(waves.activity, code.kinds, waiting.causes, waiting.waits),
+    *(code.top_lines, code.loop_phases, code.blocks_of, code.source_lines),
+    *(waiting.idle_simds, waiting.hidden, waves.registers, waves.occupancy, waves.waves),
+    *(code.pc_map, capture.how_to),
+)
+FORMS: dict[str, Callable[[Report], str]] = {".html": html, ".htm": html, ".md": markdown}
 _ELSEWHERE = "Choose another folder with --out-dir."
+
+
+def make_report(
+    inputs: ReportInputs, *, report: Progress = silent, cancel: CancelFlag | None = None
+) -> Report:
+    """Return every section that has something to say; raises Cancelled once `cancel` is set."""
+    trace, sections = inputs.trace, []
+    for ordinal, make in enumerate(SECTIONS):
+        if cancel is not None:
+            cancel.check()
+        report(Stage("Writing sections", ordinal, len(SECTIONS)))
+        section = make(inputs)
+        if section is not None:
+            sections.append(section)
+    kernel = short_kernel(trace.kernel_name) if trace.kernel_name else "no kernel"
+    subtitle = f"{trace.name} · {trace.target}"
+    return Report(kernel, subtitle, tuple(sections), f"Written by rcv {__version__}.")
 
 
 def check_form(path: Path) -> None:
@@ -26,7 +59,7 @@ def check_form(path: Path) -> None:
 
 
 def write_report(
-    inputs: ReportInputs, path: Path, *, report: Report = silent, cancel: CancelFlag | None = None
+    inputs: ReportInputs, path: Path, *, report: Progress = silent, cancel: CancelFlag | None = None
 ) -> None:
     """Write a report; raises UsageError, ExportError, or Cancelled once `cancel` is set."""
     check_form(path)
@@ -51,7 +84,7 @@ def write_index(entries: Sequence[Entry], path: Path) -> None:
     _write(index(entries), path)
 
 
-def _write(page: Page, path: Path) -> None:
-    text = FORMS[path.suffix.lower()](page)
+def _write(report: Report, path: Path) -> None:
+    text = FORMS[path.suffix.lower()](report)
     with whole_file(path) as target:
         target.write(visible(text, "\n\t").encode())

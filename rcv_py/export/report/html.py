@@ -10,31 +10,15 @@ from html import escape
 from typing import assert_never
 from urllib.parse import quote
 
-from rcv_py.export.report.model import (
-    Bars,
-    Bins,
-    Cell,
-    Curve,
-    Heading,
-    Heads,
-    Listing,
-    Note,
-    Part,
-    Plot,
-    Prose,
-    Report,
-    Section,
-    Stacked,
-    Table,
-)
-from rcv_py.export.report.style import MOST_COLUMNS, SCRIPT, style
+from rcv_py.export.report import model
+from rcv_py.export.report.style import MAX_COLUMNS, SCRIPT, style
 from rcv_py.export.report.svg import svg
 
 LONG = 60  # characters: longer sentences are wrapped in their cell
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"  # nothing from outside
 
 
-def html(report: Report) -> str:
+def html(report: model.Report) -> str:
     """Return the page."""
     page = _Page(report)
     links = "".join(
@@ -60,46 +44,37 @@ def html(report: Report) -> str:
 class _Page:
     """Writes parts; remembers which anchors exist and which have been written."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: model.Report) -> None:
         self._anchors = report.anchors()
         self._written = {section.id for section in report.sections}
 
-    def section(self, section: Section) -> str:
+    def section(self, section: model.Section) -> str:
         intro = f'<p class="intro">{escape(section.intro)}</p>' if section.intro else ""
         parts = "\n".join(self._part(part) for part in section.parts)
         return f'<section id="{escape(section.id)}"><h2>{escape(section.title)}</h2>{intro}{parts}</section>'
 
-    def _part(self, part: Part) -> str:
+    def _part(self, part: model.Part) -> str:
         match part:
-            case Table():
+            case model.Table():
                 return self._table(part)
-            case Note():
+            case model.Note():
                 return f'<p class="note {escape(part.weight)}">{escape(part.text)}</p>'
-            case Prose():
+            case model.Prose():
                 return _prose(part)
-            case Listing():
+            case model.Listing():
                 lines = f"<pre>{escape(chr(10).join(part.lines))}</pre>"
                 return _folded(part.caption, lines) if part.caption else lines
-            case Heads():
+            case model.Subheading():
                 return f"<h3{self._id(part.anchor)}>{escape(part.text)}</h3>"
-            case Stacked() | Curve() | Bins() | Bars():
-                title = escape(part.title)
-                return f"<figure><figcaption>{title}</figcaption>{svg(self._known(part))}</figure>"
+            case model.Stacked() | model.Curve() | model.Bins() | model.Bars():
+                drawn = svg(part, self._anchors)
+                return f"<figure><figcaption>{escape(part.title)}</figcaption>{drawn}</figure>"
             case _:
                 assert_never(part)
 
-    def _known(self, plot: Plot) -> Plot:
-        """Take links to places that no section has out of a plot."""
-        if not isinstance(plot, Bars):
-            return plot
-        bars = tuple(
-            type(bar)(bar.name, bar.parts, bar.link if bar.link in self._anchors else "") for bar in plot.bars
-        )
-        return Bars(plot.title, bars, plot.unit)
-
-    def _table(self, table: Table) -> str:
+    def _table(self, table: model.Table) -> str:
         kinds = _kinds(table)
-        named = [f"{kind}{at}" for at, kind in enumerate(kinds, 1) if kind and at <= MOST_COLUMNS]
+        named = [f"{kind}{at}" for at, kind in enumerate(kinds, 1) if kind and at <= MAX_COLUMNS]
         group = f' class="{" ".join(named)}"' if named else ""
         heads = "".join(_head(heading) for heading in table.headings)
         rows = "\n".join(self._row(kinds, row) for row in table.rows)
@@ -111,13 +86,13 @@ class _Page:
             return _folded(table.caption or "Show", body)
         return (f'<p class="caption">{escape(table.caption)}</p>' if table.caption else "") + body
 
-    def _row(self, kinds: list[str], row: tuple[Cell, ...]) -> str:
+    def _row(self, kinds: list[str], row: tuple[model.Cell, ...]) -> str:
         cells = enumerate(zip(kinds, row, strict=True))
         return f"<tr>{''.join(self._cell(at, kind, cell) for at, (kind, cell) in cells)}</tr>"
 
-    def _cell(self, at: int, column: str, cell: Cell) -> str:
+    def _cell(self, at: int, column: str, cell: model.Cell) -> str:
         kind = column or ("c" if cell.is_code else "w" if len(cell.text) > LONG else "")
-        if kind == column and at < MOST_COLUMNS:
+        if kind == column and at < MAX_COLUMNS:
             kind = ""  # the class of the table says it
         kind = f"{kind} {cell.weight}".strip()
         shown = escape(cell.text)
@@ -141,7 +116,7 @@ class _Page:
         return f' id="{escape(anchor)}"'
 
 
-def _prose(part: Prose) -> str:
+def _prose(part: model.Prose) -> str:
     kind = "lead" if part.is_lead else "quiet" if part.is_quiet else ""
     group = f' class="{kind}"' if kind else ""
     label = f"<strong>{escape(part.label)}:</strong> " if part.label else ""
@@ -152,7 +127,7 @@ def _folded(caption: str, body: str) -> str:
     return f"<details><summary>{escape(caption)}</summary>{body}</details>"
 
 
-def _kinds(table: Table) -> list[str]:
+def _kinds(table: model.Table) -> list[str]:
     """What all cells of each column are: `n` numbers, `c` code, or nothing that can be said of all."""
     columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.headings)
     kinds = []
@@ -162,7 +137,7 @@ def _kinds(table: Table) -> list[str]:
     return kinds
 
 
-def _tells(cell: Cell) -> bool:
+def _tells(cell: model.Cell) -> bool:
     """Whether the text of a cell is enough to sort it by."""
     text = cell.text.replace(",", "").removesuffix("%").strip()
     try:
@@ -172,7 +147,7 @@ def _tells(cell: Cell) -> bool:
     return True
 
 
-def _head(heading: Heading) -> str:
+def _head(heading: model.Heading) -> str:
     kind = " data-n" if heading.is_number else ""
     tip = f' title="{escape(heading.tip)}"' if heading.tip else ""
     return f"<th{kind}{tip}>{escape(heading.title)}</th>"

@@ -1,19 +1,29 @@
-"""The page in front of several reports: a row a capture, with the first finding and the health of each."""
+"""Pages about several captures, a row each: the index of reports, and the table of a library."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rcv_py import __version__
 from rcv_py.analysis.findings.finding import RANKED, Finding
 from rcv_py.analysis.health.capture_health import headline
-from rcv_py.base.text import plural, short_kernel
+from rcv_py.base.markdown import md_text
+from rcv_py.base.text import plural, short_kernel, visible
+from rcv_py.export.report.cells import code, column, numbers, shares, table, texts
+from rcv_py.export.report.html import html
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Cell, Heading, Note, Part, Report, Section, Table, number, share
+from rcv_py.export.report.model import Cell, Heading, Note, Part, Report, Section, Table
+from rcv_py.results import table as results
+from rcv_py.results.field import At, Field
 
 MARK = "An index of reports, written by rcv"
+_INTRO = (
+    "What the first finding of each has at stake, at most: a bound, not a gain. Shares of different captures "
+    "are of different wholes."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,45 +62,61 @@ def entry(inputs: ReportInputs, file: str) -> Entry:
 
 
 def index(entries: Sequence[Entry]) -> Report:
-    """Return the page, with captures in the order in which they were asked for."""
+    """Return the page, with captures in the order in which they were named."""
     good = [one for one in entries if not one.error]
     bad = [one for one in entries if one.error]
-    parts: list[Part] = [Table(_HEADS, tuple(map(_row, good)))] if good else []
-    parts += [Note(_lost(one), "error") for one in bad]
-    section = Section("captures", "Captures", tuple(parts), _INTRO)
-    lost = f", {plural(len(bad), 'capture')} without a report" if bad else ""
-    subtitle = f"{plural(len(good), 'report')}{lost}"
+    parts: list[Part] = [_captures(good)] if good else []
+    for one in bad:
+        parts.append(
+            Note(one.error if str(one.folder) in one.error else f"{one.folder}: {one.error}", "error")
+        )
+    without = f", {plural(len(bad), 'capture')} without a report" if bad else ""
+    section = Section("captures", "Captures", parts, _INTRO)
+    subtitle = f"{plural(len(good), 'report')}{without}"
     return Report("Reports of captures", subtitle, (section,), f"{MARK} {__version__}.")
 
 
-def _lost(one: Entry) -> str:
-    return one.error if str(one.folder) in one.error else f"{one.folder}: {one.error}"
-
-
-_INTRO = (
-    "What the first finding of each has at stake, at most: a bound, not a gain. Shares of different captures "
-    "are of different wholes."
-)
-_HEADS = (
-    Heading("report"),
-    Heading("kernel"),
-    Heading("device"),
-    Heading("waves", True),
-    Heading("first finding"),
-    Heading("at most", True, "Cycles at stake in it; PC samples where there is no thread trace."),
-    Heading("share", True),
-    Heading("health"),
-)
-
-
-def _row(one: Entry) -> tuple[Cell, ...]:
-    return (
-        Cell(one.name, file=one.file),
-        Cell(one.kernel, is_code=True),
-        Cell(one.target),
-        number(one.waves),
-        Cell(one.finding),
-        number(one.stake) if one.stake else Cell(""),
-        share(one.share, 1) if one.stake else Cell(""),
-        Cell(one.health),
+def _captures(entries: Sequence[Entry]) -> Table:
+    return table(
+        column("report", (Cell(one.name, file=one.file) for one in entries)),
+        column("kernel", (code(one.kernel) for one in entries)),
+        texts("device", (one.target for one in entries)),
+        numbers("waves", (one.waves for one in entries)),
+        texts("first finding", (one.finding for one in entries)),
+        numbers(
+            "at most",
+            (one.stake or None for one in entries),
+            "Cycles at stake in it; PC samples where there is no thread trace.",
+        ),
+        shares("share", (one.share if one.stake else None for one in entries), 1),
+        texts("health", (one.health for one in entries)),
     )
+
+
+def library_markdown(heading: str, library: results.Table) -> str:
+    """Return the table of a library for a README."""
+    return f"# {md_text(heading)}\n\n{library.markdown()}"
+
+
+def library_page(heading: str, library: results.Table) -> str:
+    """Return the table of a library as a page that needs no other file; a click on a heading sorts."""
+    fields = library.fields(At.REPORT)
+    headings = tuple(Heading(field.title, field.is_number, field.sentence) for field in fields)
+    rows = tuple(
+        tuple(Cell(visible(text), **_extra(field, row)) for field, text in zip(fields, cells, strict=True))
+        for cells, row in zip(library.cells(At.REPORT), library.records(), strict=True)
+    )
+    section = Section("captures", "Captures", (Table(headings, rows),))
+    return html(
+        Report(visible(heading), "A click on a heading sorts.", (section,), f"Written by rcv {__version__}.")
+    )
+
+
+def _extra(field: Field, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the times of launches, whose units differ, are sorted by, and the colour of what is in doubt."""
+    if field.name == "launch":
+        cycles, ns = row["duration"], row["duration_ns"]
+        return {"value": cycles / 2 if ns is None and cycles is not None else ns}
+    if field.name == "trust":
+        return {"weight": "error" if row["error"] else "warning" if row["serious_notes"] else ""}
+    return {}

@@ -11,29 +11,13 @@ from urllib.parse import quote
 
 from rcv_py.base.markdown import md_code, md_in_tags, md_table, md_text, md_verbatim
 from rcv_py.base.text import percent
-from rcv_py.export.report.model import (
-    Bars,
-    Bins,
-    Cell,
-    Curve,
-    Heading,
-    Heads,
-    Listing,
-    Note,
-    Part,
-    Plot,
-    Prose,
-    Report,
-    Section,
-    Stacked,
-    Table,
-)
+from rcv_py.export.report import model
 
 _POINTS = 12  # of a curve
 _WEIGHTS = {"info": "NOTE", "warning": "WARNING", "error": "CAUTION"}  # what GitHub colours
 
 
-def markdown(report: Report) -> str:
+def markdown(report: model.Report) -> str:
     """Return the text; every table has a line of headings and as many cells in every row."""
     anchors = _Anchors(report.anchors())
     lines = [f"# {md_text(report.title)}", "", md_text(report.subtitle), ""]
@@ -56,7 +40,7 @@ class _Anchors:
         return f'<a id="{anchor}"></a>'
 
 
-def _section(section: Section, anchors: _Anchors) -> list[str]:
+def _section(section: model.Section, anchors: _Anchors) -> list[str]:
     lines = ["", anchors.tag(section.id), "", f"## {md_text(section.title)}", ""]
     lines += [md_text(section.intro), ""] if section.intro else []
     for part in section.parts:
@@ -64,27 +48,27 @@ def _section(section: Section, anchors: _Anchors) -> list[str]:
     return lines
 
 
-def _part(part: Part, anchors: _Anchors) -> list[str]:
+def _part(part: model.Part, anchors: _Anchors) -> list[str]:
     match part:
-        case Table():
+        case model.Table():
             return _table(part, anchors)
-        case Note():
+        case model.Note():
             return [f"> [!{_WEIGHTS.get(part.weight, 'NOTE')}]", f"> {md_text(part.text)}"]
-        case Prose():
+        case model.Prose():
             return [_prose(part)]
-        case Listing():
+        case model.Listing():
             lines = _fenced(part.lines, part.language)
             return _folded(part.caption, lines) if part.caption else lines
-        case Heads():
+        case model.Subheading():
             place = [anchors.tag(part.anchor), ""] if part.anchor else []
             return [*place, f"### {md_text(part.text)}"]
-        case Stacked() | Curve() | Bins() | Bars():
-            return [f"**{md_text(part.title)}**", "", *_rows(*_numbers(part))]
+        case model.Stacked() | model.Curve() | model.Bins() | model.Bars():
+            return [f"**{md_text(part.title)}**", "", *_plot(part)]
         case _:
             assert_never(part)
 
 
-def _prose(part: Prose) -> str:
+def _prose(part: model.Prose) -> str:
     text = md_text(part.text)
     if part.is_lead:
         return f"**{text}**"
@@ -105,14 +89,15 @@ def _folded(caption: str, lines: list[str]) -> list[str]:
     return ["<details>", f"<summary>{md_in_tags(caption)}</summary>", "", *lines, "", "</details>"]
 
 
-def _table(table: Table, anchors: _Anchors) -> list[str]:
-    lines = _rows(table.headings, [[_cell(cell, anchors) for cell in row] for row in table.rows])
+def _table(table: model.Table, anchors: _Anchors) -> list[str]:
+    headings = ((heading.title, heading.is_number) for heading in table.headings)
+    lines = md_table(headings, [[_cell(cell, anchors) for cell in row] for row in table.rows])
     if table.is_folded:
         return _folded(table.caption or "Show", lines)
     return [*([md_text(table.caption), ""] if table.caption else []), *lines]
 
 
-def _cell(cell: Cell, anchors: _Anchors) -> str:
+def _cell(cell: model.Cell, anchors: _Anchors) -> str:
     text = md_code(cell.text) if cell.is_code else md_text(cell.text)
     place = anchors.tag(cell.anchor) if cell.anchor else ""
     if cell.file:
@@ -120,38 +105,27 @@ def _cell(cell: Cell, anchors: _Anchors) -> str:
     return place + (f"[{text}](#{cell.link})" if text and cell.link in anchors.known else text)
 
 
-def _rows(headings: tuple[Heading, ...], rows: list[list[str]]) -> list[str]:
-    return md_table(((heading.title, heading.is_number) for heading in headings), rows)
-
-
-def _numbers(plot: Plot) -> tuple[tuple[Heading, ...], list[list[str]]]:
+def _plot(plot: model.Plot) -> list[str]:
+    """The numbers of a plot; those of a curve at a few points."""
     match plot:
-        case Stacked():
-            whole = sum(part.value for part in plot.parts)
+        case model.Stacked():
+            total = sum(part.value for part in plot.parts)
             rows = [
-                [md_text(part.name), f"{part.value:,.0f}", percent(part.value, whole)] for part in plot.parts
+                [md_text(part.name), f"{part.value:,.0f}", percent(part.value, total)] for part in plot.parts
             ]
-            return (Heading("part"), Heading(plot.unit, True), Heading("share", True)), rows
-        case Bars():
-            names = list(dict.fromkeys(part.name for bar in plot.bars for part in bar.parts))
-            heads = (Heading(""), *(Heading(name, True) for name in names))
-            return heads, [
-                [md_code(bar.name), *(f"{_of(bar.parts, name):,.0f}" for name in names)] for bar in plot.bars
+            return md_table((("part", False), (plot.unit, True), ("share", True)), rows)
+        case model.Bars():
+            rows = [
+                [md_code(name), *(f"{part.value:,.0f}" for part in plot.parts(row))]
+                for row, name in enumerate(plot.names)
             ]
-        case Bins():
+            return md_table((("", False), *((series.name, True) for series in plot.series)), rows)
+        case model.Bins():
             spans = zip(plot.edges, plot.edges[1:], plot.counts, strict=False)
             rows = [[f"{low:,} to {high:,}", f"{n:,}"] for low, high, n in spans if n]
-            return (Heading(plot.unit), Heading("count", True)), rows
-        case Curve():
-            return (Heading("cycle", True), Heading(plot.unit, True)), _sampled(plot)
-
-
-def _of(parts: tuple[object, ...], name: str) -> float:
-    return sum(part.value for part in parts if part.name == name)  # type: ignore[attr-defined]
-
-
-def _sampled(curve: Curve) -> list[list[str]]:
-    """A few points of a curve, evenly spread over its steps, the first and the last among them."""
-    n = len(curve.times)
-    rows = sorted({at * (n - 1) // max(1, _POINTS - 1) for at in range(_POINTS)}) if n else []
-    return [[f"{curve.times[row]:,}", f"{curve.values[row]:,.0f}"] for row in rows if row < n]
+            return md_table(((plot.unit, False), ("count", True)), rows)
+        case model.Curve():
+            last = len(plot.times) - 1
+            points = sorted({at * last // (_POINTS - 1) for at in range(_POINTS)}) if plot.times else []
+            rows = [[f"{plot.times[at]:,}", f"{plot.values[at]:,.0f}"] for at in points]
+            return md_table((("cycle", True), (plot.unit, True)), rows)

@@ -7,7 +7,7 @@ anchor that no section defines is left out by the writers, so a section need not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +84,31 @@ class Bins:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """One of several bars, made of parts."""
+class Series:
+    """One part of every bar: its name, a value a bar, and the role of its colour, the name if it is empty."""
 
     name: str
-    parts: tuple[Share, ...]
-    link: str = ""
+    values: Sequence[float]
+    role: str = ""
+
+    def share(self, row: int) -> Share:
+        """Its part of one of the bars."""
+        return Share(self.name, self.values[row], self.role or self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Bars below each other on one scale."""
+    """Bars below each other on one scale, each made of one value of every series."""
 
     title: str
-    bars: tuple[Bar, ...]
+    names: Sequence[str]
+    series: Sequence[Series]
     unit: str = "cycles"
+    links: Sequence[str] = ()  # anchors, one a bar, or none at all
+
+    def parts(self, row: int) -> list[Share]:
+        """The parts of one of the bars."""
+        return [series.share(row) for series in self.series]
 
 
 Plot = Stacked | Curve | Bins | Bars
@@ -132,14 +142,14 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Heads:
+class Subheading:
     """A heading inside of a section."""
 
     text: str
     anchor: str = ""
 
 
-Part = Table | Plot | Note | Prose | Listing | Heads
+Part = Table | Plot | Note | Prose | Listing | Subheading
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +158,7 @@ class Section:
 
     id: str
     title: str
-    parts: tuple[Part, ...]
+    parts: Sequence[Part]
     intro: str = ""  # a sentence or two: what the numbers are
 
 
@@ -160,7 +170,6 @@ class Report:
     subtitle: str
     sections: tuple[Section, ...]
     made_with: str  # rcv and its version
-    notes: tuple[str, ...] = field(default=())
 
     def anchors(self) -> set[str]:
         """Every place that a link can lead to."""
@@ -169,25 +178,6 @@ class Report:
             for part in section.parts:
                 if isinstance(part, Table):
                     found |= {cell.anchor for row in part.rows for cell in row if cell.anchor}
-                elif isinstance(part, Heads) and part.anchor:
+                elif isinstance(part, Subheading) and part.anchor:
                     found.add(part.anchor)
         return found
-
-
-def number(value: float, link: str = "", anchor: str = "") -> Cell:
-    """Return a cell with a whole number, grouped by thousands."""
-    return Cell(f"{value:,}", anchor, link, float(value))
-
-
-def share(part: float, whole: float) -> Cell:
-    """Return a cell with a share in percent and a bar as long."""
-    if not whole:
-        return Cell("", value=0.0)
-    value = part / whole
-    text = f"{100 * value:.1f} %" if value >= 0.0005 or value == 0 else "<0.1 %"
-    return Cell(text, value=value, share=min(1.0, max(0.0, value)))
-
-
-def code(text: str, link: str = "", anchor: str = "", tip: str = "") -> Cell:
-    """Return a cell with text of the program."""
-    return Cell(text, anchor, link, is_code=True, tip=tip)

@@ -1,62 +1,75 @@
-"""Sections about waves: registers and room for more, how many were there over time, each traced one."""
+"""Sections about waves: what they did, registers and room for more, how many there were, each traced one."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from rcv_py.analysis.core.median import nearest_to_median
+from rcv_py.analysis.cost.activity import SHOWN
 from rcv_py.analysis.cost.distribution import histogram
 from rcv_py.analysis.device.occupancy_curves import occupancy_curves, occupancy_numbers
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import count, percent, plural
+from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import (
-    Bins,
-    Cell,
-    Curve,
-    Heading,
-    Note,
-    Part,
-    Section,
-    Table,
-    code,
-    number,
-    share,
-)
-from rcv_py.export.report.places import cycle_anchor, wave_anchor
+from rcv_py.export.report.model import Bins, Cell, Curve, Note, Part, Section, Share, Stacked, Table
 from rcv_py.model.waves import Wave
+from rcv_py.results.common import WAVE_NAME
+from rcv_py.results.occupancy import limit_table
+from rcv_py.results.waves import LIVED
 
-MOST_WAVES = 300
+MAX_WAVES = 300
 BINS = 40
+_STATE_TEXT = {"IDLE": "nothing to do", "EXEC": "executing", "WAIT": "waiting", "STALL": "stalled"}
+
+
+def activity(inputs: ReportInputs) -> Section | None:
+    """Idle, stall and issue of all waves, and their states."""
+    cycles, states = inputs.summary.activity, inputs.summary.states
+    parts: list[Part] = []
+    if cycles is not None:
+        split = [Share(name, getattr(cycles, name), name) for name in ("issue", "stall", "idle")]
+        parts += _stacked("Activity of all traced waves, by the program's counts", split)
+    if states is not None:
+        split = [
+            Share(
+                f"{state.name}, {_STATE_TEXT[state.name]}", int(states.cycles[state]), f"state-{state.name}"
+            )
+            for state in SHOWN
+        ]
+        parts += _stacked(f"States of {plural(states.waves, 'wave')}, by their timelines", split)
+    intro = "Cycles are summed over waves that ran at once: shares of them are not shares of elapsed time."
+    return Section("activity", "Where the waves' time went", parts, intro) if parts else None
+
+
+def _stacked(title: str, parts: Sequence[Share]) -> list[Part]:
+    values = [part.value for part in parts]
+    shown = cells.table(
+        cells.texts("part", (part.name for part in parts)),
+        cells.numbers("cycles", values),
+        cells.shares("share", values, sum(values)),
+        caption="Numbers",
+        is_folded=True,
+    )
+    return [Stacked(title, tuple(parts)), shown]
 
 
 def registers(inputs: ReportInputs) -> Section | None:
     """What a wave takes of each resource, how many fit, and what the next step takes."""
     if not len(inputs.trace.code) or not inputs.trace.has_thread_trace:
         return None
-    found = inputs.looked_at.limits
-    rows = tuple(
-        (
-            Cell(one.name),
-            number(one.used),
-            number(one.given),
-            number(one.of),
-            number(one.waves),
-            Cell(one.source),
-        )
-        for one in found.limits
-    )
-    heads = (
-        Heading("resource"),
-        *(Heading(name, True) for name in ("used", "given", "of", "waves that fit")),
-        Heading("told by"),
-    )
-    parts: list[Part] = [Table(heads, rows)]
-    binding = found.binding
+    found, binding = inputs.limits, inputs.limits.binding
     text = f"A SIMD can hold {count(found.waves)} of {count(found.cap)} waves"
-    parts.append(Note(f"{text}; {binding.name} bind. {found.next_step}".strip() if binding else f"{text}."))
-    parts += [Note(note, "warning") for note in found.notes]
-    intro = "How many waves could be resident; how many were is told below. More only help to hide latency."
-    return Section("registers", "Register pressure and room for waves", tuple(parts), intro)
+    if binding is not None:
+        text += f"; {binding.name} bind. {found.next_step}"
+    parts: tuple[Part, ...] = (
+        cells.report_table(limit_table(found), inputs.trace),
+        Note(text.strip() if binding is not None else f"{text}."),
+        *(Note(note, "warning") for note in found.notes),
+    )
+    intro = "How many waves could be resident; how many were is shown below. More only help to hide latency."
+    return Section("registers", "Register pressure and room for waves", parts, intro)
 
 
 def occupancy(inputs: ReportInputs) -> Section | None:
@@ -64,81 +77,65 @@ def occupancy(inputs: ReportInputs) -> Section | None:
     curves = [curve for by in ("all", "se") for curve in occupancy_curves(inputs.trace, by)]
     if not curves or not len(curves[0].steps):
         return None
-    rows = []
-    for curve in curves:
-        one = occupancy_numbers(curve.steps)
-        span = one.end - one.begin
-        rows.append(
-            (
-                Cell(curve.name),
-                number(curve.units),
-                number(one.peak),
-                Cell(f"{one.mean:,.1f}", value=one.mean),
-                Cell(
-                    percent(one.mean, curve.slots) if curve.slots else "",
-                    value=one.mean / max(1, curve.slots),
-                ),
-                Cell(percent(one.tail, 1)),
-                number(one.begin),
-                number(span),
-            )
-        )
-    names = ("units", "peak", "mean", "mean of slots", "tail", "begin", "cycles")
-    heads = (Heading("waves"), *(Heading(name, True) for name in names))
-    whole = curves[0].steps
-    drawn = Curve(
-        "Waves resident on all compute units that the trace saw, by cycle",
-        whole.time.tolist(),
-        whole.waves.tolist(),
+    found = [occupancy_numbers(curve.steps) for curve in curves]
+    of_slots = [
+        Cell(percent(one.mean, curve.slots), value=one.mean / max(1, curve.slots))
+        for one, curve in zip(found, curves, strict=True)
+    ]
+    total = curves[0].steps
+    title = "Waves resident on all compute units that the trace saw, by cycle"
+    shown = cells.table(
+        cells.texts("waves", (curve.name for curve in curves)),
+        cells.numbers("units", (curve.units for curve in curves)),
+        cells.numbers("peak", (one.peak for one in found)),
+        cells.column("mean", (Cell(f"{one.mean:,.1f}", value=one.mean) for one in found), is_number=True),
+        cells.column("mean of slots", of_slots, is_number=True),
+        cells.column("tail", (Cell(percent(one.tail, 1)) for one in found), is_number=True),
+        cells.numbers("begin", (one.begin for one in found)),
+        cells.numbers("cycles", (one.end - one.begin for one in found)),
     )
-    intro = "Tail: the share of time behind the last moment with more than half of the peak."
-    return Section("occupancy", "Resident waves over time", (drawn, Table(heads, tuple(rows))), intro)
+    intro = "Tail: the share of time after the last moment with more than half of the peak."
+    plot = Curve(title, total.time.tolist(), total.value.tolist())
+    return Section("occupancy", "Resident waves over time", (plot, shown), intro)
 
 
 def waves(inputs: ReportInputs) -> Section | None:
     """How long waves lived, and each of the longest with its place."""
-    every = inputs.waves
+    every = inputs.all_waves
     if not every:
         return None
     life = np.array([wave.end - wave.begin for wave in every], dtype=np.int64)
     order = np.argsort(life, kind="stable")
     named = {"shortest": order[0], "median": nearest_to_median(life), "longest": order[-1]}
-    told = Table(
-        _HEADS, tuple(_row(inputs, every[at], name) for name, at in named.items()), "Three that stand for all"
-    )
     spread = histogram(life, BINS, step=inputs.trace.base_clock)
-    bins = Bins("Waves by cycles of life", spread.edges.tolist(), spread.totals.tolist())
-    shown = sorted(order[::-1][:MOST_WAVES].tolist())
-    rows = tuple(_row(inputs, every[at], "") for at in shown)
-    part = (
-        "All waves"
-        if len(shown) == len(every)
-        else f"The {count(len(shown))} longest of {count(len(every))} waves"
+    shown = [every[at] for at in sorted(order[::-1][:MAX_WAVES].tolist())]
+    caption = "All waves"
+    if len(shown) < len(every):
+        caption = f"The {count(len(shown))} longest of {count(len(every))} waves"
+    parts = (
+        Bins("Waves by cycles of life", spread.edges.tolist(), spread.totals.tolist()),
+        _waves([every[at] for at in named.values()], list(named), "Three that stand for all"),
+        _waves(shown, [""] * len(shown), caption, is_folded=True),
     )
-    parts = (bins, told, Table(_HEADS, rows, part, is_folded=True))
     intro = "The name of a wave is a place: --goto of `rcv view` and Go to place in the window take it."
     return Section("waves", "Traced waves", parts, intro)
 
 
-_HEADS = (
-    Heading("wave"),
-    Heading(""),
-    *(
-        Heading(name, True)
-        for name in ("CU", "begins at cycle", "cycles", "instructions", "stall", "share of its life")
-    ),
-)
-
-
-def _row(inputs: ReportInputs, wave: Wave, name: str) -> tuple[Cell, ...]:
-    stall, life = int(wave.tokens.stall.sum(dtype=np.int64)), wave.end - wave.begin
-    return (
-        code(str(wave.id), anchor=wave_anchor(wave.id)),
-        Cell(name),
-        number(wave.cu),
-        number(wave.begin, anchor=cycle_anchor(wave.begin, wave.id)),
-        number(life),
-        number(len(wave.tokens)),
-        number(stall),
-        share(stall, life),
+def _waves(waves: Sequence[Wave], names: Sequence[str], caption: str, *, is_folded: bool = False) -> Table:
+    stall = [int(wave.tokens.stall.sum(dtype=np.int64)) for wave in waves]
+    lives = [wave.end - wave.begin for wave in waves]
+    begins = (cells.number(wave.begin, anchor=cells.cycle_anchor(wave.begin, wave.id)) for wave in waves)
+    return cells.table(
+        cells.column(
+            WAVE_NAME.title, (cells.code(str(wave.id), anchor=cells.wave_anchor(wave.id)) for wave in waves)
+        ),
+        cells.texts("", names),
+        cells.numbers("CU", (wave.cu for wave in waves)),
+        cells.column("begins at cycle", begins, is_number=True),
+        cells.declared(LIVED, lives),
+        cells.numbers("instructions", (len(wave.tokens) for wave in waves)),
+        cells.numbers("stall", stall),
+        cells.column("share of its life", map(cells.share, stall, lives), is_number=True),
+        caption=caption,
+        is_folded=is_folded,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rcv_py.base.colors import ROLES
 from rcv_py.export.report.svg import COLORS
 
-MOST_COLUMNS = 16  # of a table, whose columns can be told apart by the style
+MAX_COLUMNS = 16  # of a table, whose columns can be told apart by the style
 _PAGE_ROLES = ("window", "base", "alternate", "raised", "line", "text", "muted", "accent", "warning", "error")
 _MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
@@ -99,7 +99,7 @@ def style() -> str:
 def _columns() -> str:
     """Numbers to the right and code in its font, by the class of the table: cells need not say it."""
     numbers, codes = [], []
-    for at in range(1, MOST_COLUMNS + 1):
+    for at in range(1, MAX_COLUMNS + 1):
         numbers += [f".n{at} td:nth-child({at})", f".n{at} th:nth-child({at})"]
         codes.append(f".c{at} td:nth-child({at})")
     right = "text-align:right;font-variant-numeric:tabular-nums;"

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 
+import numpy as np
+
 from rcv_py.base.colors import ROLES, TOKEN_KINDS, WAVE_STATES, Pair
-from rcv_py.base.text import percent, short_count
+from rcv_py.base.text import elide_right, percent, short_count
 from rcv_py.export.report.model import Bars, Bins, Curve, Plot, Share, Stacked
 
 WIDTH = 860
 BAR_PX, ROW_PX, NAME_PX, VALUE_PX = 22, 22, 290, 80
 CURVE_PX = 150
 _LEFT, _BOTTOM, _TOP = 48, 22, 8
-MOST_POINTS = 1200  # of a curve: more than there are pixels tell nothing
-MOST_LETTERS = 39  # of the name of a bar
+MAX_POINTS = 1200  # of a curve: more than there are pixels tell nothing
+MAX_NAME = 39  # characters of the name of a bar
 
 COLORS: dict[str, Pair] = {
     **{
@@ -31,8 +33,8 @@ def color(role: str) -> str:
     return f"var(--{role})" if role in COLORS else "var(--accent)"
 
 
-def svg(plot: Plot) -> str:
-    """Return a plot as an element of a page."""
+def svg(plot: Plot, anchors: Collection[str] = ()) -> str:
+    """Return a plot as an element of a page that has these anchors."""
     match plot:
         case Stacked():
             return _stacked(plot)
@@ -41,7 +43,7 @@ def svg(plot: Plot) -> str:
         case Bins():
             return _bins(plot)
         case Bars():
-            return _bars(plot)
+            return _bars(plot, anchors)
 
 
 def _frame(title: str, height: float, body: Sequence[str]) -> str:
@@ -101,40 +103,32 @@ def _parts(parts: Sequence[Share], scale: float, place: tuple[float, float], uni
     return body
 
 
-def _bars(plot: Bars) -> str:
-    longest = max((sum(part.value for part in bar.parts) for bar in plot.bars), default=0) or 1
-    room = WIDTH - NAME_PX - VALUE_PX
+def _bars(plot: Bars, anchors: Collection[str]) -> str:
+    totals = [sum(values) for values in zip(*(series.values for series in plot.series), strict=True)]
+    width, longest = WIDTH - NAME_PX - VALUE_PX, max(totals, default=0) or 1
     body = []
-    for row, bar in enumerate(plot.bars):
-        y, whole = row * ROW_PX, sum(part.value for part in bar.parts)
-        short = bar.name if len(bar.name) <= MOST_LETTERS else bar.name[: MOST_LETTERS - 1] + "…"
-        name = _text(0, y + 14, short, "mono")
-        body.append(f'<a href="#{escape(bar.link)}">{name}</a>' if bar.link else name)
-        body += _parts(bar.parts, room / longest, (NAME_PX, y), plot.unit)
-        body.append(_text(NAME_PX + room * whole / longest + 6, y + 14, short_count(whole), "muted"))
-    height = max(1, len(plot.bars)) * ROW_PX
-    names = dict.fromkeys((part.name, part.role) for bar in plot.bars for part in bar.parts)
-    return _frame(plot.title, _legend(body, list(names), height + 16.0) + 8 if names else height, body)
+    for row, (name, total) in enumerate(zip(plot.names, totals, strict=True)):
+        y, link = row * ROW_PX, plot.links[row] if plot.links else ""
+        text = _text(0, y + 14, elide_right(name, MAX_NAME), "mono")
+        body.append(f'<a href="#{escape(link)}">{text}</a>' if link in anchors else text)
+        body += _parts(plot.parts(row), width / longest, (NAME_PX, y), plot.unit)
+        body.append(_text(NAME_PX + width * total / longest + 6, y + 14, short_count(total), "muted"))
+    height = max(1, len(totals)) * ROW_PX
+    names = [(series.name, series.role or series.name) for series in plot.series if totals]
+    return _frame(plot.title, _legend(body, names, height + 16.0) + 8 if names else height, body)
 
 
 def _curve(plot: Curve) -> str:
-    times, values = _thinned(list(plot.times), list(plot.values))
-    if len(times) < 2 or times[-1] <= times[0]:
+    time, value = _thinned(np.array(plot.times, dtype=np.int64), np.array(plot.values, dtype=np.float64))
+    if len(time) < 2 or time[-1] <= time[0]:
         return _frame(plot.title, 24, [_text(0, 16, "Nothing to draw.", "muted")])
-    top, span = max(values) or 1, times[-1] - times[0]
-    width, height = WIDTH - _LEFT - 4, CURVE_PX - _BOTTOM - _TOP
-
-    def x(time: float) -> float:
-        return _LEFT + width * (time - times[0]) / span
-
-    def y(value: float) -> float:
-        return _TOP + height * (1 - value / top)
-
-    path = [f"M{x(times[0]):.1f},{y(0):.1f}V{y(values[0]):.1f}"]
-    path += [f"H{x(time):.1f}V{y(value):.1f}" for time, value in zip(times[1:], values[1:], strict=True)]
-    body = _axes(plot.unit, top, times[0], times[-1])
-    body.append(f'<path d="{"".join(path)}V{y(0):.1f}Z" class="area"/>')
-    return _frame(plot.title, CURVE_PX, body)
+    top, low = value.max() or 1, CURVE_PX - _BOTTOM
+    x = _LEFT + (WIDTH - _LEFT - 4) * (time - time[0]) / (time[-1] - time[0])
+    y = _TOP + (low - _TOP) * (1 - value / top)
+    steps = "".join(f"H{across:.1f}V{down:.1f}" for across, down in zip(x[1:], y[1:], strict=True))
+    path = f"M{x[0]:.1f},{low:.1f}V{y[0]:.1f}{steps}V{low:.1f}Z"
+    body = _axes(plot.unit, float(top), int(time[0]), int(time[-1]))
+    return _frame(plot.title, CURVE_PX, [*body, f'<path d="{path}" class="area"/>'])
 
 
 def _axes(unit: str, top: float, first: float, last: float) -> list[str]:
@@ -149,31 +143,26 @@ def _axes(unit: str, top: float, first: float, last: float) -> list[str]:
     return [*body, _text(WIDTH - 4, CURVE_PX - 6, f"{last:,}", "muted", "end")]
 
 
-def _thinned(times: list[int], values: list[float]) -> tuple[list[int], list[float]]:
+def _thinned(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Keep of each pixel's steps the highest and the last."""
-    if len(times) <= MOST_POINTS:
-        return times, values
-    span = max(1, times[-1] - times[0])
-    kept: dict[int, tuple[int, int]] = {}
-    for at, (time, value) in enumerate(zip(times, values, strict=True)):
-        pixel = (time - times[0]) * (MOST_POINTS // 2) // span
-        high, _ = kept.get(pixel, (at, at))
-        kept[pixel] = (at if value > values[high] else high, at)
-    rows = sorted({row for pair in kept.values() for row in pair})
-    return [times[row] for row in rows], [values[row] for row in rows]
+    if len(time) <= MAX_POINTS:
+        return time, value
+    pixel = (time - time[0]) * (MAX_POINTS // 2) // max(1, int(time[-1] - time[0]))
+    first = np.flatnonzero(np.diff(pixel, prepend=-1))
+    order = np.lexsort((np.arange(len(time)), -value, pixel))  # the first is the highest of its pixel
+    rows = np.union1d(order[first], np.append(first[1:], len(time)) - 1)
+    return time[rows], value[rows]
 
 
 def _bins(plot: Bins) -> str:
     if not plot.counts:
         return _frame(plot.title, 24, [_text(0, 16, "Nothing to draw.", "muted")])
-    top, n = max(plot.counts) or 1, len(plot.counts)
-    width, height = (WIDTH - _LEFT - 4) / n, CURVE_PX - _BOTTOM - _TOP
+    top, height = max(plot.counts) or 1, CURVE_PX - _BOTTOM - _TOP
+    width = (WIDTH - _LEFT - 4) / len(plot.counts)
     body = _axes("count", top, plot.edges[0], plot.edges[-1])
-    for at, count in enumerate(plot.counts):
-        own = height * count / top
-        tip = f"{plot.edges[at]:,} to {plot.edges[at + 1]:,} {plot.unit}: {count:,}"
+    for at, (low, high, count) in enumerate(zip(plot.edges, plot.edges[1:], plot.counts, strict=False)):
         if count:
-            body.append(
-                _rect((_LEFT + at * width, _TOP + height - own, max(1, width - 1), own), "accent", tip)
-            )
+            own = height * count / top
+            box = (_LEFT + at * width, _TOP + height - own, max(1, width - 1), own)
+            body.append(_rect(box, "accent", f"{low:,} to {high:,} {plot.unit}: {count:,}"))
     return _frame(plot.title, CURVE_PX, body)

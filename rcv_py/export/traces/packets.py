@@ -16,7 +16,7 @@ import numpy as np
 
 from rcv_py.base.text import visible
 
-_MOST_BYTES = 10  # of a varint of 64 bits
+_MAX_BYTES = 10  # of a varint of 64 bits
 VARINT, FIXED64, BYTES = 0, 1, 2  # wire types
 
 
@@ -76,7 +76,7 @@ class Rows:
         """Append a number to each row."""
         value = np.ascontiguousarray(values, dtype=np.int64).view(np.uint64)
         most = int(value.max(initial=0)).bit_length()
-        width = min(_MOST_BYTES, max(1, -(-most // 7)))
+        width = min(_MAX_BYTES, max(1, -(-most // 7)))
         matrix = np.empty((self.n, width), dtype=np.uint8)
         length = np.ones(self.n, dtype=np.int64)
         rest = value
@@ -88,8 +88,14 @@ class Rows:
             length += more
         self._append(_Column(matrix, length if where is None else np.where(where, length, 0)))
 
-    def fixed64(self, values: np.ndarray, where: np.ndarray | None = None) -> None:
-        """Append eight bytes to each row: of an integer or of a float64, as they are."""
+    def number(self, field: int, values: np.ndarray, where: np.ndarray | None = None) -> None:
+        """Append a field that holds a number."""
+        self.put(tag(field, VARINT), where)
+        self.varint(values, where)
+
+    def fixed64(self, field: int, values: np.ndarray, where: np.ndarray | None = None) -> None:
+        """Append a field that holds the eight bytes of an integer or of a float64, as they are."""
+        self.put(tag(field, FIXED64), where)
         matrix = np.ascontiguousarray(values).astype(values.dtype.newbyteorder("<")).view(np.uint8)
         length = None if where is None else np.where(where, 8, 0)
         self._append(_Column(matrix.reshape(self.n, 8), length))

@@ -8,14 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.core.lanes import lanes
-from rcv_py.analysis.counters.counter_curve import StepValues, raw_curve
-from rcv_py.analysis.counters.counters import counters
-from rcv_py.analysis.device.dispatch_curves import dispatch_curves
-from rcv_py.analysis.device.occupancy_curves import occupancy_curves
+from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.analysis.counters.counters import counters, raw_curve
+from rcv_py.analysis.device.occupancy_curves import dispatch_curves, occupancy_curves
 from rcv_py.analysis.events.event_table import EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.text import short_kernel
-from rcv_py.export.traces.perfetto_names import CATEGORIES, Argument, Names, counter_track, track
+from rcv_py.export.traces.perfetto_names import Argument, Names, counter_track, track
 from rcv_py.export.traces.perfetto_rows import (
     Scale,
     Slices,
@@ -29,11 +28,6 @@ from rcv_py.model.trace import Trace
 DEVICE = 1  # uuid and process of the device; places follow
 _FIRST_TRACK = 1 << 18  # uuids of the device's own tracks
 _TITLES = {EntryKind.DISPATCH: "Dispatches", EntryKind.EVENT: "Events"}
-
-
-def category(name: str) -> int:
-    """The number of a category."""
-    return CATEGORIES.index(name) + 1
 
 
 class Device:
@@ -53,7 +47,7 @@ class Device:
         """Name, begins and ends of the times in which a kernel had any wave."""
         found = []
         for curve in dispatch_curves(self.trace.occupancy, self.trace.dispatches):
-            some = (curve.steps.waves > 0).astype(np.int8)
+            some = (curve.steps.value > 0).astype(np.int8)
             change = np.diff(some, prepend=0, append=0)
             time = np.append(curve.steps.time, curve.steps.time[-1:])
             begin, end = time[np.flatnonzero(change == 1)], time[np.flatnonzero(change == -1)]
@@ -61,10 +55,10 @@ class Device:
         return found
 
     @cached_property
-    def curves(self) -> list[tuple[str, str, StepValues]]:
+    def curves(self) -> list[tuple[str, str, StepCurve]]:
         """Name, unit and values of each curve: resident waves, then the hardware's counters."""
         found = [
-            (f"resident waves, {curve.name}", "waves", StepValues(curve.steps.time, curve.steps.waves))
+            (f"resident waves, {curve.name}", "waves", curve.steps)
             for by in ("all", "se")
             for curve in occupancy_curves(self.trace, by)
         ]
@@ -88,7 +82,7 @@ class Device:
         for name, begin, end in self.kernels:
             uuid, announced = self._track(DEVICE, f"kernel {name}")
             yield announced
-            yield from slice_bytes(_plain(uuid, texts.number(name), "kernel", begin, end), scale)
+            yield from slice_bytes(Slices.on(uuid, texts.number(name), begin, end, category="kernel"), scale)
         for kind, title in _TITLES.items():
             yield from self._entries(texts, scale, kind, title)
         if self.spans is not None and len(self.spans):
@@ -122,9 +116,8 @@ class Device:
         number = np.array([texts.number(text) if text else 0 for text in table.texts], dtype=np.int64)
         nameless = texts.number("event")
         names = np.where(number[table.name[rows]] > 0, number[table.name[rows]], nameless)
-        arguments = {Argument.CYCLE: begin, Argument.DETAIL: number[table.detail[rows]]}
-        n = len(rows)
-        return Slices(np.full(n, uuid), names, np.full(n, category("event")), begin, end, arguments)
+        details = {Argument.DETAIL: number[table.detail[rows]]}
+        return Slices.on(uuid, names, begin, end, category="event", arguments=details)
 
     def _markers(
         self, texts: Names, scale: Scale, places: Mapping[tuple[int, ...], int], spans: MarkerSpans
@@ -138,11 +131,11 @@ class Device:
             uuid, announced = self._track(parent, f"markers, {place}")
             yield announced
             rows = np.flatnonzero(group.reshape(-1) == at)
-            is_point = spans.end[rows] <= spans.begin[rows]
+            names, begin, end = number[spans.name_id[rows]], spans.begin[rows], spans.end[rows]
+            slices, is_point = Slices.on(uuid, names, begin, end, category="marker"), end <= begin
             if is_point.any():
-                yield moment_bytes(_scopes(spans, rows[is_point], uuid, number), scale)
-            scopes = rows[~is_point]
-            yield nested_bytes(_scopes(spans, scopes, uuid, number), spans.depth[scopes], scale)
+                yield moment_bytes(slices.at(is_point), scale)
+            yield nested_bytes(slices.at(~is_point), spans.depth[rows][~is_point], scale)
 
     def _track(self, parent: int, name: str) -> tuple[int, bytes]:
         uuid = self._number()
@@ -159,22 +152,3 @@ def device_names(device: Device, texts: Names) -> None:
     texts.numbers(name for name, _, _ in device.kernels)
     if device.spans is not None:
         texts.numbers(device.spans.names)
-
-
-def _plain(uuid: int, name: int, group: str, begin: np.ndarray, end: np.ndarray) -> Slices:
-    n = len(begin)
-    return Slices(
-        np.full(n, uuid),
-        np.full(n, name),
-        np.full(n, category(group)),
-        begin,
-        end,
-        {Argument.CYCLE: begin, Argument.CYCLES: end - begin},
-    )
-
-
-def _scopes(spans: MarkerSpans, rows: np.ndarray, uuid: int, number: np.ndarray) -> Slices:
-    n, begin, end = len(rows), spans.begin[rows], spans.end[rows]
-    names = number[spans.name_id[rows]]
-    arguments = {Argument.CYCLE: begin, Argument.CYCLES: end - begin}
-    return Slices(np.full(n, uuid), names, np.full(n, category("marker")), begin, end, arguments)

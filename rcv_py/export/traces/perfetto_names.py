@@ -14,7 +14,7 @@ from rcv_py.model.kinds import TokenKind
 
 PACKET = 1  # of Trace
 TIMESTAMP, SEQUENCE, TRACK_EVENT, INTERNED, FLAGS, DESCRIPTOR = 8, 10, 11, 12, 13, 60  # of TracePacket
-UUID, NAME, PROCESS, THREAD, PARENT, COUNTER, DESCRIPTION = 1, 2, 3, 4, 5, 8, 14  # of TrackDescriptor
+UUID, NAME, PROCESS, THREAD, PARENT, COUNTER = 1, 2, 3, 4, 5, 8  # of TrackDescriptor
 CATEGORY, ANNOTATION, TYPE, NAME_NUMBER, TRACK = 3, 4, 9, 10, 11  # of TrackEvent
 COUNT, REAL, FLOW, LAST_FLOW = 30, 44, 47, 48  # of TrackEvent: values of counters, arrows
 SLICE_BEGIN, SLICE_END, INSTANT, COUNTER_VALUE = 1, 2, 3, 4  # TrackEvent.Type
@@ -67,22 +67,25 @@ def packet(*fields: bytes) -> bytes:
 
 def process(uuid: int, pid: int, name: str) -> bytes:
     """Return the packet that announces a process: here a place of the device."""
-    return packet(message(DESCRIPTOR, number(UUID, uuid), message(PROCESS, number(1, pid), text(6, name))))
+    return _announced(uuid, message(PROCESS, number(1, pid), text(6, name)))
 
 
 def thread(uuid: int, parent: int, pid: int, tid: int, name: str) -> bytes:
     """Return the packet that announces a thread: here a wave."""
     own = message(THREAD, number(1, pid), number(2, tid), text(5, name))
-    return packet(message(DESCRIPTOR, number(UUID, uuid), number(PARENT, parent), own))
+    return _announced(uuid, number(PARENT, parent), own)
 
 
-def track(uuid: int, parent: int, name: str, description: str = "") -> bytes:
+def track(uuid: int, parent: int, name: str) -> bytes:
     """Return the packet that announces a track inside a process, a thread or another track."""
-    more = text(DESCRIPTION, description) if description else b""
-    return packet(message(DESCRIPTOR, number(UUID, uuid), number(PARENT, parent), text(NAME, name), more))
+    return _announced(uuid, number(PARENT, parent), text(NAME, name))
 
 
 def counter_track(uuid: int, parent: int, name: str, unit: str) -> bytes:
     """Return the packet that announces a curve."""
     own = message(COUNTER, text(6, unit))
-    return packet(message(DESCRIPTOR, number(UUID, uuid), number(PARENT, parent), text(NAME, name), own))
+    return _announced(uuid, number(PARENT, parent), text(NAME, name), own)
+
+
+def _announced(uuid: int, *fields: bytes) -> bytes:
+    return packet(message(DESCRIPTOR, number(UUID, uuid), *fields))

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rcv_py.export.traces import perfetto_names as names
-from rcv_py.export.traces.packets import FIXED64, VARINT, Rows, number, tag
+from rcv_py.export.traces.packets import Rows, number
 from rcv_py.export.traces.perfetto_names import Argument
 from rcv_py.model.columns import of_rows
 
 AT_ONCE = 1 << 16  # rows that are turned into bytes together; about 25 MB of memory
-_FEW_ARROWS = 4  # on a slice: what AT_ONCE is meant for
-_TEXTS = (Argument.SOURCE, Argument.DETAIL)
+_USUAL_ARROWS = 4  # on a slice: what AT_ONCE is meant for
+_TEXTS = (Argument.SOURCE, Argument.DETAIL)  # numbers of them; 0 is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,9 @@ class Arrows:
             yield column
 
 
+NO_ARROWS = Arrows(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
 @dataclass(frozen=True, eq=False)
 class Slices:
     """Spans, one row each; those of a track are in order and do not overlap.  Cycles are aligned."""
@@ -75,8 +78,25 @@ class Slices:
     begin: np.ndarray  # int64, cycles
     end: np.ndarray  # int64, cycles
     arguments: Mapping[Argument, np.ndarray] = field(default_factory=dict)  # numbers; of texts, 0: none
-    leaves: Arrows | None = None  # that begin at a slice
-    arrives: Arrows | None = None  # that end at one
+    leaves: Arrows = NO_ARROWS  # that begin at a slice
+    arrives: Arrows = NO_ARROWS  # that end at one
+
+    @classmethod
+    def on(
+        cls,
+        track: int | np.ndarray,
+        name: int | np.ndarray,
+        begin: np.ndarray,
+        end: np.ndarray,
+        *,
+        category: str,
+        arguments: Mapping[Argument, np.ndarray] | None = None,
+    ) -> Slices:
+        """Return slices of one category, with their cycle and, unless there are other arguments, cycles."""
+        group = np.full(len(begin), names.CATEGORIES.index(category) + 1)
+        arguments = {Argument.CYCLE: begin, **(arguments or {Argument.CYCLES: end - begin})}
+        shape = begin.shape
+        return cls(np.broadcast_to(track, shape), np.broadcast_to(name, shape), group, begin, end, arguments)
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -86,17 +106,21 @@ class Slices:
         return replace(
             of_rows(self, chosen),
             arguments={name: values[chosen] for name, values in self.arguments.items()},
-            leaves=None if self.leaves is None else self.leaves.at(chosen, len(self)),
-            arrives=None if self.arrives is None else self.arrives.at(chosen, len(self)),
+            leaves=self.leaves.at(chosen, len(self)),
+            arrives=self.arrives.at(chosen, len(self)),
         )
 
 
 def slice_bytes(slices: Slices, scale: Scale) -> Iterator[bytes]:
     """Yield the packets of all slices, some at a time: each begins and ends before the next one begins."""
-    ends = sum(one.most for one in (slices.leaves, slices.arrives) if one is not None)
-    step = max(1, AT_ONCE * _FEW_ARROWS // max(_FEW_ARROWS, ends))  # every arrow of a row widens all rows
+    ends = slices.leaves.most + slices.arrives.most
+    step = max(1, AT_ONCE * _USUAL_ARROWS // max(_USUAL_ARROWS, ends))  # every arrow of a row widens all rows
     for first in range(0, len(slices), step):
-        yield _slices(slices.at(slice(first, first + step)), scale)
+        part = slices.at(slice(first, first + step))
+        rows = Rows(len(part))
+        _event(rows, _opening(part, names.SLICE_BEGIN), scale(part.begin), is_named=True)
+        _event(rows, _closing(part.track), scale(part.end), is_named=False)
+        yield rows.tobytes()
 
 
 def moment_bytes(slices: Slices, scale: Scale) -> bytes:
@@ -124,27 +148,17 @@ def value_bytes(track: int, time: np.ndarray, value: np.ndarray, scale: Scale) -
     rows, event = Rows(len(time)), Rows(len(time))
     event.put(number(names.TYPE, names.COUNTER_VALUE) + number(names.TRACK, track))
     if value.dtype.kind == "f":
-        event.put(tag(names.REAL, FIXED64))
-        event.fixed64(value.astype(np.float64))
+        event.fixed64(names.REAL, value.astype(np.float64))
     else:
-        event.put(tag(names.COUNT, VARINT))
-        event.varint(value)
+        event.number(names.COUNT, value)
     _event(rows, event, scale(time), is_named=False)
-    return rows.tobytes()
-
-
-def _slices(slices: Slices, scale: Scale) -> bytes:
-    rows = Rows(len(slices))
-    _event(rows, _opening(slices, names.SLICE_BEGIN), scale(slices.begin), is_named=True)
-    _event(rows, _closing(slices.track), scale(slices.end), is_named=False)
     return rows.tobytes()
 
 
 def _event(rows: Rows, event: Rows, ns: np.ndarray, *, is_named: bool) -> None:
     """Append a packet with an event; those that call names by number say so."""
     inner = Rows(rows.n)
-    inner.put(tag(names.TIMESTAMP, VARINT))
-    inner.varint(ns)
+    inner.number(names.TIMESTAMP, ns)
     flags = number(names.FLAGS, names.NEEDED) if is_named else b""
     inner.put(number(names.SEQUENCE, names.ONE_SEQUENCE) + flags)
     inner.nested(names.TRACK_EVENT, event)
@@ -153,40 +167,27 @@ def _event(rows: Rows, event: Rows, ns: np.ndarray, *, is_named: bool) -> None:
 
 def _opening(slices: Slices, kind: int) -> Rows:
     event = Rows(len(slices))
-    event.put(number(names.TYPE, kind) + tag(names.TRACK, VARINT))
-    event.varint(slices.track)
-    event.put(tag(names.NAME_NUMBER, VARINT))
-    event.varint(slices.name)
-    event.put(tag(names.CATEGORY, VARINT))
-    event.varint(slices.category)
+    event.put(number(names.TYPE, kind))
+    event.number(names.TRACK, slices.track)
+    event.number(names.NAME_NUMBER, slices.name)
+    event.number(names.CATEGORY, slices.category)
     for argument, values in slices.arguments.items():
-        _annotation(event, argument, values)
+        is_text = argument in _TEXTS
+        inner = Rows(len(slices))
+        inner.put(number(1, argument))
+        inner.number(17 if is_text else 4, values)
+        event.nested(names.ANNOTATION, inner, values > 0 if is_text else None)
     for field_, arrows in ((names.FLOW, slices.leaves), (names.LAST_FLOW, slices.arrives)):
-        for numbers in () if arrows is None else arrows.columns(len(slices)):
-            _arrow(event, field_, numbers)
+        for numbers in arrows.columns(len(slices)):
+            event.fixed64(field_, numbers, numbers > 0)
     return event
 
 
 def _closing(track: np.ndarray) -> Rows:
     event = Rows(len(track))
-    event.put(number(names.TYPE, names.SLICE_END) + tag(names.TRACK, VARINT))
-    event.varint(track)
+    event.put(number(names.TYPE, names.SLICE_END))
+    event.number(names.TRACK, track)
     return event
-
-
-def _annotation(event: Rows, argument: Argument, values: np.ndarray) -> None:
-    """An argument: a number, or the number of a text, which is left out where it is 0."""
-    inner = Rows(event.n)
-    inner.put(number(1, argument) + tag(17 if argument in _TEXTS else 4, VARINT))
-    inner.varint(values)
-    event.nested(names.ANNOTATION, inner, values > 0 if argument in _TEXTS else None)
-
-
-def _arrow(event: Rows, field_: int, numbers: np.ndarray) -> None:
-    has = numbers > 0
-    if has.any():
-        event.put(tag(field_, FIXED64), has)
-        event.fixed64(numbers.astype(np.int64), has)
 
 
 def _cut(rows: Rows) -> list[bytes]:

@@ -11,6 +11,7 @@ cycles, which the format calls `none`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -18,18 +19,35 @@ import orjson
 
 from rcv_py import __version__
 from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
-from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, fold
-from rcv_py.analysis.flame.flame_paths import Stacks, What, kernel_stacks, source_stacks
+from rcv_py.analysis.flame.flame import (
+    FlameTree,
+    Metric,
+    Stacks,
+    What,
+    code_costs,
+    fold,
+    kernel_stacks,
+    source_stacks,
+)
 from rcv_py.analysis.flame.flame_text import full_name, labels
 from rcv_py.base.text import visible
-from rcv_py.export.traces.speedscope_events import Paths, event_parts
 from rcv_py.model.modes import LatencyMode
+from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 UNIT = "none"
+AT_ONCE = 1 << 17  # events that are turned into text together
 _METRICS = {Metric.TOTAL: "latency and idle", Metric.STALL: "stall", Metric.HITS: "executions"}
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """The frames around each code line, outermost first, the line itself last; the last row is for others."""
+
+    frames: np.ndarray  # int64 [rows + 1, longest], -1 after the last
+    depth: np.ndarray  # int64 [rows + 1], how many
 
 
 def write_speedscope(trace: Trace, waves: Iterable[Wave], target: BinaryIO) -> int:
@@ -161,8 +179,58 @@ def _evented(wave: Wave, paths: Paths) -> Iterator[bytes]:
         "endValue": max(0, end - begin),
     }
     yield orjson.dumps(head)[:-1] + b',"events":['
-    yield from event_parts(tokens, paths, begin)
+    yield from _event_parts(tokens, paths, begin)
     yield b"]}"
+
+
+def _event_parts(tokens: Tokens, paths: Paths, begin: int) -> Iterator[bytes]:
+    """Yield the events of a wave as JSON objects with commas between them.
+
+    Times are cycles since `begin` and never decrease; instructions that overlap end when the next one begins.
+    """
+    columns = _events(tokens, paths, begin) if len(tokens) else ()
+    for first in range(0, len(columns[0]) if columns else 0, AT_ONCE):
+        rows = zip(*(column[first : first + AT_ONCE].tolist() for column in columns), strict=True)
+        events = [{"type": "O" if is_open else "C", "frame": frame, "at": at} for is_open, frame, at in rows]
+        yield (b"," if first else b"") + orjson.dumps(events)[1:-1]
+
+
+def _events(tokens: Tokens, paths: Paths, begin: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Whether each event opens a frame (bool), the frame, and the time (int64).
+
+    A token opens the frames that it does not share with the one before, and closes its own instruction at
+    its end; the frames around it are closed when a token comes that lies outside of them.
+    """
+    last = len(paths.depth) - 1
+    line = np.where((tokens.line >= 0) & (tokens.line < last), tokens.line, last).astype(np.int64)
+    start = np.maximum.accumulate(tokens.start - begin)
+    end = np.minimum(tokens.end - begin, np.append(start[1:], np.iinfo(np.int64).max))
+    end = np.maximum(end, start)
+    until = np.append(start[1:], end[-1:])
+    outer, shared = paths.depth[line] - 1, _shared(paths, line)
+    opened = outer + 1 - shared
+    left = np.append(outer[:-1] - shared[1:], outer[-1])
+    size = opened + 1 + left
+    first = np.cumsum(size) - size
+    token = np.repeat(np.arange(len(line)), size)
+    nth = np.arange(int(size.sum())) - first[token]
+    is_open = nth < opened[token]
+    after = nth - opened[token]  # 0: the instruction ends; then the frames around it, the innermost first
+    level = np.where(is_open, shared[token] + nth, outer[token] - after)
+    time = np.where(is_open, start[token], np.where(after == 0, end[token], until[token]))
+    return is_open, paths.frames[line[token], level], time
+
+
+def _shared(paths: Paths, line: np.ndarray) -> np.ndarray:
+    """How many frames around each token are also around the one before it, int64; its own never counts."""
+    frames = paths.frames[line]
+    around = (
+        np.arange(frames.shape[1]) < np.minimum(paths.depth[line], np.roll(paths.depth[line], 1))[:, None] - 1
+    )
+    same = (frames == np.roll(frames, 1, axis=0)) & around
+    shared = np.cumprod(same, axis=1).sum(axis=1)
+    shared[0] = 0
+    return shared
 
 
 def _valid(value: Any) -> Any:

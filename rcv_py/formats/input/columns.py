@@ -1,6 +1,6 @@
 """Numbers of a file as tight, read-only columns, or a refusal: nothing wraps and nothing is cut off.
 
-A refusal is a ValueError whose text can stand behind "file.json is damaged: " in a sentence.
+A refusal is a ValueError whose text can stand after "file.json is damaged: " in a sentence.
 """
 
 from __future__ import annotations

@@ -5,16 +5,19 @@ A capture is untrusted input: its index may name `../../secret`, a link to it, o
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import orjson
 
 from rcv_py.base.errors import BrokenFile, MissingFile, TraceError
-from rcv_py.base.problems import Affects, Problem, Severity
+from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.text import plural
 
 LIMIT = 1 << 30  # bytes; the largest wave file seen is 1.5 MB, a code table stays below 100 MB
@@ -51,7 +54,23 @@ def read_start(folder: Path, name: str, size: int) -> bytes:
     return _read(folder, name, LIMIT, size)
 
 
-def read_json(folder: Path, name: str, problems: list[Problem] | None = None, limit: int = LIMIT) -> object:
+def csv_rows(
+    folder: Path, name: str, notes: list[str], limit: int = LIMIT, size: int = -1
+) -> Iterator[list[str]]:
+    """Yield the cells of each line of a table, of its first `size` bytes if that is not negative.
+
+    A damaged end is left out, which becomes a sentence of `notes`.  The first step raises what `read_bytes`
+    raises.
+    """
+    text = _read(folder, name, limit, size).decode("utf-8", "replace").replace("\0", "")
+    reader = csv.reader(io.StringIO(text, newline=""))
+    try:
+        yield from reader
+    except csv.Error as error:
+        notes.append(f"{name} is damaged after line {reader.line_num:,}: {error}.")
+
+
+def read_json(folder: Path, name: str, problems: Problems | None = None, limit: int = LIMIT) -> object:
     """Return what a JSON file holds; text that is not UTF-8 is decoded with `\ufffd` and becomes a Problem.
 
     Raises what `read_bytes` raises, and BrokenFile for anything that is not JSON.
@@ -66,7 +85,7 @@ def read_json(folder: Path, name: str, problems: list[Problem] | None = None, li
 def try_json(
     folder: Path,
     name: str,
-    problems: list[Problem],
+    problems: Problems,
     affects: tuple[Affects, ...] = (),
     default: object = None,
 ) -> object:
@@ -74,11 +93,16 @@ def try_json(
     try:
         return read_json(folder, name, problems)
     except TraceError as error:
-        problems.append(Problem(Severity.WARNING, name, str(error), error.hint, affects))
+        problems.warn(
+            name,
+            str(error),
+            error.hint,
+            *affects,
+        )
         return default
 
 
-def parse_json(data: bytes, name: str, problems: list[Problem] | None = None) -> object:
+def parse_json(data: bytes, name: str, problems: Problems | None = None) -> object:
     """Return what the bytes of a JSON file hold; see `read_json`."""
     try:
         return orjson.loads(data)
@@ -94,13 +118,10 @@ def parse_json(data: bytes, name: str, problems: list[Problem] | None = None) ->
     except orjson.JSONDecodeError as error:
         raise _not_json(text.encode(), name, error) from error
     if problems is not None:
-        problems.append(
-            Problem(
-                Severity.INFO,
-                name,
-                f"{name} has characters that are not UTF-8; they are shown as \ufffd.",
-                "Names and paths with such characters may not find their file.",
-            )
+        problems.inform(
+            name,
+            f"{name} has characters that are not UTF-8; they are shown as \ufffd.",
+            "Names and paths with such characters may not find their file.",
         )
     return value
 

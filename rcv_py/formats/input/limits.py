@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Problems
 from rcv_py.base.text import elide_right, plural
 
 INSTRUCTION_LETTERS = 512  # the longest seen has 150; expressions that read them take the square of it
@@ -22,19 +22,16 @@ FILES_LISTED = 4096  # stretches of records of one kind, a file each; writers ma
 
 
 def cut(texts: Iterable[str], most: int) -> tuple[list[str], int]:
-    """Return the texts, longer ones cut with an ellipsis behind, and how many were cut."""
+    """Return the texts, longer ones cut with an ellipsis after them, and how many were cut."""
     kept = [text if len(text) <= most else elide_right(text, most) for text in texts]
     return kept, sum(text.endswith("…") and len(text) == most for text in kept)
 
 
-def tell_cut(problems: list[Problem], name: str, count: int, what: str, rest: str) -> None:
+def tell_cut(problems: Problems, name: str, count: int, what: str, rest: str) -> None:
     """Add a Problem saying that `count` things of a file were cut; nothing if there were none."""
     if count:
-        problems.append(
-            Problem(
-                Severity.WARNING,
-                name,
-                f"{name} has {plural(count, what)} longer than any writer makes; {rest}.",
-                "Be careful with this capture if you do not know where it comes from.",
-            )
+        problems.warn(
+            name,
+            f"{name} has {plural(count, what)} longer than any writer makes; {rest}.",
+            "Be careful with this capture if you do not know where it comes from.",
         )

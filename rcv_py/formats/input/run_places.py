@@ -20,8 +20,8 @@ from itertools import islice
 from pathlib import Path
 
 LEVELS = 5  # folders above a capture that are looked into
-MOST_NAMES = 5_000  # files of a folder that are looked at: a folder of downloads must not keep us busy
-MOST_PLACES = 48  # folders that are looked into for one capture
+MAX_NAMES = 5_000  # files of a folder that are looked at: a folder of downloads must not keep us busy
+MAX_PLACES = 48  # folders that are looked into for one capture
 ROOT = "RCV_ROOT"
 _FIRST = ("compute_viewer",)
 _CAPTURES = "att_viewer"
@@ -30,20 +30,20 @@ _INDEX = "filenames.json"
 
 
 def nearby(folder: Path, levels: int = LEVELS) -> Iterator[Path]:
-    """Yield folders that may hold tables of a capture's run, the nearest first, at most `MOST_PLACES`.
+    """Yield folders that may hold tables of a capture's run, the nearest first, at most `MAX_PLACES`.
 
     The capture's own folder and the one above come first, whatever lies in them.
     """
     starts = dict.fromkeys((Path(os.path.realpath(folder)), folder.absolute()))
     found = (place for start in starts for place in _places(start, levels))
-    yield from islice(dict.fromkeys(islice(found, 2 * MOST_PLACES)), MOST_PLACES)
+    yield from islice(dict.fromkeys(islice(found, 2 * MAX_PLACES)), MAX_PLACES)
 
 
 def names_in(place: Path) -> list[str]:
     """Return the names in a folder, sorted; none if it cannot be read."""
     try:
         with os.scandir(place) as entries:
-            return sorted(entry.name for entry in islice(entries, MOST_NAMES))
+            return sorted(entry.name for entry in islice(entries, MAX_NAMES))
     except (OSError, ValueError):
         return []
 
@@ -73,15 +73,15 @@ def _inside(place: Path, known: Path) -> Iterator[Path]:
     names = sorted(_folders(place), key=lambda name: (name not in _FIRST, name))
     if not names or (names[0] not in _FIRST and known.name != _CAPTURES):
         return
-    for inner in (place / name for name in names):
-        if inner != known and not any(_is_capture(one) for one in names_in(inner)):
+    for inner in (place / name for name in names if place / name != known):
+        if not any(name == _INDEX or name.startswith(_CAPTURE) for name in names_in(inner)):
             yield inner
 
 
 def _folders(place: Path) -> list[str]:
     try:
         with os.scandir(place) as entries:
-            return [entry.name for entry in islice(entries, MOST_NAMES) if _is_one(entry)]
+            return [entry.name for entry in islice(entries, MAX_NAMES) if _is_one(entry)]
     except (OSError, ValueError):
         return []
 
@@ -93,7 +93,3 @@ def _is_one(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir(follow_symlinks=False)
     except OSError:
         return False
-
-
-def _is_capture(name: str) -> bool:
-    return name == _INDEX or name.startswith(_CAPTURE)

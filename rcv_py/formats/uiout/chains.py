@@ -58,7 +58,7 @@ class _Paths:
         self._kept: dict[str, str] = {}
 
     def kept(self, path: str) -> str:
-        """The path, or its end behind an ellipsis."""
+        """The path, or its end after an ellipsis."""
         if path not in self._kept:
             self._kept[path] = self._bounded(path)
         kept = self._kept[path]

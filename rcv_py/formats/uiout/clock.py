@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Problems
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import Listing
@@ -18,15 +17,14 @@ from rcv_py.model.modes import ReferenceRule
 
 FILE = "realtime.json"
 NOMINAL_HZ = 100_000_000  # of the constant clock, if the file does not say
-FARTHEST = 1 << 52  # cycles between two shader engines: weeks; more than that is no measurement
+MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more than that is no measurement
 NOMINAL_TICKS = 1 / 20  # realtime ticks a shader cycle, if no engine has two samples: 100 MHz under 2 GHz
 
 
 def read_clock(
-    folder: Path,
-    listing: Listing,
+    files: Listing,
     engines: Iterable[int],
-    problems: list[Problem],
+    problems: Problems,
     rule: ReferenceRule = ReferenceRule.OURS,
 ) -> Clock:
     """Return the clock of a capture, with the offsets of the shader engines that have data.
@@ -34,22 +32,33 @@ def read_clock(
     Never raises; without a usable file nothing is aligned and a Problem says so.
     """
     engines = sorted(set(engines))
-    if FILE not in listing:
-        _tell_missing(engines, problems)
-        return Clock()
-    data = try_json(folder, FILE, problems)
+    data = try_json(files.path, FILE, problems) if FILE in files else None
     if not isinstance(data, dict):
-        _tell_missing(engines, problems)
+        if len(engines) > 1:
+            problems.inform(
+                FILE,
+                f"{FILE} is missing or empty: the clocks of {len(engines)} shader engines are not aligned.",
+                "Compare times within one shader engine only; a newer trace decoder writes the file.",
+            )
         return Clock()
     samples = _samples(data, problems)
-    frequency = _frequency(data.get("metadata"))
+    metadata = data.get("metadata")
+    frequency = whole_number(metadata.get("frequency"), 0) if isinstance(metadata, dict) else 0
     offsets, ticks = align(samples, engines, rule)
     if len(samples) > 1 and not offsets and rule is ReferenceRule.OURS:
-        _tell_apart(problems)
-    lost = [se for se in engines if se not in samples]
+        problems.warn(
+            FILE,
+            f"{FILE} puts the shader engines years apart: their clocks are not aligned.",
+            "Compare times within one shader engine only, or record the trace again.",
+        )
+    lost = [f"SE {se}" for se in engines if se not in samples]
     if len(engines) > 1 and lost:
-        _tell_lost(lost, problems)
-    return Clock(frequency, samples, offsets, ticks, bool(offsets))
+        problems.warn(
+            FILE,
+            f"{FILE} has no clock samples for {', '.join(lost)}: its times are not aligned with the others.",
+            "Do not compare its times with those of other shader engines.",
+        )
+    return Clock(frequency if frequency > 0 else NOMINAL_HZ, samples, offsets, ticks, bool(offsets))
 
 
 def align(
@@ -83,7 +92,7 @@ def align(
     first = min(origin.values())
     whole = int if is_reference else round
     offsets = {se: whole((value - first) / rate) for se, value in origin.items()}
-    return (offsets, known) if max(offsets.values()) < FARTHEST else ({}, known)
+    return (offsets, known) if max(offsets.values()) < MAX_OFFSET else ({}, known)
 
 
 def _ends(samples: ClockSamples) -> tuple[int, int, int, int]:
@@ -97,7 +106,7 @@ def _ends(samples: ClockSamples) -> tuple[int, int, int, int]:
     )
 
 
-def _samples(data: dict[str, Any], problems: list[Problem]) -> dict[int, ClockSamples]:
+def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples]:
     samples: dict[int, ClockSamples] = {}
     skipped = 0
     for key, rows in data.items():
@@ -110,53 +119,10 @@ def _samples(data: dict[str, Any], problems: list[Problem]) -> dict[int, ClockSa
             table = table[np.argsort(table[:, 0], kind="stable")]
             samples[se] = ClockSamples(frozen(table[:, 0].copy()), frozen(table[:, 1].copy()))
             if np.any(np.diff(table[:, 1]) < 0):
-                problems.append(
-                    Problem(
-                        Severity.WARNING,
-                        FILE,
-                        f"{FILE}: the constant clock of SE {se} runs backwards; nanoseconds are doubtful.",
-                        "Read times in cycles, or record the trace again.",
-                    )
+                problems.warn(
+                    FILE,
+                    f"{FILE}: the constant clock of SE {se} runs backwards; nanoseconds are doubtful.",
+                    "Read times in cycles, or record the trace again.",
                 )
     tell_skipped(problems, FILE, skipped, "clock sample")
     return samples
-
-
-def _frequency(metadata: object) -> int:
-    value = metadata.get("frequency") if isinstance(metadata, dict) else None
-    return whole_number(value, 0) if whole_number(value, 0) > 0 else NOMINAL_HZ
-
-
-def _tell_missing(engines: list[int], problems: list[Problem]) -> None:
-    if len(engines) > 1:
-        problems.append(
-            Problem(
-                Severity.INFO,
-                FILE,
-                f"{FILE} is missing or empty: the clocks of {len(engines)} shader engines are not aligned.",
-                "Compare times within one shader engine only; a newer trace decoder writes the file.",
-            )
-        )
-
-
-def _tell_apart(problems: list[Problem]) -> None:
-    problems.append(
-        Problem(
-            Severity.WARNING,
-            FILE,
-            f"{FILE} puts the shader engines years apart: their clocks are not aligned.",
-            "Compare times within one shader engine only, or record the trace again.",
-        )
-    )
-
-
-def _tell_lost(lost: list[int], problems: list[Problem]) -> None:
-    names = ", ".join(f"SE {se}" for se in lost)
-    problems.append(
-        Problem(
-            Severity.WARNING,
-            FILE,
-            f"{FILE} has no clock samples for {names}: its times are not aligned with the others.",
-            "Do not compare its times with those of other shader engines.",
-        )
-    )

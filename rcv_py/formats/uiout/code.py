@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.base.problems import Affects, Problem, Severity
+from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
@@ -16,14 +16,27 @@ from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.code_columns import CodeColumns, code_columns
 from rcv_py.formats.uiout.folder import CODE, Listing
 from rcv_py.formats.uiout.kernels import Entry, Layout, layout
-from rcv_py.formats.uiout.markers import read_layout, read_markers, read_payloads
 from rcv_py.formats.uiout.mnemonics import guessed_generation, kind_of
+from rcv_py.formats.uiout.names import demangled
 from rcv_py.formats.uiout.shapes import tell_skipped, text_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import TokenKind
 
 _LABELS = (";", "label")
+_MARKER_KINDS = {
+    "f": "function",
+    "func": "function",
+    "function": "function",
+    "k": "kernel",
+    "kernel": "kernel",
+    "u": "scope",
+    "user": "scope",
+    "user_scope": "scope",
+    "userscope": "scope",
+    "p": "point",
+    "point": "point",
+}
 _COSTS = ("hit", "latency", "stall", "idle")
 
 
@@ -41,21 +54,18 @@ class Code:
     extra: dict[str, object] = field(default_factory=dict)
 
 
-def read_code(files: Listing, gfxip: int, problems: list[Problem]) -> Code:
+def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
     """Return the code of a capture; without a usable file it is empty and a Problem says why.  Never raises.
 
     `gfxip` 0 means that the instructions must tell the generation.
     """
     if CODE not in files:
-        problems.append(
-            Problem(
-                Severity.ERROR,
-                CODE,
-                f"{CODE} is missing: instructions have no text and no totals.",
-                "Copy the whole capture folder; the decoder also leaves the file out when a symbol or a path "
-                "holds a quote or a backslash.",
-                (Affects.CODE,),
-            )
+        problems.fail(
+            CODE,
+            f"{CODE} is missing: instructions have no text and no totals.",
+            "Copy the whole capture folder; the decoder also leaves the file out when a symbol or a path "
+            "holds a quote or a backslash.",
+            Affects.CODE,
         )
         return _code({}, [], gfxip, problems)
     data = try_json(files.path, CODE, problems, (Affects.CODE,))
@@ -64,19 +74,16 @@ def read_code(files: Listing, gfxip: int, problems: list[Problem]) -> Code:
     if (data is not None and data is not rows and not isinstance(data, dict)) or not isinstance(
         rows, list | None
     ):
-        problems.append(
-            Problem(
-                Severity.ERROR,
-                CODE,
-                f"{CODE} is damaged: it is not a table of instructions.",
-                "Decode again.",
-                (Affects.CODE,),
-            )
+        problems.fail(
+            CODE,
+            f"{CODE} is damaged: it is not a table of instructions.",
+            "Decode again.",
+            Affects.CODE,
         )
     return _code(table, rows if isinstance(rows, list) else [], gfxip, problems)
 
 
-def _code(data: dict[str, Any], rows: list[Any], gfxip: int, problems: list[Problem]) -> Code:
+def _code(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems) -> Code:
     columns = _bounded(code_columns(rows, data.get("header")), problems)
     tell_skipped(problems, CODE, len(rows) - len(columns.text), "row")
     names = [text.split(None, 1)[0] if text else "" for text in columns.text]
@@ -101,18 +108,19 @@ def _code(data: dict[str, Any], rows: list[Any], gfxip: int, problems: list[Prob
     )
     table = _table(columns, kind, is_label, arranged, found.taken(arranged.order))
     _tell_numbers(table, problems)
+    layout_rows = _triples(data.get("sqtt_funcmap_layout"))  # of others the numbers cannot be meant
     return Code(
         table,
         found.paths,
         generation,
         mnemonics,
-        read_markers(data.get("sqtt_funcmap"), problems),
-        read_layout(data.get("sqtt_funcmap_layout")),
-        read_payloads(data.get("sqtt_funcmap_payloads")),
+        _markers(data.get("sqtt_funcmap"), problems),
+        tuple(row for row in layout_rows if 0 < row[1] <= 29 and row[1] + row[2] <= 32),
+        tuple(_triples(data.get("sqtt_funcmap_payloads"))),
     )
 
 
-def _bounded(columns: CodeColumns, problems: list[Problem]) -> CodeColumns:
+def _bounded(columns: CodeColumns, problems: Problems) -> CodeColumns:
     """The rows with texts that are not longer than what follows can bear; tell which were cut."""
     texts, long_texts = [], 0
     for text in columns.text:
@@ -179,27 +187,56 @@ def _entries(rows: object) -> dict[tuple[int, int], Entry]:
     return found
 
 
-def _tell_numbers(table: CodeTable, problems: list[Problem]) -> None:
+def _tell_numbers(table: CodeTable, problems: Problems) -> None:
     numbers = table.number
     usable = numbers[(numbers >= 0) & (numbers < len(table.row_of_number))]
     repeated = len(usable) - len(np.unique(usable))
     if repeated:
-        problems.append(
-            Problem(
-                Severity.WARNING,
-                CODE,
-                f"{CODE} gives {plural(repeated, 'line number')} to a second instruction;"
-                " their tokens are counted for the first.",
-                "Record the trace again with a newer rocprofv3 if the costs look wrong.",
-            )
+        problems.warn(
+            CODE,
+            f"{CODE} gives {plural(repeated, 'line number')} to a second instruction;"
+            " their tokens are counted for the first.",
+            "Record the trace again with a newer rocprofv3 if the costs look wrong.",
         )
     if len(usable) < len(numbers):
-        problems.append(
-            Problem(
-                Severity.WARNING,
-                CODE,
-                f"{CODE} has {plural(len(numbers) - len(usable), 'row')} without a usable line number;"
-                " no token can be counted for them.",
-                "Record the trace again with a newer rocprofv3.",
-            )
+        problems.warn(
+            CODE,
+            f"{CODE} has {plural(len(numbers) - len(usable), 'row')} without a usable line number;"
+            " no token can be counted for them.",
+            "Record the trace again with a newer rocprofv3.",
         )
+
+
+def _markers(rows: object, problems: Problems) -> tuple[MarkerName, ...]:
+    """Return the marker names; of equal (code object, marker) the last one wins."""
+    found: dict[tuple[int, int], MarkerName] = {}
+    skipped = 0
+    for row in rows if isinstance(rows, list) else ():
+        name = _marker(row)
+        if name is None:
+            skipped += 1
+        else:
+            found[name.codeobj, name.marker] = name
+    tell_skipped(problems, CODE, skipped, "marker name")
+    return tuple(found.values())
+
+
+def _marker(row: object) -> MarkerName | None:
+    if not isinstance(row, list) or len(row) < 4:
+        return None
+    codeobj, marker = whole_number(row[0], -1), whole_number(row[1], -1)
+    kind = _MARKER_KINDS.get(text_of(row[2]).lower())
+    name = text_of(row[3])
+    if codeobj < 1 or marker < 0 or kind is None or not name:
+        return None
+    return MarkerName(codeobj, marker, kind, demangled(name), text_of(row[4]) if len(row) > 4 else "")
+
+
+def _triples(rows: object) -> list[tuple[int, int, int]]:
+    triples = []
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, list) and len(row) >= 3:
+            a, b, c = (whole_number(value, -1) for value in row[:3])
+            if min(a, b, c) >= 0:
+                triples.append((a, b, c))
+    return triples

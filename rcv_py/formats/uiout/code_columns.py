@@ -9,7 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.formats.input.columns import LIMIT, whole_number
-from rcv_py.formats.uiout.code_header import read_header
+
+_FIXED = ("isa", "_", "linenumber", "source", "codeobj", "vaddr", "hit", "latency", "stall", "idle")
+
+# Names that writers gave to the same column, in lower case without underscores.
+_ALIASES = {
+    "instruction": "isa",
+    "line": "linenumber",
+    "index": "linenumber",
+    "codeobject": "codeobj",
+    "address": "vaddr",
+    "hitcount": "hit",
+    "hits": "hit",
+    "pcissued": "issued",
+    "pcstalled": "stalled",
+    "notissuedreasons": "reasons",
+    "stallreasons": "reasons",
+}
 
 _REASONS = 10  # stall reasons that are known; more are kept
 _MOST_REASONS = 32
@@ -27,8 +43,8 @@ class CodeColumns(NamedTuple):
 
 def code_columns(rows: list[Any], header: object) -> CodeColumns:
     """Return the rows whose instruction is a text, as columns; short rows are padded, long ones cut."""
-    place = read_header(header)
-    text_at = place["isa"]
+    place = _positions(header)
+    text_at = place.get("isa", -1)
     usable = [
         row for row in rows if isinstance(row, list) and len(row) > text_at and isinstance(row[text_at], str)
     ]
@@ -39,7 +55,8 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
     nothing = (None,) * len(usable)
 
     def column(field: str) -> Sequence[object]:
-        return by_place[place[field]] if 0 <= place[field] < len(by_place) else nothing
+        at = place.get(field, -1)
+        return by_place[at] if 0 <= at < len(by_place) else nothing
 
     numbers = {
         field: _counts(column(field)) for field in ("hit", "latency", "stall", "idle", "issued", "stalled")
@@ -51,8 +68,8 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
         [str(text).strip() for text in column("isa")],
         [text if isinstance(text, str) else "" for text in column("source")],
         numbers,
-        _reasons(column("reasons")) if place["reasons"] >= 0 else None,
-        place.has_samples,
+        _reasons(column("reasons")) if "reasons" in place else None,
+        "issued" in place or "stalled" in place,
     )
 
 
@@ -86,3 +103,20 @@ def _reasons(values: Sequence[object]) -> np.ndarray:
         [max(0, whole_number(count, 0)) for count in row[:width]] + [0] * (width - len(row)) for row in lists
     ]
     return np.array(rows, dtype=np.int64).reshape(len(rows), width)
+
+
+def _positions(header: object) -> dict[str, int]:
+    """Where the columns are that a header names (a string or a list), else the ten fixed ones."""
+    names = header.split(",") if isinstance(header, str) else header if isinstance(header, list) else []
+    clean = [_clean(name) for name in names]
+    named = {name: place for place, name in reversed(list(enumerate(clean))) if name}
+    if not {"isa", "linenumber"} <= set(named):
+        named = {}
+    taken = set(named.values())  # the others are where they always are, unless another one is there
+    return {name: place for place, name in enumerate(_FIXED) if place not in taken} | named
+
+
+def _clean(name: object) -> str:
+    text = str(name).strip().lower()
+    plain = text.replace("_", "").replace(" ", "") or text
+    return _ALIASES.get(plain, plain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,13 +14,14 @@ import numpy as np
 import orjson
 
 from rcv_py.base.errors import BrokenFile, TraceError
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Problems
 from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import is_inside, read_bytes, read_json, read_start
 from rcv_py.formats.input.limits import FILES_LISTED, TIMES_LISTED
 from rcv_py.formats.uiout.folder import INDEX, WAVE_NAME, Listing
 from rcv_py.formats.uiout.shapes import number_key, tell_skipped, text_of
+from rcv_py.model.device import WaveEvents
 from rcv_py.model.waves import WaveIndex
 
 _BEGIN_END = {key: re.compile(rb'"%b"\s*:\s*(-?\d{1,18})\b' % key) for key in (b"begin", b"end")}
@@ -63,7 +64,7 @@ class Index:
     extra: dict[str, object] = field(default_factory=dict)
 
 
-def read_index(files: Listing, problems: list[Problem]) -> Index:
+def read_index(files: Listing, problems: Problems) -> Index:
     """Read the index; raise MissingFile or BrokenFile if there is none that can be used."""
     table = read_json(files.path, INDEX, problems)
     if not isinstance(table, dict):
@@ -86,7 +87,7 @@ def read_index(files: Listing, problems: list[Problem]) -> Index:
     )
 
 
-def rescued_index(files: Listing, problems: list[Problem]) -> Index:
+def rescued_index(files: Listing, problems: Problems) -> Index:
     """Make an index from the names of the wave files, because filenames.json is missing or damaged."""
     scan = _Scan(files)
     entries = []
@@ -207,39 +208,30 @@ class _Scan:
             self._no_times.append(file)
         return list(span or ())
 
-    def tell(self, problems: list[Problem]) -> None:
+    def tell(self, problems: Problems) -> None:
         """Add at most one Problem for each kind of thing that could not be used."""
         tell_skipped(problems, INDEX, len(self._bad), "entry", next(iter(self._bad), None))
         if self._outside:
-            problems.append(
-                Problem(
-                    Severity.WARNING,
-                    INDEX,
-                    f"{INDEX} names {plural(len(self._outside), 'file')} outside the capture folder, such as"
-                    f" {self._outside[0]!r}; they are not opened.",
-                    "Be careful with this capture if you do not know where it comes from.",
-                )
+            problems.warn(
+                INDEX,
+                f"{INDEX} names {plural(len(self._outside), 'file')} outside the capture folder, such as"
+                f" {self._outside[0]!r}; they are not opened.",
+                "Be careful with this capture if you do not know where it comes from.",
             )
         if self._again:
-            problems.append(
-                Problem(
-                    Severity.WARNING,
-                    INDEX,
-                    f"{INDEX} lists files more than {TIMES_LISTED} times, or more than {FILES_LISTED:,} of a"
-                    f" kind, such as {elide_right(self._again[0], 60)}; the rest of them is left out"
-                    f" ({plural(len(self._again), 'entry')}).",
-                    "Be careful with this capture if you do not know where it comes from.",
-                )
+            problems.warn(
+                INDEX,
+                f"{INDEX} lists files more than {TIMES_LISTED} times, or more than {FILES_LISTED:,} of a"
+                f" kind, such as {elide_right(self._again[0], 60)}; the rest of them is left out"
+                f" ({plural(len(self._again), 'entry')}).",
+                "Be careful with this capture if you do not know where it comes from.",
             )
         if self._no_times:
-            problems.append(
-                Problem(
-                    Severity.WARNING,
-                    self._no_times[0],
-                    f"{plural(len(self._no_times), 'wave')} could not be placed in time, such as"
-                    f" {self._no_times[0]}; the others are shown.",
-                    "Copy the capture folder again.",
-                )
+            problems.warn(
+                self._no_times[0],
+                f"{plural(len(self._no_times), 'wave')} could not be placed in time, such as"
+                f" {self._no_times[0]}; the others are shown.",
+                "Copy the capture folder again.",
             )
 
 
@@ -266,3 +258,70 @@ def _gfxip(table: dict[str, Any]) -> int:
 
 def _names(names: object) -> tuple[str, ...]:
     return tuple(map(str, names)) if isinstance(names, list) else ()
+
+
+def aligned(index: WaveIndex, offsets: dict[int, int]) -> WaveIndex:
+    """Return the index with every time moved by the offset of its shader engine."""
+    if not offsets or not len(index):
+        return index
+    table = np.zeros(int(index.se.max()) + 1, dtype=np.int64)
+    for se, offset in offsets.items():
+        if 0 <= se < len(table):
+            table[se] = offset
+    shift = table[index.se]
+    return replace(index, begin=frozen(index.begin + shift), end=frozen(index.end + shift))
+
+
+def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
+    """Return the index with compute unit, shader array and kernel of the matching occupancy pairs.
+
+    A wave matches a pair of the same shader engine, SIMD, slot, begin and end; without a match it keeps -1.
+    If waves of several compute units fit, the one that fits most waves of the shader engine is taken.
+    """
+    if not len(index) or not len(events):
+        return index
+    start, end = _pairs(events, index.begin)
+    columns = (events.se[start], events.simd[start], events.slot[start], events.time[start], events.time[end])
+    wanted = set(_keys((index.se, index.simd, index.slot, index.begin, index.end)))
+    fits = np.array([key in wanted for key in _keys(columns)], dtype=bool)
+    start, columns = start[fits], tuple(column[fits] for column in columns)
+    rank = _rank(events.se[start].astype(np.int64) << 32 | events.sa[start] << 16 | events.cu[start])
+    order = np.argsort(rank, kind="stable")  # what is put into the dictionary last wins
+    place_of = dict(zip(_keys(tuple(column[order] for column in columns)), order.tolist(), strict=True))
+    keys = _keys((index.se, index.simd, index.slot, index.begin, index.end))
+    found = np.array([place_of.get(key, -1) for key in keys], dtype=np.int64)
+    return replace(
+        index,
+        cu=_taken(found, events.cu[start], index.cu),
+        sa=_taken(found, events.sa[start], index.sa),
+        kernel=_taken(found, events.kernel[start], index.kernel),
+    )
+
+
+def _rank(unit: np.ndarray) -> np.ndarray:
+    """How often each row's compute unit occurs."""
+    _, which, count = np.unique(unit, return_inverse=True, return_counts=True)
+    return count[which]
+
+
+def _pairs(events: WaveEvents, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of starts and of the ends that follow them in the same slot; starts at `begins` only."""
+    order = np.lexsort(
+        (events.is_start, events.time, events.slot, events.simd, events.cu, events.sa, events.se)
+    )
+    first, second = order[:-1], order[1:]
+    fits = events.is_start[first] & ~events.is_start[second]
+    fits &= np.isin(events.time[first], begins)
+    for column in (events.se, events.sa, events.cu, events.simd, events.slot):
+        fits &= column[first] == column[second]
+    return first[fits], second[fits]
+
+
+def _keys(columns: tuple[np.ndarray, ...]) -> Iterator[tuple[int, ...]]:
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
+def _taken(found: np.ndarray, values: np.ndarray, default: np.ndarray) -> np.ndarray:
+    if not len(values):
+        return default
+    return frozen(np.where(found >= 0, values[found], default).astype(default.dtype))

@@ -70,18 +70,16 @@ def _begins(
 ) -> np.ndarray:
     """Rows with which a kernel begins: its label, or an entry point that has no label row."""
     begins = np.array(
-        [label and not _is_inner(name) for name, label in zip(text, is_label.tolist(), strict=True)],
+        [
+            label and not name.lstrip("; _").startswith("label")  # that is a place inside of a kernel
+            for name, label in zip(text, is_label.tolist(), strict=True)
+        ],
         dtype=bool,
     )
     bare = set(entries) - {place for place, begin in zip(places, begins.tolist(), strict=True) if begin}
     if bare:
         begins |= np.array([place in bare for place in places], dtype=bool) & ~is_label
     return begins
-
-
-def _is_inner(text: str) -> bool:
-    """Whether a label names a place inside a kernel."""
-    return text.lstrip("; _").startswith("label")
 
 
 def _owners(codeobj: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label: np.ndarray) -> np.ndarray:
@@ -127,7 +125,7 @@ def _kernel(text: str, source: str, entry: Entry | None, *, version: str, first:
 
 def _symbol(text: str, version: str) -> str:
     name = text.lstrip("; ").rstrip().rstrip(":")
-    # This writer puts an underscore in front of every name.
+    # This writer puts an underscore before every name.
     if version.startswith("3.1") and name.startswith("_") and not name.startswith("_Z"):
         name = name[1:]
     return name or "unnamed"

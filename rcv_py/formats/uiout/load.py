@@ -7,28 +7,33 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.base.errors import NotATrace, TraceError
-from rcv_py.base.problems import Affects, Problem, Severity
+from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import Report, Stage, silent
+from rcv_py.base.text import plural
 from rcv_py.formats.uiout import occupancy
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import Code, read_code
-from rcv_py.formats.uiout.counters import read_counters, read_spm
-from rcv_py.formats.uiout.diagnostics import diagnostics
-from rcv_py.formats.uiout.folder import INDEX, Listing, listing
-from rcv_py.formats.uiout.index import Index, read_index, rescued_index
-from rcv_py.formats.uiout.othersimd import read_other_simd
-from rcv_py.formats.uiout.places import aligned, placed
-from rcv_py.formats.uiout.shaderdata import read_shader_data
+from rcv_py.formats.uiout.folder import CODE, INDEX, Listing, listing
+from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index
+from rcv_py.formats.uiout.side_files import (
+    read_counters,
+    read_other_simd,
+    read_shader_data,
+    read_spm,
+    read_state_curves,
+)
 from rcv_py.formats.uiout.snapshots import read_sources
 from rcv_py.formats.uiout.target import exact_target
 from rcv_py.formats.uiout.waves import WaveFiles
-from rcv_py.formats.uiout.wstates import read_state_curves
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.code import CodeTable
+from rcv_py.model.device import HardwareEvents
+from rcv_py.model.kinds import EventKind, TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 
 _STAGES = 6
+_LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
 
 
 def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = ReferenceRule.OURS) -> Trace:
@@ -36,33 +41,41 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
 
     `rule` chooses how the clocks of the shader engines are aligned.
     """
-    problems: list[Problem] = []
+    problems = Problems()
     files = listing(path)
     report(Stage("Reading the index", 0, _STAGES))
     index = _index(files, problems)
     report(Stage("Reading the code", 1, _STAGES))
     code = read_code(files, index.gfxip, problems)
     report(Stage("Reading occupancy", 2, _STAGES))
-    raw = occupancy.load(path, files, problems)
+    raw = occupancy.load(files, problems)
     engines = {*occupancy.engines_of(raw), *np.unique(index.waves.se).tolist()}
-    clock = read_clock(path, files, engines, problems, rule)
+    clock = read_clock(files, engines, problems, rule)
     offsets = dict(clock.offsets)
     device = occupancy.read_occupancy(raw, offsets, problems)
     waves = placed(aligned(index.waves, offsets), device.waves)
     report(Stage("Reading sources", 3, _STAGES))
-    sources = read_sources(path, files, code.paths, problems)
+    sources = read_sources(files, code.paths, problems)
     report(Stage("Reading counters", 4, _STAGES))
-    counters = read_counters(path, files, offsets, problems)
-    spm = read_spm(path, files, problems)
-    other = read_other_simd(path, index.other_simd, _traced_simd(waves), offsets, problems)
-    shader = read_shader_data(path, index.shader_data, offsets, problems)
+    counters = read_counters(files, offsets, problems)
+    spm = read_spm(files, problems)
+    other = read_other_simd(files, index.other_simd, _traced_simd(waves), offsets, problems)
+    shader = read_shader_data(files, index.shader_data, offsets, problems)
     # Whoever has all waves counts their states better than the writer, whose engines' clocks are not aligned.
-    curves = read_state_curves(path, files, problems) if np.any(waves.size == 0) else ()
+    curves = read_state_curves(files, problems) if np.any(waves.size == 0) else ()
     report(Stage("Reading counters", _STAGES, _STAGES))
     gfxip = index.gfxip or code.gfxip or 9
     if not (len(waves) or len(device.waves) or len(code.table)):
         raise NotATrace(path, "it holds no waves, no occupancy and no code" + _first(problems))
-    problems += diagnostics(files, index, code.table, waves, device)
+    is_sampled = index.has_pc_samples or code.table.samples_issued is not None
+    _diagnose(code.table, waves, device.events, is_sampled, problems)
+    if occupancy.FILE not in files and not is_sampled:
+        problems.warn(
+            occupancy.FILE,
+            f"{occupancy.FILE} is missing: what ran on the other compute units is not known.",
+            "Copy the whole capture folder, or decode again.",
+            Affects.OCCUPANCY,
+        )
     target, told_by = exact_target(path, gfxip, set(code.mnemonics))
     return Trace(
         path=path,
@@ -72,7 +85,7 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
         target=target,
         target_from=told_by,
         has_thread_trace=index.has_thread_trace,
-        has_pc_samples=index.has_pc_samples or code.table.samples_issued is not None,
+        has_pc_samples=is_sampled,
         waves=waves,
         code=code.table,
         sources=sources,
@@ -95,7 +108,7 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
     )
 
 
-def _index(files: Listing, problems: list[Problem]) -> Index:
+def _index(files: Listing, problems: Problems) -> Index:
     """The index of the folder, or one made from the names of its wave files."""
     try:
         return read_index(files, problems)
@@ -103,16 +116,62 @@ def _index(files: Listing, problems: list[Problem]) -> Index:
         rescued = rescued_index(files, problems)
         if not len(rescued.waves) and INDEX not in files:
             raise NotATrace(files.path) from error
-        problems.append(
-            Problem(
-                Severity.WARNING,
-                INDEX,
-                f"{error} Waves found by the names of their files: {len(rescued.waves):,}.",
-                "Copy the whole capture folder again.",
-                () if len(rescued.waves) else (Affects.WAVES,),
-            )
+        problems.warn(
+            INDEX,
+            f"{error} Waves found by the names of their files: {len(rescued.waves):,}.",
+            "Copy the whole capture folder again.",
+            *(() if len(rescued.waves) else (Affects.WAVES,)),
         )
         return rescued
+
+
+def _diagnose(
+    code: CodeTable,
+    waves: WaveIndex,
+    events: HardwareEvents | None,
+    is_sampled: bool,
+    problems: Problems,
+) -> None:
+    """Add why views of an intact folder are empty, and what of it should not be trusted."""
+    if not len(waves) and is_sampled:
+        problems.inform(
+            INDEX,
+            "This capture holds PC samples and no thread trace: there are no waves and no times.",
+            "Read the ISA listing, the sources and the summary; record with --att for timelines.",
+            Affects.WAVES,
+            Affects.OCCUPANCY,
+        )
+    elif not len(waves):
+        problems.warn(
+            INDEX,
+            "No wave ran on the traced compute unit, so there are no instructions to show.",
+            "Choose another --att-target-cu, more engines in --att-shader-engine-mask, or a larger grid.",
+            *((Affects.WAVES,) if len(code) else (Affects.WAVES, Affects.CODE)),
+        )
+    if len(code) and not code.mapped_rows:
+        problems.inform(
+            CODE,
+            "No instruction has a source line: the kernel was built without debug information.",
+            "Build with -g (hipcc), or keep line information on in the compiler that made the kernel.",
+            Affects.SOURCE_LINES,
+        )
+    lost = np.flatnonzero(waves.size == 0)
+    if len(lost):
+        name = waves.file[lost[0]]
+        problems.fail(
+            name,
+            f"Wave files that are missing or empty: {len(lost):,} of {len(waves):,}, such as {name}.",
+            "Copy the whole capture folder; the other waves are shown.",
+            *((Affects.WAVES,) if len(lost) == len(waves) else ()),
+        )
+    losses = 0 if events is None else int(np.isin(events.kind, _LOSSES).sum())
+    if losses:
+        problems.warn(
+            occupancy.FILE,
+            f"The trace unit stalled or lost packets {plural(losses, 'time')}; what lies around is"
+            " incomplete.",
+            "Record with a larger --att-buffer-size, or fewer shader engines.",
+        )
 
 
 def _reader(path: Path, waves: WaveIndex, offsets: dict[int, int], code: Code, gfxip: int) -> WaveFiles:
@@ -133,5 +192,5 @@ def _traced_simd(waves: WaveIndex) -> dict[int, int]:
     return dict(zip(waves.se[::-1].tolist(), waves.simd[::-1].tolist(), strict=True))
 
 
-def _first(problems: list[Problem]) -> str:
+def _first(problems: Problems) -> str:
     return f" ({problems[0].text.rstrip('.')})" if problems else ""

@@ -37,7 +37,7 @@ def _plain(part: str) -> str:
 
 
 def _past_template(body: str, at: int) -> int:
-    """Position behind the template arguments that begin at `at`."""
+    """Position after the template arguments that begin at `at`."""
     depth = 0
     while at < len(body):
         if literal := _LITERAL.match(body, at):

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rcv_py.base.problems import Affects, Problem
+from rcv_py.base.problems import Affects, Problems
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
@@ -36,6 +35,13 @@ FIELDS = (
     "cluster_id",
 )
 _BASE_FIELDS = 6
+_EVENT_FIELDS = ("type", "me_id", "pipe_id", "flags")
+_DISPATCH_FIELDS = {  # of the table: of the file
+    "kernel": "kernel_id",
+    "me": "me_id",
+    "pipe": "pipe_id",
+    **{name: name for name in ("vgprs", "sgprs", "user_sgprs", "lds_size", "flags")},
+}
 _SMALL = (1 << 15) - 1
 
 
@@ -53,12 +59,12 @@ def engines_of(data: object) -> set[int]:
     return {se for se, rows in numbered(data) if rows}
 
 
-def load(folder: Path, listing: Listing, problems: list[Problem]) -> object:
+def load(files: Listing, problems: Problems) -> object:
     """Return the content of the file, None if it is not there or unreadable (then a Problem says so)."""
-    return try_json(folder, FILE, problems, (Affects.OCCUPANCY,)) if FILE in listing else None
+    return try_json(files.path, FILE, problems, (Affects.OCCUPANCY,)) if FILE in files else None
 
 
-def read_occupancy(data: object, offsets: Mapping[int, int], problems: list[Problem]) -> Occupancy:
+def read_occupancy(data: object, offsets: Mapping[int, int], problems: Problems) -> Occupancy:
     """Turn the content of the file into tables; `offsets` aligns each shader engine.  Never raises."""
     tables, skipped = [], 0
     fields = data.get("occupancy_fields") if isinstance(data, dict) else None
@@ -98,12 +104,9 @@ def _packed(rows: list[Any]) -> tuple[np.ndarray, int]:
     numbers = [row for row in rows if isinstance(row, int) and 0 <= row < 1 << 63]
     value = np.array(numbers, dtype=np.int64)
     table = np.full((len(value), len(FIELDS)), -1, dtype=np.int64)
-    table[:, 0] = (value >> 23) * 8
-    table[:, 1] = (value >> 19) & 0xF
-    table[:, 2] = (value >> 12) & 0x3
-    table[:, 3] = (value >> 14) & 0xF
-    table[:, 4] = (value >> 18) & 0x1
-    table[:, 5] = value & 0xFFF
+    fields = ((19, 4), (12, 2), (14, 4), (18, 1), (0, 12))  # first bit and bits of CU to kernel
+    parts = [value >> first & (1 << bits) - 1 for first, bits in fields]
+    table[:, :_BASE_FIELDS] = np.column_stack([(value >> 23) * 8, *parts])
     return table, len(rows) - len(numbers)
 
 
@@ -141,7 +144,7 @@ def _names(data: object, used: np.ndarray) -> dict[int, str]:
 
 
 def _records(
-    data: object, offsets: Mapping[int, int], problems: list[Problem]
+    data: object, offsets: Mapping[int, int], problems: Problems
 ) -> tuple[HardwareEvents | None, tuple[Dispatch, ...]]:
     events: list[tuple[int, ...]] = []
     dispatches: list[Dispatch] = []
@@ -150,35 +153,21 @@ def _records(
         for record in records if isinstance(records, list) else ():
             if not isinstance(record, dict):
                 skipped += 1
-            elif record.get("kind") == "dispatch":
-                dispatches.append(_dispatch(record, se, offsets.get(se, 0)))
+                continue
+            time = whole_number(record.get("time"), 0) + offsets.get(se, 0)
+            if record.get("kind") == "dispatch":
+                dispatches.append(_dispatch(record, se, time))
             else:
-                events.append(_event(record, se, offsets.get(se, 0)))
+                numbers = (whole_number(record.get(name), 0) for name in _EVENT_FIELDS)
+                events.append((time, se, *numbers, _unsigned(record.get("payload"))))
     tell_skipped(problems, FILE, skipped, "event record")
     dispatches.sort(key=lambda dispatch: dispatch.time)
     return _event_table(sorted(events)) if events else None, tuple(dispatches)
 
 
-def _int(record: dict[str, Any], key: str, default: int = 0) -> int:
-    return whole_number(record.get(key), default)
-
-
-def _unsigned(record: dict[str, Any], key: str) -> int:
+def _unsigned(value: object) -> int:
     """A 64-bit number without sign, which is outside what `whole_number` takes."""
-    value = record.get(key)
     return value if isinstance(value, int) and 0 <= value < 1 << 64 else 0
-
-
-def _event(record: dict[str, Any], se: int, offset: int) -> tuple[int, ...]:
-    return (
-        _int(record, "time") + offset,
-        se,
-        _int(record, "type"),
-        _int(record, "me_id"),
-        _int(record, "pipe_id"),
-        _int(record, "flags"),
-        _unsigned(record, "payload"),
-    )
 
 
 def _event_table(events: list[tuple[int, ...]]) -> HardwareEvents:
@@ -195,27 +184,17 @@ def _event_table(events: list[tuple[int, ...]]) -> HardwareEvents:
     )
 
 
-def _dispatch(record: dict[str, Any], se: int, offset: int) -> Dispatch:
+def _dispatch(record: dict[str, Any], se: int, time: int) -> Dispatch:
     entry = record.get("entry_point")
     entry = entry if isinstance(entry, dict) else {}
-    kernel = _int(record, "kernel_id")
+    numbers = {name: whole_number(record.get(key), 0) for name, key in _DISPATCH_FIELDS.items()}
+    x, y, z = (whole_number(record.get(f"thread_dim_{axis}"), 0) for axis in "xyz")
     return Dispatch(
-        time=_int(record, "time") + offset,
+        time=time,
         se=se,
-        kernel=kernel,
-        name=text_of(record.get("kernel_name")) or f"kernel_{kernel}",
-        me=_int(record, "me_id"),
-        pipe=_int(record, "pipe_id"),
-        vgprs=_int(record, "vgprs"),
-        sgprs=_int(record, "sgprs"),
-        user_sgprs=_int(record, "user_sgprs"),
-        lds_size=_int(record, "lds_size"),
-        workgroup_size=(
-            _int(record, "thread_dim_x"),
-            _int(record, "thread_dim_y"),
-            _int(record, "thread_dim_z"),
-        ),
-        address=_unsigned(entry, "address"),
-        code_object=_int(entry, "code_object_id"),
-        flags=_int(record, "flags"),
+        name=text_of(record.get("kernel_name")) or f"kernel_{numbers['kernel']}",
+        workgroup_size=(x, y, z),
+        address=_unsigned(entry.get("address")),
+        code_object=whole_number(entry.get("code_object_id"), 0),
+        **numbers,
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Problems
 from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.input.columns import LIMIT, whole_number
 from rcv_py.formats.input.limits import NAME_LETTERS
@@ -66,6 +66,14 @@ def _number(value: object) -> int:
     return int(value) if isinstance(value, bool) else whole_number(value, _BAD)
 
 
+def ordered(table: np.ndarray, schema: object, wanted: tuple[str, ...]) -> np.ndarray:
+    """Return the wanted columns of a table by the names in its schema, else by position."""
+    names = [name for name in schema if isinstance(name, str)] if isinstance(schema, list) else []
+    if not set(wanted) <= set(names[: table.shape[1]]):
+        return table[:, : len(wanted)]
+    return table[:, [names.index(name) for name in wanted]]
+
+
 def number_key(key: str, limit: int = 1 << 15) -> int | None:
     """Return a decimal key such as "12", or None if it is no number below `limit`."""
     if key.isascii() and key.isdigit() and len(key) < 10 and int(key) < limit:
@@ -88,15 +96,12 @@ def text_of(value: object, default: str = "") -> str:
     return elide_right(value, NAME_LETTERS) if isinstance(value, str) else default
 
 
-def tell_skipped(problems: list[Problem], name: str, count: int, what: str, example: object = None) -> None:
+def tell_skipped(problems: Problems, name: str, count: int, what: str, example: object = None) -> None:
     """Add a Problem saying that `count` rows of a file were left out; nothing if there were none."""
     if count:
         shown = "" if example is None else f", the first is {elide_right(repr(example), 60)}"
-        problems.append(
-            Problem(
-                Severity.WARNING,
-                name,
-                f"{name} has {plural(count, f'unusable {what}')}{shown}; the rest is shown.",
-                "Record the trace again if something is missing.",
-            )
+        problems.warn(
+            name,
+            f"{name} has {plural(count, f'unusable {what}')}{shown}; the rest is shown.",
+            "Record the trace again if something is missing.",
         )

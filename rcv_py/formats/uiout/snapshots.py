@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.base.errors import TraceError
-from rcv_py.base.problems import Affects, Problem, Severity
+from rcv_py.base.problems import Affects, Problem, Problems, Severity
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import read_bytes, try_json
 from rcv_py.formats.uiout.folder import Listing
@@ -19,19 +19,17 @@ LIMIT = 32 << 20  # bytes of one source copy
 _MAX_DEPTH = 200
 
 
-def read_sources(
-    folder: Path, listing: Listing, paths: tuple[str, ...], problems: list[Problem]
-) -> tuple[SourceFile, ...]:
+def read_sources(files: Listing, paths: tuple[str, ...], problems: Problems) -> tuple[SourceFile, ...]:
     """Return a SourceFile for each path that code lines refer to, in the order of `paths`.
 
     A path finds its copy by the exact spelling, else by the normalised one.  Never raises.
     """
-    copies = _copies(folder, listing, problems)
+    copies = _copies(files, problems)
     by_normal = {_normal(path): name for path, name in reversed(copies.items())}
     found = []
     for path in paths:
         name = copies.get(path) or by_normal.get(_normal(path))
-        found.append(_source(folder, path, name))
+        found.append(_source(files.path, path, name))
     lost = [source for source in found if source.lines is None]
     if lost:
         problems.append(_lost(lost, len(found)))
@@ -64,22 +62,19 @@ def _lost(lost: list[SourceFile], total: int) -> Problem:
     )
 
 
-def _copies(folder: Path, listing: Listing, problems: list[Problem]) -> dict[str, str]:
+def _copies(files: Listing, problems: Problems) -> dict[str, str]:
     """File name inside the folder by original path, as snapshots.json spells it."""
-    if FILE not in listing:
+    if FILE not in files:
         return {}
-    tree = try_json(folder, FILE, problems, (Affects.SOURCE_TEXT,))
+    tree = try_json(files.path, FILE, problems, (Affects.SOURCE_TEXT,))
     copies: dict[str, str] = {}
     if isinstance(tree, dict):
         _walk(tree, "", copies, 0)
     elif tree is not None:
-        problems.append(
-            Problem(
-                Severity.WARNING,
-                FILE,
-                f"{FILE} is damaged: it is no tree of names.",
-                "Sources are not shown.",
-            )
+        problems.warn(
+            FILE,
+            f"{FILE} is damaged: it is no tree of names.",
+            "Sources are not shown.",
         )
     return copies
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from collections.abc import Iterable, Set
 from pathlib import Path
 
 from rcv_py.base.errors import TraceError
-from rcv_py.formats.input.files import read_bytes
+from rcv_py.formats.input.files import csv_rows
 from rcv_py.formats.input.run_places import may_look, names_in, nearby
 from rcv_py.formats.uiout.mnemonics import guessed_target
 from rcv_py.model.trace import INFERRED
@@ -23,35 +22,24 @@ _CSV_LIMIT = 4 << 20
 
 
 def exact_target(folder: Path, gfxip: int, mnemonics: Set[str]) -> tuple[str, str]:
-    """Return the target and what told it; `gfx9` and "" where nothing does.
+    """Return the target, such as `gfx950`, and what told it; `gfx9` and "" where nothing does.
 
-    Files in the folder or beside it are believed first, then the instructions, then tables further away.
+    Code objects and agent tables in the folder or beside it are believed first, unless they are of another
+    generation, then the instructions, then tables further away, which may be of another run.
     """
-    near = neighbour_target(folder, gfxip)
+    real = Path(os.path.realpath(folder))
+    near = _told_by(dict.fromkeys((folder, real, real.parent, folder.parent)), gfxip)
     if near:
         return near, NEIGHBOURS
     inferred = guessed_target(mnemonics, gfxip)
     if inferred:
         return inferred, INFERRED
-    far = distant_target(folder, gfxip)
+    far = _told_by(nearby(folder), gfxip)
     return (far, NEIGHBOURS) if far else (f"gfx{gfxip}", "")
 
 
-def neighbour_target(folder: Path, gfxip: int) -> str:
-    """The exact target, such as `gfx950`; "" if no neighbour tells it.
-
-    Code objects and agent tables in the folder or beside it are asked; another generation is not believed.
-    """
-    real = Path(os.path.realpath(folder))
-    return _told_by(dict.fromkeys((folder, real, real.parent, folder.parent)), gfxip)
-
-
-def distant_target(folder: Path, gfxip: int) -> str:
-    """The same by tables further away, which may be of another run: what instructions tell goes before."""
-    return _told_by(nearby(folder), gfxip)
-
-
 def _told_by(places: Iterable[Path], gfxip: int) -> str:
+    """The only target of this generation that the first of the places with any names."""
     for place in places:
         names = names_in(place) if may_look(place) else []
         found = {match[1] for name in names if (match := _CODE_OBJECT.fullmatch(name))}
@@ -64,13 +52,11 @@ def _told_by(places: Iterable[Path], gfxip: int) -> str:
 
 def _gpus(folder: Path, name: str) -> set[str]:
     """The GPUs that an agent table lists."""
+    lines = csv_rows(folder, name, [], _CSV_LIMIT)
     try:
-        text = read_bytes(folder, name, _CSV_LIMIT).decode("utf-8", "replace")
-        rows = list(csv.DictReader(text.splitlines()))
-    except (TraceError, csv.Error):
+        head = next(lines, [])
+        rows = [dict(zip(head, cells, strict=False)) for cells in lines]
+    except TraceError:
         return set()
-    return {
-        str(row.get("Name"))
-        for row in rows
-        if row.get("Agent_Type") == "GPU" and _GFX.fullmatch(str(row.get("Name")))
-    }
+    names = {row.get("Name", "") for row in rows if row.get("Agent_Type") == "GPU"}
+    return {name for name in names if _GFX.fullmatch(name)}

@@ -139,7 +139,7 @@ def _rows(array: Any, width: int, letters: np.ndarray) -> np.ndarray:
     ):
         raise _Unusual
     if count > MANY and int(flat.max()) < 1 << 31:
-        # Copied to half the size first: the strided copy behind it is what costs.
+        # Copied to half the size first: the strided copy after it is what costs.
         columns = np.ascontiguousarray(flat.astype(np.int32).reshape(count, width).T)
         if _is_compact(letters, columns):
             return columns.T
@@ -180,7 +180,7 @@ def _without_spaces(letters: np.ndarray) -> np.ndarray:
 def _is_regular(letters: np.ndarray, count: int, width: int) -> bool:
     """Whether `count` rows with `count * width` numbers have `width` each: every width-th comma parts two.
 
-    The text has `count + 1` opening brackets: one of the table, one of the first row, and one behind each of
+    The text has `count + 1` opening brackets: one of the table, one of the first row, and one after each of
     those commas.  None is left with which a row could hold another, or stand beside a bare number.
     """
     commas = np.flatnonzero(letters == ord(","))
@@ -212,7 +212,7 @@ def _waits(array: Any, letters: np.ndarray) -> RawWaits | None:
 
 
 def _quick_waits(flat: np.ndarray, entries: int, letters: np.ndarray) -> RawWaits | None:
-    """The waits of a long list as writers write it, None if it is not: the only zeros stand behind producers.
+    """The waits of a long list as writers write it, None if it is not: the only zeros stand after producers.
 
     `[line, [[producer, 0], …]]` is flat `line, producer, 0, producer, 0, …`, so a number that is not 0 and
     not before a 0 is a line.  The number of brackets must agree as well.
@@ -237,7 +237,7 @@ def _quick_waits(flat: np.ndarray, entries: int, letters: np.ndarray) -> RawWait
 
 
 def _shape(letters: np.ndarray) -> bytes:
-    """The text of a table without digits, and without what stands behind it."""
+    """The text of a table without digits, and without what stands after it."""
     return letters.tobytes().translate(None, _DIGITS).rstrip(b"},")
 
 

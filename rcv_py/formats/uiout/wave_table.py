@@ -181,7 +181,7 @@ def state_columns(raws: list[RawWave]) -> StateColumns:
 
 
 def wait_columns(waits: list[RawWaits], numbers: LineNumbers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Join the waits of waves: lines, borders of each wave one behind the other, producers; all int32."""
+    """Join the waits of waves: lines, borders of each wave one after the other, producers; all int32."""
     lines, producers = (
         joined(column, np.int64) for column in ([w.line for w in waits], [w.depends_on for w in waits])
     )

@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QLayout,
+    QScrollArea,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
 Item = QWidget | QLayout | None | tuple[QWidget | QLayout, int]
 Margins = tuple[int, int, int, int]  # left, top, right, bottom, in px
@@ -52,6 +62,28 @@ def boxed(layout: QLayout) -> QWidget:
     box = QWidget()
     box.setLayout(layout)
     return box
+
+
+def scrolled(content: QWidget, *, is_wide: bool = True) -> QScrollArea:
+    """Return an area in which a widget is scrolled, sideways too if `is_wide`."""
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    if not is_wide:
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(content)
+    return area
+
+
+def split(*parts: QWidget, sizes: tuple[int, ...], is_column: bool = False) -> QSplitter:
+    """Return widgets beside each other, or below, with a handle between them; sizes in px."""
+    splitter = QSplitter(Qt.Orientation.Vertical if is_column else Qt.Orientation.Horizontal)
+    for part in parts:
+        splitter.addWidget(part)
+    splitter.setSizes(sizes)
+    splitter.setChildrenCollapsible(False)
+    return splitter
 
 
 def _filled(box: Box, items: tuple[Item, ...], margins: Margins, spacing: int) -> Box:

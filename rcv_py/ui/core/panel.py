@@ -6,19 +6,22 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 
 from rcv_py.base.csv_text import csv_text
+from rcv_py.base.problems import Affects
 from rcv_py.base.registry import Registry
+from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 
 COPY_AS_COMMAND = "Copy as command"
+NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one here."
 
 Result = TypeVar("Result")
 Kind = TypeVar("Kind", bound="type[Panel]")
@@ -32,9 +35,25 @@ class Sheet:
     headers: tuple[str, ...]
     rows: Iterable[tuple[Any, ...]]
 
+    @classmethod
+    def of(cls, title: str, table: Table) -> Sheet:
+        """Return a declared table as CSV has it: the names of its fields, and plain values."""
+        names, rows = table.csv()
+        return cls(title, tuple(names), rows)
+
     def csv(self, separator: str = ",") -> str:
         """The table as CSV with a line of headings; plain numbers, no grouping."""
         return csv_text(self.headers, self.rows, separator)
+
+
+class Remembers(Protocol):
+    """A widget that keeps what the user did to it; it ignores a state that does not fit."""
+
+    def save_state(self) -> Any:
+        """Return it as plain JSON values."""
+
+    def load_state(self, state: Any) -> None:
+        """Take back what `save_state` returned."""
 
 
 class Panel(QWidget):
@@ -52,6 +71,7 @@ class Panel(QWidget):
         super().__init__()
         self.ui = ui
         self.session = ui.session
+        self.remembered: dict[str, Remembers | QAbstractButton | QSplitter] = {}  # parts that keep a state
         self.visibility = Visibility(self)
         self.session.trace.watch(self.visibility.forget)
 
@@ -85,6 +105,12 @@ class Panel(QWidget):
         """Put off from now on what can wait."""
         super().hideEvent(event)
         self.visibility.look()
+
+    def reason(self, otherwise: str) -> str:
+        """Return why the panel is empty: what the problems say of the data it needs, else the sentence."""
+        trace = self.session.trace.value
+        problems = () if trace is None else trace.problems_about(*PANELS[self.panel_id].needs)
+        return NO_TRACE if trace is None else "\n\n".join(map(str, problems)) or otherwise
 
     # -- what a panel offers ------------------------------------------------------------------------
 
@@ -130,21 +156,40 @@ class Panel(QWidget):
 
     def save_state(self) -> dict[str, Any]:
         """Return column widths, open branches and the like, as plain JSON values."""
-        return {}
+        return {name: _saved(part) for name, part in self.remembered.items()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned; ignore what does not fit."""
+        for name, part in self.remembered.items():
+            if name in state:
+                _load(part, state[name])
 
     def focus_search(self) -> bool:
         """Put the cursor into the panel's own search field (Ctrl+F); False if it has none."""
         return False
 
 
+def _saved(part: Remembers | QAbstractButton | QSplitter) -> Any:
+    if isinstance(part, QAbstractButton):
+        return part.isChecked()
+    return part.sizes() if isinstance(part, QSplitter) else part.save_state()
+
+
+def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
+    if isinstance(part, QAbstractButton):
+        part.setChecked(state is True)
+    elif not isinstance(part, QSplitter):
+        part.load_state(state)
+    elif isinstance(state, list) and len(state) == part.count() and all(isinstance(px, int) for px in state):
+        part.setSizes(state)
+
+
 @dataclass(frozen=True, slots=True)
 class PanelInfo:
     """A panel class with its place.
 
-    `area`: top, left, left_bottom, center, center_right, bottom, right, right_center, right_bottom.
+    `area`: top, left, left_bottom, center, center_right, bottom, right, right_center, right_bottom.  `needs`
+    is the data that it cannot do without.
     """
 
     id: str
@@ -153,16 +198,23 @@ class PanelInfo:
     order: int
     make: Callable[[UiContext], Panel]
     tip: str
+    needs: tuple[Affects, ...] = ()
 
 
 PANELS: Registry[PanelInfo] = Registry("panel")
 
 
-def panel(*, id: str, title: str, area: str, order: int = 50, tip: str = "") -> Callable[[Kind], Kind]:
-    """Class decorator: register a panel under `id`; panels of an area are tabs sorted by `order`."""
+def panel(
+    *, id: str, title: str, area: str, order: int = 50, needs: Iterable[str] = ()
+) -> Callable[[Kind], Kind]:
+    """Class decorator: register a panel under `id`; its docstring is the tip of its tab.
+
+    Panels of an area are tabs sorted by `order`.
+    """
 
     def register(kind: Kind) -> Kind:
-        PANELS.add(id, PanelInfo(id, title, area, order, kind, tip or (kind.__doc__ or "").split("\n")[0]))
+        tip = (kind.__doc__ or "").split("\n")[0]
+        PANELS.add(id, PanelInfo(id, title, area, order, kind, tip, tuple(map(Affects, needs))))
         kind.panel_id = id
         return kind
 

@@ -9,8 +9,7 @@ from PySide6.QtCore import QObject
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.place import Place
-from rcv_py.state.selection import Selection
+from rcv_py.state.selection import Place, Selection
 from rcv_py.state.session import Session
 
 AROUND = 500  # cycles of the view on either side of a moment

@@ -111,11 +111,15 @@ def hide_tip() -> None:
 
 
 class PlainLabel(QLabel):
-    """A label that shows its text as it is."""
+    """A label that shows its text as it is; `role` is that of the style sheet: muted, heading, error …"""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None, **properties: Any) -> None:
+    def __init__(
+        self, text: str = "", parent: QWidget | None = None, *, role: str = "", **properties: Any
+    ) -> None:
         super().__init__(parent, **properties)
         self.setTextFormat(Qt.TextFormat.PlainText)
+        if role:
+            self.setProperty("role", role)
         if text:
             self.setText(text)
 

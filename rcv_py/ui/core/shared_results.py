@@ -12,8 +12,8 @@ from weakref import WeakSet
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.attribution.attribute import attribution
-from rcv_py.analysis.core.line_stats import all_lines
-from rcv_py.analysis.cost.kind_latency import kind_latency
+from rcv_py.analysis.core.cost_columns import all_lines
+from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.iterations.loop_summary import loop_summary
@@ -22,9 +22,8 @@ from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.program.code_match import code_match
-from rcv_py.analysis.waits.wait_summary import wait_summary
-from rcv_py.analysis.waves.populations import WORKING, Populations, populations
-from rcv_py.analysis.waves.wave_choice import WaveChoice, chosen_or_working
+from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working, populations
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import plural
 from rcv_py.model.modes import ReferenceRule

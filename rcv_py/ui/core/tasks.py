@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject, Qt, Signal
+from shiboken6 import isValid
 
 from rcv_py.base.errors import Cancelled
 from rcv_py.ui.core.visibility import Visibility
@@ -108,7 +109,7 @@ class Tasks(QObject):
         self._running -= 1
         Garbage.hold(-1)
         jobs = self._newest.get(owner, {})
-        if jobs.get(topic) is not future:
+        if jobs.get(topic) is not future or (isinstance(owner, QObject) and not isValid(owner)):
             return
         del jobs[topic]  # an answer that was given need not be kept
         try:

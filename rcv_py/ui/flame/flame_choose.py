@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.flame.flame_paths import What, key
+from rcv_py.analysis.flame.flame import What, key
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.state.session import Session
 from rcv_py.ui.flame.flame_scene import FlameScene

@@ -9,9 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.flame.flame import FlameTree, Metric
+from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.flame.flame_layout import FlameLayout
-from rcv_py.analysis.flame.flame_paths import What
 from rcv_py.analysis.flame.flame_text import full_name, source_text
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.model.trace import Trace

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.flame.flame import Metric, kind_mix
-from rcv_py.analysis.flame.flame_paths import What
+from rcv_py.analysis.flame.flame import Metric, What, kind_mix
 from rcv_py.analysis.flame.flame_text import source_text
 from rcv_py.base.text import count, elide_left, elide_right, percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind

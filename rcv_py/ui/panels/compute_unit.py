@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from PySide6.QtWidgets import QComboBox
 
-from rcv_py.analysis.events.events import NOT_ON_UNITS
+from rcv_py.analysis.events.event_table import NOT_ON_UNITS
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.text import plural
@@ -19,7 +19,6 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import PlainLabel, joined, with_tip
-from rcv_py.ui.plot.curve_legend import Legend
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.filter_menu import Choice
 from rcv_py.ui.timeline.rows_item import RowShape
@@ -37,7 +36,8 @@ from rcv_py.ui.timeline.token_rows import TokenRows
 from rcv_py.ui.timeline.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
 from rcv_py.ui.timeline.wave_rows import WaveRows, kernel_choices, wave_rows
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
+from rcv_py.ui.widgets.legend import Legend
 
 MAX_TOKENS = 300_000  # that may be compared for one picture
 
@@ -104,16 +104,15 @@ LEGEND = (
 )
 
 
-@panel(id="compute_unit", title="Compute Unit", area="top", order=20)
+@panel(id="compute_unit", title="Compute Unit", area="top", order=20, needs=("waves",))
 class ComputeUnitPanel(TimelinePanel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
-
-    remembered = (PREFIX, MARKERS, VALUES, SIBLING)
 
     def __init__(self, ui: UiContext) -> None:
         self.source = TokenRows(ui.theme, RowShape(ui.settings["timeline.row_height"]))
         name = "Timeline of the waves of a compute unit"
-        super().__init__(ui, self.source, name, "the timeline of the compute unit")
+        remembered = (PREFIX, MARKERS, VALUES, SIBLING)
+        super().__init__(ui, self.source, name, "the timeline of the compute unit", remembered)
         self._unit: tuple[int, ...] | None = None
         self._lanes = 1
         self._lines: tuple[Line, ...] = ()
@@ -150,7 +149,7 @@ class ComputeUnitPanel(TimelinePanel):
         self._offer_choices()
         self._show(WaveRows((), (), (), {}))
         empty = trace is None or not len(trace.waves)
-        self._page.say(reason(trace, "compute_unit", NO_WAVES) if empty else "")
+        self._page.say(self.reason(NO_WAVES) if empty else "")
         if trace is not None and not empty:
             self._rebuild.ask()
             if trace.shader_data:

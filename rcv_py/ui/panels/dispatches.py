@@ -6,8 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from rcv_py.analysis.device.dispatch_curves import KernelCurve, dispatch_curves
-from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
+from rcv_py.analysis.device.occupancy_curves import KernelCurve, dispatch_curves, occupancy_numbers
 from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.trace import Trace
@@ -17,7 +16,6 @@ from rcv_py.ui.core.panel import panel
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.table.command_text import Words, only, rcv
 from rcv_py.ui.timeline.time_overlay import event_lines
-from rcv_py.ui.widgets.empty_state import reason
 
 NO_KERNELS = (
     "The capture does not say which kernels ran: its occupancy file is missing or empty. "
@@ -31,7 +29,7 @@ STACKS = (
 HINT = "Click a curve to read about its kernel."
 
 
-@panel(id="dispatches", title="Kernels", area="top", order=50)
+@panel(id="dispatches", title="Kernels", area="top", order=50, needs=("occupancy",))
 class DispatchesPanel(CurvePanel):
     """Resident waves of each kernel over time."""
 
@@ -48,7 +46,7 @@ class DispatchesPanel(CurvePanel):
         trace = self.session.trace.value
         self.kernels = {}
         empty = trace is None or not len(trace.occupancy)
-        self.page.say(reason(trace, "dispatches", NO_KERNELS) if empty else "")
+        self.page.say(self.reason(NO_KERNELS) if empty else "")
         self.plot.set_curves((), "resident waves")
         self.plot.canvas.moments = () if trace is None else event_lines(trace)
         self.say("")
@@ -127,7 +125,7 @@ def _curve(trace: Trace, name: str, kernel: KernelCurve, number: int) -> Curve:
     return Curve(
         name,
         np.concatenate([before, kernel.steps.time]),
-        np.concatenate([np.zeros(1, np.int32), kernel.steps.waves]),
+        np.concatenate([np.zeros(1, np.int32), kernel.steps.value]),
         number,
         "waves",
         f"{demangled(kernel.name) or name}\n{about(name, kernel)}",

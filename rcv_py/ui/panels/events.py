@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rcv_py.analysis.core.search import find
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table, has_entries
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds
+from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.events import EVENTS
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.filter_menu import Choice, FilterButton
 from rcv_py.ui.table.find_bar import FindBar
-from rcv_py.ui.table.result_columns import sort_names
-from rcv_py.ui.table.rows_view import RowsView
-from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.table.result_columns import field_column
+from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.timeline.unit_markers import go_to_wave
-from rcv_py.ui.widgets.empty_state import WithEmptyState, page, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState, page
 
 NOTHING = (
     "The capture holds no dispatches, hardware events or shader data. Dispatches and events are written with "
@@ -34,7 +32,6 @@ NOTHING = (
     "recording."
 )
 NO_MATCH = "No row fits the text and the kinds that are shown."
-SORTED = sort_names(EVENTS)
 READING = "Markers are being matched."
 TITLES = {
     EntryKind.DISPATCH: ("Dispatches", "Kernels being launched."),
@@ -44,53 +41,36 @@ TITLES = {
 }
 
 
-@panel(
-    id="events",
-    title="Events",
-    area="bottom",
-    order=60,
-    tip="Dispatches, hardware events and markers, by time.",
-)
-class EventsPanel(Panel):
-    """Everything with a time of its own, sorted by it; a click goes there."""
+@panel(id="events", title="Events", area="bottom", order=60, needs=("markers",))
+class EventsPanel(TablePanel[EventTable]):
+    """Dispatches, hardware events and markers, by time."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.table: EventTable | None = None
         self._query = SearchQuery()
-        self.filter = FilterButton("the table")
+        self.filter = FilterButton("the table", tuple(ENTRY_TEXT.values()))
         self.bar = FindBar(ui.theme, "Filter by name, place or detail", has_filter=False)
-        self.note = PlainLabel()
-        self.note.setObjectName("muted")
-        self.view = RowsView(ui.theme, ui.settings)
-        self.view.setAccessibleName("Events, dispatches and markers")
-        self.view.widths.elastic = Elastic("detail", "detail", 120, 1600)
-        self._lay_out()
-        self._soon = self.coalesced(self._compute)
-        self._connect()
-        self._open()
-
-    def _lay_out(self) -> None:
-        top = bar((self.bar, 1), self.note, self.filter)
+        self.note = PlainLabel(role="muted")
+        self.view = self.rows_view("Events, dispatches and markers", Elastic("detail", "detail", 120, 1600))
+        self.remembered = {"columns": self.view, "filter": self.filter}
         self._rows = WithEmptyState(self.view)
-        self.empty = page(self, top, (self._rows, 1))
-
-    def _connect(self) -> None:
-        self.session.trace.watch(self._open)
-        self.ui.results.cell("markers").watch(self._soon.ask)
+        self.empty = page(self, bar((self.bar, 1), self.note, self.filter), (self._rows, 1))
+        self._soon = self.coalesced(self._compute)
+        ui.results.cell("markers").watch(self._soon.ask)
         self.filter.changed.connect(self._narrow)
         self.bar.edited.connect(self._search)
         self.bar.stepped.connect(self._step)
         self.view.chosen.connect(self._go)
         self.view.opened.connect(self._fit)
+        self._start()
 
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
         trace = self.session.trace.value
-        self.table = None
+        self.result = None
         is_empty = trace is None or not has_entries(trace)
-        self.empty.say(reason(trace, "events", NOTHING) if is_empty else "")
+        self.empty.say(self.reason(NOTHING) if is_empty else "")
         if trace is None or is_empty:
             self.view.show_columns(())
             return
@@ -110,7 +90,7 @@ class EventsPanel(Panel):
 
     def _take(self, table: EventTable) -> None:
         self._soon.finished()
-        trace, self.table = self.session.trace.value, table
+        trace, self.result = self.session.trace.value, table
         if trace is None:
             return
         kinds = np.unique(table.kind).tolist()
@@ -123,36 +103,17 @@ class EventsPanel(Panel):
                 if kind in kinds
             ],
         )
-        self.view.show_columns(self._columns(table))
-        self._narrow()
-
-    def _columns(self, table: EventTable) -> tuple[Column, ...]:
-        texts = table.texts.__getitem__
-        kinds = [ENTRY_TEXT[kind] for kind in EntryKind]
-        return (
-            Column(
-                "time",
-                "time",
-                table.time,
-                lambda one: count(int(one)),
-                True,
-                width=96,
-                tip="Begin, in cycles.",
-            ),
-            Column(
-                "duration",
-                "cycles",
-                table.duration,
-                lambda one: count(int(one)) if one >= 0 else "",
-                True,
-                width=72,
-                tip="Cycles from begin to end; nothing for a moment.",
-            ),
-            Column("kind", "kind", table.kind, kinds.__getitem__, width=76, tip="What it is."),
-            Column("name", "name", table.name, texts, width=264, tip="Kernel, event or marker."),
-            Column("place", "place", table.place, texts, width=280, tip="Where it happened."),
-            Column("detail", "detail", table.detail, texts, width=240, tip="More about it."),
+        kinds, texts = tuple(ENTRY_TEXT.values()), table.texts.__getitem__
+        columns = (("name", table.name, 264), ("place", table.place, 280), ("detail", table.detail, 240))
+        self.view.show_columns(
+            (
+                field_column(EVENTS["time"], table.time, width=96),
+                field_column(EVENTS["duration"], table.duration, title="cycles", text=_length, width=72),
+                field_column(EVENTS["kind"], table.kind, text=kinds.__getitem__, width=76),
+                *(field_column(EVENTS[name], words, text=texts, width=px) for name, words, px in columns),
+            )
         )
+        self._narrow()
 
     # -- filtering ----------------------------------------------------------------------------------
 
@@ -161,7 +122,7 @@ class EventsPanel(Panel):
         self._narrow()
 
     def _narrow(self) -> None:
-        table = self.table
+        table = self.result
         if table is None:
             return
         hidden = self.filter.hidden
@@ -187,21 +148,15 @@ class EventsPanel(Panel):
     # -- going there --------------------------------------------------------------------------------
 
     def _step(self, direction: int) -> None:
-        rows = self.view.table.data_rows
-        if not len(rows):
-            return
-        here = self.view.table.view_row(self.view.current)
-        at = (here + direction) % len(rows) if here >= 0 else (0 if direction > 0 else len(rows) - 1)
-        row = self.view.table.data_row(at)
-        self.view.set_current(row)
-        self._go(row)
+        self.view.set_current(self.view.next_row(direction))
+        self._go(self.view.current)
 
     def _go(self, row: int) -> None:
-        if self.table is not None and 0 <= row < len(self.table):
-            go_to_wave(self.session, int(self.table.wave[row]), int(self.table.time[row]))
+        if self.result is not None and 0 <= row < len(self.result):
+            go_to_wave(self.session, int(self.result.wave[row]), int(self.result.time[row]))
 
     def _fit(self, row: int) -> None:
-        table = self.table
+        table = self.result
         if table is None or not 0 <= row < len(table):
             return
         begin, length = int(table.time[row]), int(table.duration[row])
@@ -224,37 +179,29 @@ class EventsPanel(Panel):
 
     def command_line(self) -> command_text.Words | None:
         """The rows that are shown."""
-        if self.table is None:
+        if self.result is None:
             return None
-        there = {ENTRY_TEXT[EntryKind(kind)] for kind in np.unique(self.table.kind).tolist()}
+        there = {ENTRY_TEXT[EntryKind(kind)] for kind in np.unique(self.result.kind).tolist()}
         kinds = [text for text in ENTRY_TEXT.values() if text in there - self.filter.hidden]
         if not kinds:
             return None
-        how = (*command_text.matching(self._query), *command_text.sorting(self.view.table, SORTED))
+        how = (*command_text.matching(self._query), *command_text.sorting(self.view.table))
         return command_text.rcv(self.session, "events", f"--kind={','.join(kinds)}", *how)
 
     def sheet(self) -> Sheet | None:
         """The rows that are shown, in their order; durations also in nanoseconds where they are known."""
-        table, trace = self.table, self.session.trace.value
-        if table is None or trace is None or not len(table):
+        trace, table = self.session.trace.value, self.result
+        if trace is None or table is None or not len(table):
             return None
-        headers = ("time", "cycles", "kind", "name", "place", "detail", "duration")
-        rows = (self._values(table, row) for row in self.view.table.data_rows.tolist())
-        return Sheet("Events", headers, rows)
+        cells = (table.cells(row) for row in self.view.table.data_rows.tolist())
+        rows = [(*("" if cell is None else cell for cell in row), _real(trace, row[1])) for row in cells]
+        return Sheet("Events", (*self.view.table.headers, EVENTS["duration"].title), rows)
 
-    def _values(self, table: EventTable, row: int) -> tuple[Any, ...]:
-        time, length, *words = table.cells(row)
-        trace = self.session.trace.value
-        real = None if trace is None or length is None else trace.clock.ns(length)
-        return (time, "" if length is None else length, *words, "" if real is None else nanoseconds(real))
 
-    def save_state(self) -> dict[str, Any]:
-        """Columns and kinds."""
-        return {"columns": self.view.save_state(), "filter": self.filter.save(tuple(ENTRY_TEXT.values()))}
+def _length(cycles: int) -> str:
+    return count(int(cycles)) if cycles >= 0 else ""
 
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        columns = state.get("columns")
-        if isinstance(columns, dict):
-            self.view.load_state(columns)
-        self.filter.load(state.get("filter"))
+
+def _real(trace: Trace, cycles: int | None) -> str:
+    nanos = None if cycles is None else trace.clock.ns(cycles)
+    return "" if nanos is None else nanoseconds(nanos)

@@ -17,9 +17,9 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
-MOST = 24  # places in a command
+MAX_PLACES = 24  # places in a command
 NOWHERE = "Places you visit are listed here. B keeps the present one as a bookmark."
 
 
@@ -31,15 +31,15 @@ class Place:
     visit: int = -1
 
 
-@panel(id="history", title="History", area="right_bottom", order=32, tip="Bookmarks and visited places.")
+@panel(id="history", title="History", area="right_bottom", order=32)
 class HistoryPanel(TablePanel[tuple[Place, ...]]):
-    """A click brings back wave, line, hit and window of a visit."""
+    """Bookmarks and visited places."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.view = self.rows_view("Bookmarks and visits")
-        self.view.widths.elastic = Elastic("what", "wave", 90, 4000)
-        self.view.cell_painters["mark"] = self._paint_mark
+        self.view = self.rows_view(
+            "Bookmarks and visits", Elastic("what", "wave", 90, 4000), mark=self._paint_mark
+        )
         self.view.setSortingEnabled(False)
         self.view.chosen.connect(self._go)
         self.empty = page(self, self.view)
@@ -57,7 +57,7 @@ class HistoryPanel(TablePanel[tuple[Place, ...]]):
         trace, history = self.session.trace.value, self.session.history
         if trace is None:
             self.result = None
-            self.empty.say(reason(None, "history", NOWHERE))
+            self.empty.say(self.reason(NOWHERE))
             return
         marks = [Place(mark) for mark in self.session.bookmarks.value]
         visits = [Place(visit.selection, at) for at, visit in enumerate(history.visits)]
@@ -94,21 +94,16 @@ class HistoryPanel(TablePanel[tuple[Place, ...]]):
     def command_line(self) -> command_text.Words | None:
         """What is known of the places, the newest ones."""
         links = [text for place in self.places if (text := str(place.selection))]
-        return command_text.rcv(self.session, "place", *dict.fromkeys(links[:MOST])) if links else None
+        return command_text.rcv(self.session, "place", *dict.fromkeys(links[:MAX_PLACES])) if links else None
 
     def sheet(self) -> Sheet | None:
         """Bookmarks and visits as links."""
         trace = self.session.trace.value
         if trace is None or not self.places:
             return None
-        rows = [
-            (
-                "bookmark" if place.visit < 0 else "visit",
-                str(place.selection),
-                instruction(trace, place.selection),
-            )
-            for place in self.places
-        ]
+        kinds = ("bookmark" if place.visit < 0 else "visit" for place in self.places)
+        links = ((str(place.selection), instruction(trace, place.selection)) for place in self.places)
+        rows = [(kind, *link) for kind, link in zip(kinds, links, strict=True)]
         return Sheet("History", ("kind", "place", "instruction"), rows)
 
 

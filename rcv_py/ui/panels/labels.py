@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.program.labels import Label, labels
-from rcv_py.state.selection import Hover, Selection
+from rcv_py.analysis.program.blocks import Label, labels
+from rcv_py.results.isa import LABELS
+from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
-from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_LABELS = "The code has no labels: the trace was written without symbols."
 
 
-@panel(id="labels", title="Labels", area="right_bottom", order=31, tip="Named places of the code.")
+@panel(id="labels", title="Labels", area="right_bottom", order=31, needs=("code",))
 class LabelsPanel(TablePanel[tuple[Label, ...]]):
-    """Name, share and address of every label; a click goes there."""
+    """Named places of the code."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.view = self.rows_view("Labels")
-        self.view.widths.elastic = Elastic("name", "address", 90, 4000)
+        self.view = self.rows_view("Labels", Elastic("name", "address", 90, 4000))
         self.view.chosen.connect(self._go)
         self.empty = page(self, self.view)
         self._start()
@@ -34,48 +34,32 @@ class LabelsPanel(TablePanel[tuple[Label, ...]]):
         trace = self.session.trace.value
         if trace is None:
             self._take(())
-            return
-        self.run_job(lambda: labels(trace.code), only_for(self.session, self._take))
+        else:
+            self.run_job(lambda: labels(trace.code), only_for(self.session, self._take))
 
     def _take(self, found: tuple[Label, ...]) -> None:
         self.result = found or None
+        share = np.array([100 * label.share for label in found])
         self.view.show_columns(
             (
-                Column("name", "label", [label.name for label in found], width=120, tip="Name in the code."),
-                Column(
-                    "share",
-                    "%",
-                    np.array([100 * label.share for label in found]),
-                    lambda value: f"{value:.1f}",
-                    is_number=True,
-                    width=48,
-                    tip="Latency from here to the next label, of the latency of all.",
-                ),
-                Column(
-                    "address",
-                    "address",
-                    [label.address for label in found],
-                    lambda value: f"{value:#x}",
-                    is_number=True,
-                    width=84,
-                    tip="Address inside the code object.",
-                ),
+                field_column(LABELS["name"], [label.name for label in found], title="label", width=120),
+                field_column(LABELS["share"], share, title="%", text="{:.1f}".format, width=48),
+                field_column(LABELS["address"], [label.address for label in found], width=84),
             )
         )
-        self.empty.say("" if found else reason(self.session.trace.value, "labels", NO_LABELS))
+        self.empty.say("" if found else self.reason(NO_LABELS))
         self._follow()
 
-    def place_of(self, row: int) -> Hover | None:
+    @property
+    def lines(self) -> np.ndarray:
         """The label itself."""
-        labels = self.result or ()
-        return Hover(line=labels[row].row) if 0 <= row < len(labels) else None
+        return np.array([label.row for label in self.result or ()], dtype=np.int64)
 
     def row_of(self, selection: Selection) -> int:
         """The label under which the selected instruction stands."""
-        rows = np.array([label.row for label in self.result or ()], dtype=np.int64)
-        return -1 if selection.line is None else int(np.searchsorted(rows, selection.line, side="right")) - 1
+        line = selection.line
+        return -1 if line is None else int(np.searchsorted(self.lines, line, side="right")) - 1
 
     def command_line(self) -> command_text.Words | None:
         """The labels."""
-        order = command_text.sorting(self.view.table, command_text.same("name", "share", "address"))
-        return command_text.rcv(self.session, "isa", "--labels", *order)
+        return command_text.rcv(self.session, "isa", "--labels", *command_text.sorting(self.view.table))

@@ -22,7 +22,6 @@ from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.brush import RANGE_PX, BrushStrip
 from rcv_py.ui.timeline.wave_rows import wave_rows
-from rcv_py.ui.widgets.empty_state import reason
 
 HEIGHT = 44
 REBUILD_MS = 300  # while waves arrive
@@ -49,7 +48,7 @@ def state_sums(trace: Trace, store: WaveStore, outer: TimeWindow, width_px: int)
     resident = np.zeros(width_px)
     for curve in steps(trace.occupancy).values() if len(trace.occupancy) else ():
         at = np.clip(np.searchsorted(curve.time, pixels.edges, side="right") - 1, 0, None)
-        most = np.maximum.reduceat(curve.waves, np.minimum(at[:-1], len(curve.waves) - 1))
+        most = np.maximum.reduceat(curve.value, np.minimum(at[:-1], len(curve.value) - 1))
         resident += np.where(pixels.edges[1:] > curve.time[0], most, 0)
     return Sums(state, resident)
 
@@ -127,7 +126,7 @@ class OverviewStrip(BrushStrip):
             painter.fillRect(QRectF(left, height - 2, max(2.0, right - left), 2), color)
 
 
-@panel(id="overview", title="Overview", area="top", order=0)
+@panel(id="overview", title="Overview", area="top", order=0, needs=("waves", "occupancy"))
 class OverviewPanel(Panel):
     """All of the capture: what the waves were doing, and which part the timelines show."""
 
@@ -135,6 +134,7 @@ class OverviewPanel(Panel):
         super().__init__(ui)
         self.strip = OverviewStrip(ui)
         column(self.strip, of=self)
+        self.setFixedHeight(HEIGHT)
         self.setFocusProxy(self.strip)
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.strip.resized.connect(self._rebuild.ask)
@@ -149,7 +149,7 @@ class OverviewPanel(Panel):
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
         has_times = trace is None or trace.has_times
-        self.strip.sentence = "" if has_times else reason(trace, "overview", NO_TIMES)
+        self.strip.sentence = "" if has_times else self.reason(NO_TIMES)
         self.setAccessibleName(f"{NAME}. {self.strip.sentence}".removesuffix(". "))
         self.strip.show_sums(None)
         if trace is not None:

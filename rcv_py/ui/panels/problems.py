@@ -6,15 +6,17 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.results.check import SEVERITY
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.table.table_panel import TablePanel
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 FINE = "Every file of the capture could be read. Whether its numbers can be trusted is what Health says."
 ICONS = {
@@ -25,15 +27,13 @@ ICONS = {
 ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-@panel(id="problems", title="Problems", area="bottom", order=90, tip="What is wrong with the capture.")
+@panel(id="problems", title="Problems", area="bottom", order=90)
 class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
-    """Severity, place, sentence and remedy; a double-click copies a row."""
+    """What is wrong with the capture."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.view = self.rows_view("Problems")
-        self.view.widths.elastic = Elastic("text", "hint", 240, 1400)
-        self.view.cell_painters["severity"] = self._paint_icon
+        self.view = self.rows_view("Problems", Elastic("text", "hint", 240, 1400), severity=self._paint_icon)
         self.view.opened.connect(self._copy)
         self.empty = page(self, self.view)
         self._soon = self.coalesced(self._refresh)
@@ -48,31 +48,17 @@ class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
     def _refresh(self) -> None:
         found = sorted(self.session.problems.value, key=lambda problem: ORDER[problem.severity])
         self.result = tuple(found)
+        columns = zip(*((str(p.severity), p.where, p.text, p.hint) for p in found), strict=True)
+        severity, where, text, hint = columns if found else ((), (), (), ())
         self.view.show_columns(
             (
-                Column(
-                    "severity",
-                    "",
-                    [str(problem.severity) for problem in found],
-                    lambda _: "",
-                    width=28,
-                    tip="Severity.",
-                ),
-                Column(
-                    "where",
-                    "where",
-                    [problem.where for problem in found],
-                    width=180,
-                    is_elided_left=True,
-                    tip="The file.",
-                ),
-                Column("text", "what", [problem.text for problem in found], width=420, tip="What is wrong."),
-                Column(
-                    "hint", "what to do", [problem.hint for problem in found], width=360, tip="What to do."
-                ),
+                field_column(SEVERITY, severity, title="", text=lambda _: "", width=28),
+                Column("where", "where", where, width=180, is_elided_left=True, tip="The file."),
+                Column("text", "what", text, width=420, tip="What is wrong."),
+                Column("hint", "what to do", hint, width=360, tip="What to do."),
             )
         )
-        self.empty.say("" if found else reason(self.session.trace.value, "problems", FINE))
+        self.empty.say("" if found else self.reason(FINE))
 
     def _paint_icon(self, painter: QPainter, cell: QRect, row: int) -> None:
         if 0 <= row < len(self.problems):

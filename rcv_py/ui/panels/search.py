@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QWidget
-
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
+from rcv_py.results.search import HITS
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
-from rcv_py.ui.core.layout import BAR, column
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.layout import BAR, boxed, column
+from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.find_bar import FindBar
-from rcv_py.ui.table.rows_view import RowsView
-from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.table.result_columns import field_column
+from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.timeline.unit_markers import go_to_wave
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
 TYPE = "Type what to look for."
 EVERY_MS = 120
 
 
-@panel(
-    id="search",
-    title="Search",
-    area="right_bottom",
-    order=30,
-    tip="Search instructions, labels and sources.",
-)
-class SearchPanel(Panel):
-    """A field, a count, and the list of hits; the hits are marked in the code as well."""
+@panel(id="search", title="Search", area="right_bottom", order=30, needs=("code",))
+class SearchPanel(TablePanel[Hits]):
+    """Search instructions, labels and sources."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -39,20 +32,17 @@ class SearchPanel(Panel):
         self.bar = FindBar(ui.theme, "Search code, labels, sources", has_filter=False, is_narrow=True)
         self.bar.edited.connect(ui.session.query.set)
         self.bar.stepped.connect(self.step)
-        self.view = RowsView(ui.theme, ui.settings)
-        self.view.setAccessibleName("Hits of the search")
-        self.view.widths.elastic = Elastic("text", "text", 80, 4000)
+        self.view = self.rows_view("Hits of the search", Elastic("text", "text", 80, 4000))
         self.view.chosen.connect(self._go)
         self.empty = WithEmptyState(self.view)
-        top = QWidget()
-        column(self.bar, margins=BAR, of=top)
-        column(top, (self.empty, 1), of=self)
+        column(boxed(column(self.bar, margins=BAR)), (self.empty, 1), of=self)
         self._soon = self.coalesced(self._search, EVERY_MS)
-        ui.session.trace.watch(self._soon.ask)
-        ui.session.query.watch(self._soon.ask)
-        ui.results.cell("markers").watch(self._soon.ask)
-        ui.session.selection.watch(self._follow)
-        self._search()
+        for cell in (ui.session.query, ui.results.cell("markers")):
+            cell.watch(self._soon.ask)
+        self._start()
+
+    def _open(self) -> None:
+        self._soon.ask()
 
     def commands(self) -> tuple[Command, ...]:
         """Walking over the hits."""
@@ -105,14 +95,15 @@ class SearchPanel(Panel):
     def _take(self, hits: Hits) -> None:
         trace, query = self.session.trace.value, self.session.query.value
         self.hits = hits
+        self.result = hits if hits.lines else None
         self.view.show_columns(
             (
-                Column("where", "where", hits.where, width=96, is_elided_left=True, tip="Line or file."),
-                Column("text", "text", self._texts(), width=200),
+                field_column(HITS["where"], hits.where, width=96),
+                field_column(HITS["text"], self._texts(), width=200),
             )
         )
         if trace is None or not query.text:
-            self.empty.say(reason(trace, "search", TYPE))
+            self.empty.say(self.reason(TYPE))
         else:
             self.empty.say(hits.problem or ("" if hits.lines else f"Nothing matches “{query.text}”."))
         self._follow()
@@ -129,13 +120,9 @@ class SearchPanel(Panel):
 
     def step(self, direction: int) -> None:
         """Go to the next (+1) or previous (-1) hit, around the end if need be."""
-        count = len(self.hits.lines)
-        if not count:
-            return
-        here = self._here()
-        at = (here + direction) % count if here >= 0 else (0 if direction > 0 else count - 1)
-        self.view.set_current(at)
-        self._go(at)
+        self.view.set_current(self._here())
+        self.view.set_current(self.view.next_row(direction))
+        self._go(self.view.current)
 
     def _go(self, row: int) -> None:
         if not 0 <= row < len(self.hits.lines):
@@ -187,9 +174,3 @@ class SearchPanel(Panel):
         """The hits."""
         words = command_text.matching(self.session.query.value)
         return command_text.rcv(self.session, "search", *words) if words else None
-
-    def sheet(self) -> Sheet | None:
-        """The hits."""
-        if not self.hits.lines:
-            return None
-        return Sheet("Search", ("where", "text"), list(zip(self.hits.where, self._texts(), strict=True)))

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QToolButton
 
+from rcv_py.analysis.attribution.attribute import TokenCause, token_causes
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.attribution.token import TokenCause, token_causes
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.timeline.token_details import (
@@ -35,7 +35,7 @@ from rcv_py.ui.core.layout import boxed, row
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, Rich, joined, rich, set_tooltip
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.links import LinkText, line_link, source_link, token_link
 from rcv_py.ui.widgets.state_bar import state_text
 
@@ -211,15 +211,9 @@ def _table(rows: Sequence[tuple[str, str]]) -> Rich:
 NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
 
 
-@panel(
-    id="token_details",
-    title="Instruction",
-    area="right_center",
-    order=20,
-    tip="The selected instruction, its source, its waits and its costs.",
-)
+@panel(id="token_details", title="Instruction", area="right_center", order=20, needs=("waves",))
 class TokenDetailsPanel(Panel):
-    """Facts of the selected token or line; hit n of N can be stepped and typed."""
+    """The selected instruction, its source, its waits and its costs."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -309,7 +303,7 @@ class TokenDetailsPanel(Panel):
     def _show(self) -> None:
         trace, facts = self.session.trace.value, self.facts
         if trace is None or facts is None:
-            self.empty.say(reason(trace, "token_details", NOTHING))
+            self.empty.say(self.reason(NOTHING))
             return
         self.empty.say("")
         self.text.show_html(token_html(trace, facts, self.ui.settings["timeline.units"] == "ns"))

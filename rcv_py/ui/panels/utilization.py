@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtGui import QPaintEvent
 
-from rcv_py.analysis.core.union import Union, union
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.utilization import Track, utilization
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
@@ -25,7 +25,7 @@ from rcv_py.ui.timeline.timeline_plot import TimelinePanel, unit_of
 from rcv_py.ui.timeline.token_rows import TokenRows
 from rcv_py.ui.timeline.token_tip import token_at, token_tip
 from rcv_py.ui.timeline.wave_rows import span_segment
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_WAVES = "No instruction detail: no wave ran on the traced compute unit, so nothing kept its units busy."
 READING = "The waves of this compute unit are still being read."
@@ -42,7 +42,7 @@ class Unit:
 
     track: Track
     segment: Segment
-    covered: Union
+    covered: IntervalSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +63,11 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
         # An overlap of the step of time is how gfx9 records back-to-back issue; it needs no lane.
         slack = trace.base_clock if trace.gfxip <= 9 else 0
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
-        made.append(Unit(track, segment, union(track.start, track.end)))
+        made.append(Unit(track, segment, IntervalSet.of(track.start, track.end)))
     return Units(tuple(made), place, len(waves), len(chosen))
 
 
-@panel(id="utilization", title="Utilization", area="top", order=30)
+@panel(id="utilization", title="Utilization", area="top", order=30, needs=("waves",))
 class UtilizationPanel(TimelinePanel):
     """When each unit of the compute unit was busy, and for what share of the view."""
 
@@ -103,7 +103,7 @@ class UtilizationPanel(TimelinePanel):
         self._unit = self.hovered_place = None
         self._show(Units((), "", 0, 0))
         empty = trace is None or not len(trace.waves)
-        self._page.say(reason(trace, "utilization", NO_WAVES) if empty else READING)
+        self._page.say(self.reason(NO_WAVES) if empty else READING)
         if trace is not None:
             self._note.setText(NOTES[trace.gfxip <= 9])
         if not empty:

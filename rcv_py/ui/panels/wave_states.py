@@ -16,7 +16,6 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.table.command_text import Words, only, rcv
-from rcv_py.ui.widgets.empty_state import reason
 
 NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit, so the states of waves are unknown."
@@ -84,7 +83,7 @@ def state_curves(made: Counted) -> tuple[Curve, ...]:
     )
 
 
-@panel(id="wave_states", title="Wave states", area="top", order=60)
+@panel(id="wave_states", title="Wave states", area="top", order=60, needs=("waves",))
 class WaveStatesPanel(CurvePanel):
     """How many traced waves execute, wait, stall or idle over time."""
 
@@ -116,7 +115,7 @@ class WaveStatesPanel(CurvePanel):
         self.plot.set_curves((), "traced waves")
         self.say("")
         empty = trace is None or not len(trace.waves)
-        self.page.say(reason(trace, "wave_states", NO_WAVES) if empty else READING)
+        self.page.say(self.reason(NO_WAVES) if empty else READING)
         if not empty:
             self._rebuild.ask()
 
@@ -165,7 +164,7 @@ class WaveStatesPanel(CurvePanel):
             return
         self.made = made
         if not any(len(time) for _, time, _ in made.states):
-            self.page.say(reason(trace, "wave_states", NO_STATES) if store.is_complete else READING)
+            self.page.say(self.reason(NO_STATES) if store.is_complete else READING)
             return
         self.page.say("")
         self.plot.set_curves(state_curves(made), "traced waves")

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAction,
-    QColor,
     QIcon,
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QPaintEvent,
     QPixmap,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.base.text import elide_right
-from rcv_py.ui.core.plain_text import button_text, draw_text, tooltip
+from rcv_py.ui.core.plain_text import button_text, tooltip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, curve_color
 
@@ -178,55 +176,3 @@ def _swatch(theme: Theme, curve: Curve, is_shown: bool, ratio: float) -> QIcon:
             painter.drawRect(0, 0, side - 1, side - 1)
     picture.setDevicePixelRatio(ratio)
     return QIcon(picture)
-
-
-SQUARE = 10
-NAME_GAP = 12
-
-
-class Legend(QWidget):
-    """Squares with names, from the left, as many as fit; the tooltip has all of them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._items: tuple[tuple[QColor, str], ...] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def set_items(self, items: Sequence[tuple[QColor, str, str]]) -> None:
-        """Show these colours and short names; the third is what the name means."""
-        self._items = tuple((color, name) for color, name, _ in items)
-        self.setToolTip(tooltip("\n".join(f"{name}: {meaning}" for _, name, meaning in items)))
-        self.setAccessibleName("Colours: " + ", ".join(meaning for _, _, meaning in items))
-        self.updateGeometry()
-        self.update()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names that are shown."""
-        return tuple(name for _, name in self._items)
-
-    def sizeHint(self) -> QSize:
-        """Room for all names."""
-        width = sum(self._width(name) for _, name in self._items)
-        return QSize(width, max(SQUARE + 6, self.fontMetrics().height() + 2))
-
-    def minimumSizeHint(self) -> QSize:
-        """Nothing has to be shown."""
-        return QSize(0, self.sizeHint().height())
-
-    def _width(self, name: str) -> int:
-        return SQUARE + 5 + self.fontMetrics().horizontalAdvance(name) + NAME_GAP
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the squares and names that fit."""
-        left, middle = 0, self.height() // 2
-        base = middle + (self.fontMetrics().ascent() - self.fontMetrics().descent()) // 2
-        with QPainter(self) as painter:
-            painter.setPen(self.palette().text().color())
-            for color, name in self._items:
-                if left + self._width(name) - NAME_GAP > self.width():
-                    draw_text(painter, QPoint(left, base), "…")
-                    break
-                painter.fillRect(left, middle - SQUARE // 2, SQUARE, SQUARE, color)
-                draw_text(painter, QPoint(left + SQUARE + 5, base), name)
-                left += self._width(name)

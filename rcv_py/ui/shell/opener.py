@@ -11,8 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from rcv_py.analysis.compare.costs import explained_costs
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.formats.locate import Located, locate
-from rcv_py.formats.open import find_captures
-from rcv_py.formats.summary import capture_entry
+from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.state.baseline import Baseline

@@ -31,11 +31,11 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.numbers import MOST_DIGITS
+from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.text import visible
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command, Commands
-from rcv_py.state.place import Place
+from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column
@@ -122,7 +122,7 @@ class Finder:
         if (
             number.isascii()
             and number.isdigit()
-            and len(number) <= MOST_DIGITS
+            and len(number) <= MAX_DIGITS
             and int(number) < len(trace.code)
         ):
             row = int(number)

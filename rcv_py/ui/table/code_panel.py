@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -30,6 +29,7 @@ class CodePanel(Panel):
     def __init__(self, ui: UiContext, view: RowsView, strip: HeatStrip, find_bar: FindBar) -> None:
         super().__init__(ui)
         self.view, self.strip, self.find_bar = view, strip, find_bar
+        self.remembered["table"] = view
         self.note = PlainLabel(visible=False, wordWrap=True)
         self.note.setObjectName("muted")
         self.note.setContentsMargins(8, 0, 8, 4)
@@ -77,14 +77,6 @@ class CodePanel(Panel):
         self.find_bar.show()
         self.find_bar.focus()
         return True
-
-    def save_state(self) -> dict[str, Any]:
-        """Columns and order."""
-        return {"table": self.view.save_state()}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.view.load_state(state.get("table") or {})
 
 
 def next_hottest(cost: np.ndarray, current: int | None, direction: int) -> int:

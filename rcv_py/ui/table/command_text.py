@@ -109,13 +109,18 @@ class Sorted(Protocol):
     def sorting(self) -> tuple[str, Qt.SortOrder] | None:
         """Column and direction, None as they were made."""
 
+    @property
+    def sort_name(self) -> str:
+        """The name of that column on the command line, "" if it has none."""
 
-def sorting(table: Sorted, keys: Mapping[str, str]) -> Words:
-    """The order of a table or a tree; `keys` gives the names that columns have on the command line."""
-    if table.sorting is None or table.sorting[0] not in keys:
+
+def sorting(table: Sorted, keys: Mapping[str, str] | None = None) -> Words:
+    """The order of a table or a tree; `keys` gives the names of columns that do not know them."""
+    if table.sorting is None:
         return ()
     name, order = table.sorting
-    return sorted_by(keys[name], order)
+    key = table.sort_name if keys is None else keys.get(name, "")
+    return sorted_by(key, order) if key else ()
 
 
 def sorted_by(key: str, order: Qt.SortOrder) -> Words:

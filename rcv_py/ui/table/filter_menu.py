@@ -51,9 +51,10 @@ class FilterButton(QToolButton):
 
     changed = Signal()
 
-    def __init__(self, what: str) -> None:
-        """`what` is shown here, e.g. "the timeline"."""
+    def __init__(self, what: str, kept: tuple[str, ...] = ()) -> None:
+        """`what` is shown here, e.g. "the timeline"; choices whose ids begin with `kept` are remembered."""
         super().__init__()
+        self._kept = kept
         self._sections: dict[str, tuple[Choice, ...]] = {}
         self._on: dict[str, bool] = {}  # what the user chose, of all sections that ever were
         self._actions: dict[str, QAction] = {}
@@ -110,15 +111,14 @@ class FilterButton(QToolButton):
 
     # -- state --------------------------------------------------------------------------------------
 
-    def save(self, prefixes: tuple[str, ...]) -> dict[str, bool]:
-        """What the user chose, of ids that begin with one of these; plain JSON."""
-        return {id: is_on for id, is_on in self._on.items() if id.startswith(prefixes)}
+    def save_state(self) -> dict[str, bool]:
+        """Return what the user chose, as plain JSON."""
+        return {id: is_on for id, is_on in self._on.items() if id.startswith(self._kept)}
 
-    def load(self, state: object) -> None:
-        """Take back what `save` returned; ignore what does not fit."""
+    def load_state(self, state: object) -> None:
+        """Take back what `save_state` returned; ignore what does not fit."""
         if isinstance(state, dict):
-            kept = {id: is_on for id, is_on in state.items() if isinstance(is_on, bool)}
-            self._on.update(kept)
+            self._on.update({id: is_on for id, is_on in state.items() if isinstance(is_on, bool)})
             self._follow()
             self.changed.emit()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +13,7 @@ from rcv_py.base.text import DASH
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import At, Field
 from rcv_py.results.places import with_short_sources
-from rcv_py.results.table import Spec, Table, Words
+from rcv_py.results.table import Table, Words
 from rcv_py.ui.table.table_model import Column
 
 CHAR_PX = 7.2  # of a column before the view knows its font
@@ -24,20 +26,19 @@ def result_columns(table: Table, trace: Trace) -> tuple[Column, ...]:
     return tuple(_column(shown, field) for field in shown.fields(At.WINDOW))
 
 
-def sort_names(spec: Spec) -> dict[str, str]:
-    """Return the name that `--sort` takes for each column of the window that it can sort by."""
-    return {field.name: field.name for field in spec.at(At.WINDOW) if field.is_sortable}
+def with_bar(
+    columns: tuple[Column, ...], after: str, of: str, *, title: str = "cost", width: int = 120, tip: str
+) -> tuple[Column, ...]:
+    """Return the columns with one of bars after a column, sorted as the column `of` is."""
+    at = next(i for i, column in enumerate(columns, 1) if column.id == after)
+    source = next(column for column in columns if column.id == of)
+    bars = replace(source, id="bar", title=title, is_number=True, is_left=True, width=width, tip=tip)
+    return (*columns[:at], bars, *columns[at:])
 
 
-def _column(table: Table, field: Field) -> Column:
-    values: np.ndarray | tuple[Any, ...]
-    if field.of is not None:
-        values = tuple(map(field.of, table.records()))
-    else:
-        column = table.columns[field.name]
-        is_text = isinstance(column, Words) or column.dtype == object
-        values = tuple(table.plain(field.name)) if is_text else column  # type: ignore[assignment]
-    return Column(
+def field_column(field: Field, values: Sequence[Any] | np.ndarray, **otherwise: Any) -> Column:
+    """Return a column that says what a field says; `otherwise` is what the window shows in another way."""
+    column = Column(
         field.name,
         field.title,
         values,
@@ -46,7 +47,18 @@ def _column(table: Table, field: Field) -> Column:
         width=round(CHAR_PX * max(field.kind.width, len(field.title))) + PAD_PX,
         is_elided_left=field.elastic == "left",
         tip=field.sentence,
+        sort=field.name if field.is_sortable else "",
     )
+    return replace(column, **otherwise)
+
+
+def _column(table: Table, field: Field) -> Column:
+    if field.of is not None:
+        return field_column(field, tuple(map(field.of, table.records())))
+    column = table.columns[field.name]
+    if isinstance(column, Words) or column.dtype == object:
+        return field_column(field, tuple(table.plain(field.name)))
+    return field_column(field, column)
 
 
 def _text(field: Field, value: Any) -> str:

@@ -176,6 +176,12 @@ class RowsView(QTableView):
         rows = sorted({index.row() for index in self.selectionModel().selectedRows()})
         return [self.table.data_row(row) for row in rows]
 
+    def next_row(self, direction: int) -> int:
+        """Return the data row shown after (+1) or before (-1) the current one, around the ends; -1: none."""
+        rows, here = self.table.data_rows, self.table.view_row(self.current)
+        start = here if here >= 0 else -1 if direction > 0 else 0
+        return int(rows[(start + direction) % len(rows)]) if len(rows) else -1
+
     def copy_rows(self) -> None:
         """Put the selected rows on the clipboard, tab-separated, with headers if they are several."""
         rows = self.selected_rows()

@@ -42,6 +42,7 @@ class Column:
     is_elided_left: bool = False
     width: int = 80  # px, until the user or the contents say otherwise
     tip: str = ""
+    sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
 
 
 class TableModel(QAbstractTableModel):
@@ -103,6 +104,11 @@ class TableModel(QAbstractTableModel):
     def sorting(self) -> tuple[str, Qt.SortOrder] | None:
         """Column id and direction, None in program order."""
         return self._sort
+
+    @property
+    def sort_name(self) -> str:
+        """The name for `--sort` of the column that rows are sorted by, "" for none."""
+        return "" if self._sort is None else self.columns[self.column_of(self._sort[0])].sort
 
     @property
     def is_filtered(self) -> bool:

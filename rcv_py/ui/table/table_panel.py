@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
+import numpy as np
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QCheckBox
 
+from rcv_py.base.tree import TreeNode
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import PANELS, Panel, Sheet
+from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 from rcv_py.ui.core.shared_results import waves_note
-from rcv_py.ui.table.column_widths import PAD
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.cost_bars import draw_bar
-from rcv_py.ui.table.rows_view import RowsView
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.table.rows_view import CellPainter, RowsView
+from rcv_py.ui.table.tree_table import TreeTable
+from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.legend import Legend
 
 NO_WAVES = (
     "This capture has no traced waves, so nothing is known about {topic}. "
@@ -23,8 +30,10 @@ NO_WAVES = (
 )
 READING = "{title} are shown as soon as waves are read."
 UNREAD = "No wave could be read, so nothing is known about {topic}. Problems says why."
+NO_LINES = np.empty(0, dtype=np.int64)
 
 Found = TypeVar("Found")
+N = TypeVar("N", bound=TreeNode)
 
 
 class TablePanel(Panel, Generic[Found]):
@@ -43,10 +52,14 @@ class TablePanel(Panel, Generic[Found]):
         super().__init__(ui)
         self.result: Found | None = None  # what the rows are about, None while there is nothing
 
-    def rows_view(self, name: str) -> RowsView:
-        """Return a table for this panel, with what a screen reader calls it."""
+    def rows_view(self, name: str, elastic: Elastic | None = None, **painters: CellPainter) -> RowsView:
+        """Return a table for this panel: what a screen reader calls it, and what paints columns by id."""
         view = RowsView(self.ui.theme, self.ui.settings)
         view.setAccessibleName(name)
+        view.widths.elastic = elastic
+        view.cell_painters.update(painters)
+        self.ui.settings.cell("isa.bar_scale").watch(view.refresh)
+        self.remembered.setdefault("table", view)
         return view
 
     def _start(self) -> None:
@@ -91,7 +104,7 @@ class TablePanel(Panel, Generic[Found]):
         topic = self.topic or title.lower()
         if trace is None or not len(trace.waves) or not len(trace.code):
             them = title.lower() if self.topic else "them"
-            return reason(trace, self.panel_id, NO_WAVES.format(topic=topic, them=them))
+            return self.reason(NO_WAVES.format(topic=topic, them=them))
         if found is None or not found.waves:
             return UNREAD.format(topic=topic) if self.is_over else READING.format(title=title)
         return ""
@@ -102,13 +115,26 @@ class TablePanel(Panel, Generic[Found]):
 
     # -- selecting ----------------------------------------------------------------------------------
 
+    @property
+    def lines(self) -> np.ndarray:
+        """The code row that each row is about, -1 for none; int64.  Empty if rows are about other things."""
+        return NO_LINES
+
     def place_of(self, row: Any) -> Hover | None:
         """Return the line or source line that a row is about, None for none; -1 or None is no row."""
-        return None
+        line = int(self.lines[row]) if 0 <= row < len(self.lines) else -1
+        return Hover(line=line) if line >= 0 else None
 
     def row_of(self, selection: Selection) -> int:
-        """Return the row that is about what is selected, -1 for none; by default the current one stays."""
-        return self.view.current
+        """Return the row that is about what is selected, -1 for none.
+
+        Of several rows the current one stays, and so it does if rows are not about code.
+        """
+        current = self.view.current
+        rows = np.flatnonzero(self.lines == (-1 if selection.line is None else selection.line))
+        if not len(self.lines) or (current in rows and selection.line is not None):
+            return current
+        return int(rows[0]) if len(rows) and selection.line is not None else -1
 
     def _go(self, row: Any) -> None:
         place, selection = self.place_of(row), self.session.selection.value
@@ -140,10 +166,51 @@ class TablePanel(Panel, Generic[Found]):
             return None
         return Sheet(PANELS[self.panel_id].title, self.view.table.headers, self.view.table.table())
 
-    def save_state(self) -> dict[str, Any]:
-        """Columns and order."""
-        return {"table": self.view.save_state()}
 
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.view.load_state(state.get("table") or {})
+class TreePanel(TablePanel[Found], Generic[Found, N]):
+    """The same with a tree of lines, of which a box leaves only what is about the selected line.
+
+    Subclasses show `result` in `_show`.
+    """
+
+    def __init__(self, ui: UiContext, tree: TreeTable[N], *, name: str, only: str) -> None:
+        """`name` is what a screen reader calls the tree, `only` what the box does."""
+        super().__init__(ui)
+        self.tree, self.legend, self.note = tree, Legend(), PlainLabel(role="muted")
+        self.only = with_tip(QCheckBox("Selected line only"), only)
+        self.remembered = {"tree": tree, "selected_only": self.only}
+        tree.setAccessibleName(name)
+        self.empty = WithEmptyState(tree)
+        self.only.toggled.connect(self._show)
+        tree.chosen.connect(self._go)
+        tree.hovered.connect(self._point)
+        ui.theme.changed.connect(self._show_legend)
+
+    def _open(self) -> None:
+        self.tree.forget()
+        super()._open()
+
+    def _show(self) -> None:
+        raise NotImplementedError
+
+    def _show_legend(self) -> None:
+        raise NotImplementedError
+
+    def _follow(self) -> None:
+        if self.result is not None and self.only.isChecked():
+            self._show()
+
+    def place_of(self, row: Any) -> Hover | None:
+        """The instruction of a node, if it is about one."""
+        return None if row is None or row.line < 0 else Hover(line=row.line)
+
+    @property
+    def only_line(self) -> int | None:
+        """The selected line, if nothing else is shown."""
+        return self.session.selection.value.line if self.only.isChecked() else None
+
+    def tree_words(self, command: str, *words: str) -> command_text.Words | None:
+        """The words of a command that prints the tree."""
+        line = () if self.only_line is None else (f"--line={self.only_line}",)
+        order = command_text.sorting(self.tree.rows)
+        return command_text.rcv(self.session, command, *line, *words, *order, "--top=0")

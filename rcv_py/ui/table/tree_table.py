@@ -23,14 +23,16 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
-from rcv_py.base.text import visible
+from rcv_py.base.text import percent, visible
 from rcv_py.base.tree import TreeNode
 from rcv_py.results.field import Field
+from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.table.cost_bars import draw_bar
 
 ROW_PX = 22
-MOST_PX = 2000  # of a column, in a saved state
+MAX_PX = 2000  # of a column, in a saved state
 
 Index = QModelIndex | QPersistentModelIndex
 N = TypeVar("N", bound=TreeNode)
@@ -53,12 +55,22 @@ class TreeColumn(Generic[N]):
     is_elided_left: bool = False  # of a place the line number matters most
     width: int = 0  # px; 0: it takes the room that others leave
     tip: str = ""
+    sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
 
 
-def number_column(field: Field, value: Callable[[N], float], width: int) -> TreeColumn[N]:
+def number_column(
+    field: Field,
+    value: Callable[[N], float],
+    width: int,
+    *,
+    text: Callable[[N], str] | None = None,
+    title: str = "",
+    tip: str = "",
+    sort: str | None = None,
+) -> TreeColumn[N]:
     """Return the column of a field of a result; 0 and what is not known are left empty, and come last."""
 
-    def text(node: N) -> str:
+    def known(node: N) -> str:
         number = value(node)
         return field.text(number) if number > 0 else ""
 
@@ -66,7 +78,27 @@ def number_column(field: Field, value: Callable[[N], float], width: int) -> Tree
         number = value(node)
         return -1.0 if isnan(number) else number
 
-    return TreeColumn(field.name, field.title, text, key, is_number=True, width=width, tip=field.sentence)
+    return TreeColumn(
+        field.name,
+        title or field.title,
+        text or known,
+        key,
+        is_number=True,
+        width=width,
+        tip=tip or field.sentence,
+        sort=(field.name if field.is_sortable else "") if sort is None else sort,
+    )
+
+
+def source_column(field: Field, text: Callable[[N], str], width: int, *, sort: str = "") -> TreeColumn[N]:
+    """Return the column of source places, apart from the numbers at its left."""
+    title, tip = f"  {field.title}", field.sentence
+    return TreeColumn(field.name, title, text, text, is_elided_left=True, width=width, tip=tip, sort=sort)
+
+
+def share_text(part: float, total: float) -> str:
+    """Return a share in percent without its sign, "" of nothing."""
+    return percent(part, total).removesuffix(" %") if part else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +133,11 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         self.tree = tree
         self._first_sort = sort
         self.sorting: tuple[str, Qt.SortOrder] | None = (sort, _DESCENDING) if sort else None
+
+    @property
+    def sort_name(self) -> str:
+        """The name for `--sort` of the column that rows are sorted by, "" for none."""
+        return "" if self.sorting is None else self.tree.columns[self.column_of(self.sorting[0])].sort
 
     @property
     def root(self) -> N:
@@ -197,9 +234,9 @@ class TreeModel(QAbstractItemModel, Generic[N]):
 class _BarDelegate(QStyledItemDelegate):
     """Paints the bars of a column."""
 
-    def __init__(self, model: TreeModel[Any], scale: Callable[[], str]) -> None:
+    def __init__(self, model: TreeModel[Any], settings: Settings) -> None:
         super().__init__(model)
-        self._model, self._scale = model, scale
+        self._model, self._settings = model, settings
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint the background as usual and the bar on it."""
@@ -208,7 +245,9 @@ class _BarDelegate(QStyledItemDelegate):
         parts = tree.columns[index.column()].parts
         if parts is not None:
             box = QRectF(option.rect).adjusted(4, 6, -4, -6)
-            draw_bar(painter, box, parts(self._model.node(index)), tree.largest, self._scale())
+            draw_bar(
+                painter, box, parts(self._model.node(index)), tree.largest, self._settings["isa.bar_scale"]
+            )
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """A fixed height for the row."""
@@ -238,7 +277,7 @@ class TreeTable(QTreeView, Generic[N]):
     def __init__(
         self,
         empty: Tree[N],
-        scale: Callable[[], str],
+        ui: UiContext,
         *,
         sort: str = "",
         yields: Mapping[str, int] = MappingProxyType({}),
@@ -250,7 +289,7 @@ class TreeTable(QTreeView, Generic[N]):
         self._opened: set[Hashable] = set()  # by the user
         self._closed: set[Hashable] = set()
         self._is_quiet = False
-        self._bars, self._ends = _BarDelegate(self.rows, scale), _EndDelegate(self)
+        self._bars, self._ends = _BarDelegate(self.rows, ui.settings), _EndDelegate(self)
         self._set_up(sort)
         self.clicked.connect(self._choose)
         self.activated.connect(self._choose)
@@ -258,6 +297,8 @@ class TreeTable(QTreeView, Generic[N]):
         self.entered.connect(lambda index: self.hovered.emit(self.rows.node(index)))
         self.expanded.connect(lambda index: self._turned(index, self._opened, self._closed))
         self.collapsed.connect(lambda index: self._turned(index, self._closed, self._opened))
+        ui.settings.cell("isa.bar_scale").watch(self.refresh)
+        ui.theme.changed.connect(self.refresh)
 
     def _set_up(self, sort: str) -> None:
         self.setModel(self.rows)
@@ -317,6 +358,10 @@ class TreeTable(QTreeView, Generic[N]):
         self.setCurrentIndex(index)
         self._is_quiet = False
 
+    def refresh(self) -> None:
+        """Paint again."""
+        self.viewport().update()
+
     def toggle(self, index: QModelIndex) -> None:
         """Open a closed branch, or close an open one."""
         self.setExpanded(index, not self.isExpanded(index))
@@ -372,7 +417,7 @@ class TreeTable(QTreeView, Generic[N]):
         widths, sort = state.get("widths"), state.get("sort")
         if isinstance(widths, list) and len(widths) == len(self._widths):
             for name, width in zip(list(self._widths), widths, strict=True):
-                if isinstance(width, int) and 0 < width < MOST_PX:
+                if isinstance(width, int) and 0 < width < MAX_PX:
                     self._widths[name] = width
                     self.setColumnWidth(self.rows.column_of(name), width)
         columns = range(len(self._empty.columns))

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPolygonF
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from rcv_py.analysis.events.events import (
+from rcv_py.analysis.events.event_table import (
     GROUPS,
     dispatch_facts,
     dispatch_names,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
@@ -219,29 +218,23 @@ class Timeline(QWidget):
 class TimelinePanel(Panel, Guide):
     """A panel around a timeline, about whose rows it answers."""
 
-    remembered: tuple[str, ...] = ()  # beginnings of the filter's ids that are no names of one capture
-
-    def __init__(self, ui: UiContext, source: RowSource, name: str, shown: str = "") -> None:
-        """`name` is what a screen reader says; with `shown`, what is shown, there is a filter."""
+    def __init__(
+        self, ui: UiContext, source: RowSource, name: str, shown: str = "", kept: tuple[str, ...] = ()
+    ) -> None:
+        """`name` is for screen readers; `shown` and `kept` are the filter's, if there is one."""
         super().__init__(ui)
         self.timeline = Timeline(ui, source, self)
         self.timeline.plot.setAccessibleName(name)
         self.timeline.plot.menu = self.actions_at
-        self.filter = FilterButton(shown)
+        self.filter = FilterButton(shown, kept)
+        if shown:
+            self.remembered["filter"] = self.filter
         self.selected: Place | None = None
         self.hovered_place: Place | None = None
 
     def hidden(self, prefix: str) -> list[str]:
         """What is hidden of the choices whose ids begin with a prefix, without it."""
         return sorted(id.removeprefix(prefix) for id in self.filter.hidden if id.startswith(prefix))
-
-    def save_state(self) -> dict[str, Any]:
-        """What is shown, apart from what is of one capture."""
-        return {"filter": self.filter.save(self.remembered)} if self.remembered else {}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.filter.load(state.get("filter"))
 
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows."""

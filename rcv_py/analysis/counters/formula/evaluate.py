@@ -1,40 +1,44 @@
-"""The value of a formula: float64 tensors with the axes XCC, SE, CU and time.
+"""Files of `name := expression`, and their values: float64 tensors with the axes XCC, SE, CU and time.
 
 A dimension is shared or 1.  Comparisons and logic give 0 or 1; true is what is not 0.  Dividing by zero gives
-inf or nan, never an error.  The reference computes in float32, which is where its last digits come from.
+inf or nan, never an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from rcv_py.analysis.counters.formula.errors import FormulaError, FormulaKind
-from rcv_py.analysis.counters.formula.nodes import (
+from rcv_py.analysis.counters.formula.parser import (
     ALL,
     AXES,
+    FUNCTIONS,
+    REDUCTIONS,
+    Call,
     Chain,
-    Delta,
-    Largest,
-    Linear,
+    FormulaError,
+    FormulaKind,
     Name,
     Node,
     Number,
     Prefix,
-    Reduce,
-    Remove,
-    Select,
+    names,
+    parse,
 )
-from rcv_py.model.modes import ReferenceRule
 
+MAX_TEXT = 200_000  # characters of a file
+MAX_DEFINITIONS = 1_000
+MAX_NAME = 80
 MAX_ELEMENTS = 1 << 24  # of one tensor: 128 MB
-DIMENSIONS = len(AXES)
+HIDDEN = "_"  # names that begin like this are steps on the way: computed, not shown
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_:]*")
 
 Lookup = Callable[[Name], np.ndarray]
-_Function = Callable[..., np.ndarray]
-
-_SIGNS: dict[str, _Function] = {
+_SIGNS: dict[str, Callable[..., np.ndarray]] = {
     "+": np.add,
     "-": np.subtract,
     "*": np.multiply,
@@ -47,14 +51,234 @@ _SIGNS: dict[str, _Function] = {
     ">=": np.greater_equal,
     "&": np.logical_and,
     "|": np.logical_or,
+    "max": np.maximum,
+    "min": np.minimum,
 }
-_LARGEST: dict[str, _Function] = {"max": np.maximum, "min": np.minimum}
-_REDUCE: dict[str, _Function] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
+_REDUCE: dict[str, Callable[..., np.ndarray]] = {
+    "sum": np.sum,
+    "mean": np.mean,
+    "max": np.max,
+    "min": np.min,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One line of a file; `node` is None and `error` says why, if it is no formula."""
+
+    name: str
+    node: Node | None
+    start: int  # of the name, in characters of the file
+    stop: int  # after the formula
+    comment: str = ""  # what stands after the # of the line
+    error: FormulaError | None = None
+    file: str = ""
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is only a step on the way."""
+        return self.name.startswith(HIDDEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """The lines of one file or of several; of lines with one name the last counts."""
+
+    rows: tuple[Definition, ...] = ()
+    errors: tuple[FormulaError, ...] = ()  # in the order of the text
+
+    @property
+    def by_name(self) -> dict[str, Definition]:
+        """The definition that counts for each name, in the order of first mention."""
+        return {row.name: row for row in self.rows}
+
+    def over(self, base: Definitions) -> Definitions:
+        """Return these on top of others: equal names replace."""
+        return Definitions((*base.rows, *self.rows), (*base.errors, *self.errors))
+
+
+def files_over(base: Definitions, files: Iterable[Definitions]) -> Definitions:
+    """Return several files on top of a set; later ones win."""
+    for file in files:
+        base = file.over(base)
+    return base
+
+
+def read_definitions(text: str, file: str = "") -> Definitions:
+    """Return the definitions of a text, one a line; `#` begins a comment.
+
+    Never raises: a line that is no formula keeps its name and its error, and costs only itself.
+    """
+    if len(text) > MAX_TEXT:
+        sentence = f"A file of formulas may have {MAX_TEXT:,} characters; this one has {len(text):,}."
+        return Definitions((), (FormulaError(FormulaKind.LIMIT, sentence, MAX_TEXT, len(text)),))
+    rows: list[Definition] = []
+    for start, stop, comment in _lines(text):
+        if len(rows) == MAX_DEFINITIONS:
+            sentence = f"A file may have {MAX_DEFINITIONS:,} formulas; the rest is not read."
+            error = FormulaError(FormulaKind.LIMIT, sentence, start, stop)
+            rows.append(Definition("", None, start, stop, "", error, file))
+            break
+        rows.append(_definition(text, start, stop, comment, file))
+    errors = tuple(row.error for row in rows if row.error is not None)
+    return Definitions(tuple(row for row in rows if row.name), errors)
+
+
+def _lines(text: str) -> Iterator[tuple[int, int, str]]:
+    """Start and stop of what each line says, and its comment; lines that say nothing are left out."""
+    at = 0
+    for line in text.split("\n"):
+        said, _, comment = line.partition("#")
+        if said.strip():
+            start = at + len(said) - len(said.lstrip())
+            yield start, at + len(said.rstrip()), comment.strip()
+        at += len(line) + 1
+
+
+def _definition(text: str, start: int, stop: int, comment: str, file: str) -> Definition:
+    name, sign = "", text.find(":=", start, stop)
+    try:
+        if sign < 0:
+            raise FormulaError(FormulaKind.PARSE, "A formula is written NAME := EXPRESSION.", start, stop)
+        if not 0 < len(text[start:sign].strip()) <= MAX_NAME or not text[start:sign].strip().isprintable():
+            sentence = f"In front of := a name of at most {MAX_NAME} characters is expected."
+            raise FormulaError(FormulaKind.PARSE, sentence, start, sign + 2)
+        name = text[start:sign].strip()
+        return Definition(name, parse(text, sign + 2, stop), start, stop, comment, None, file)
+    except FormulaError as error:
+        return Definition(name, None, start, stop, "", error, file)
+
+
+def word_at(text: str, position: int) -> str:
+    """Return the name or function at a character of a text, "" if there is none."""
+    start = text.rfind("\n", 0, position) + 1
+    stop = text.find("\n", position)
+    for match in _WORD.finditer(text, start, len(text) if stop < 0 else stop):
+        if match.start() <= position < match.end():
+            return match.group()
+    return ""
+
+
+# -- values of definitions ------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Evaluator:
+    """Computes definitions over given tensors, each at most once, and only when asked.
+
+    A given tensor wins over a definition of the same name.  `reasons` tells of names that could be there
+    why they are not.
+    """
+
+    given: Mapping[str, np.ndarray]
+    definitions: Definitions = field(default_factory=Definitions)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._formulas = self.definitions.by_name
+        self._done: dict[str, np.ndarray | FormulaError] = {}
+
+    def value(self, name: str) -> np.ndarray:
+        """Return the tensor of a name; raise FormulaError if it has none."""
+        if self._known(name) is None:
+            for part in self._order(name):
+                self._done[part] = self._compute(part)
+        value = self._known(name)
+        if isinstance(value, FormulaError):
+            raise value
+        if value is None:
+            raise self._unknown(Name(0, 0, name))
+        return value
+
+    def result(self, name: str) -> np.ndarray | FormulaError:
+        """Return the tensor of a name, or why it has none."""
+        try:
+            return self.value(name)
+        except FormulaError as error:
+            return error
+
+    def uses(self, name: str) -> frozenset[str]:
+        """Return the given tensors that a definition needs, directly or through others."""
+        seen: set[str] = set()
+        waiting = [name]
+        while waiting:
+            here = waiting.pop()
+            if here not in seen:
+                seen.add(here)
+                waiting += [] if here in self.given else self._needs(here)
+        return frozenset(seen & set(self.given))
+
+    def known_names(self) -> tuple[str, ...]:
+        """Return every name that a formula may use: given ones first."""
+        return tuple(dict.fromkeys((*self.given, *self._formulas)))
+
+    def _needs(self, name: str) -> list[str]:
+        formula = self._formulas.get(name)
+        return [] if formula is None or formula.node is None else [part.text for part in names(formula.node)]
+
+    def _known(self, name: str) -> np.ndarray | FormulaError | None:
+        return self.given[name] if name in self.given else self._done.get(name)
+
+    def _order(self, name: str) -> list[str]:
+        """Definitions in the order of computing, without recursion: a chain of a thousand is no problem."""
+        order: dict[str, None] = {}
+        path: dict[str, Iterator[str]] = {}
+        if name in self._formulas:
+            path[name] = iter(self._needs(name))
+        while path:
+            here, needs = next(reversed(path.items()))
+            for need in needs:
+                if need in path:
+                    self._close_cycle(list(path), need)
+                elif need in self._formulas and self._known(need) is None and need not in order:
+                    path[need] = iter(self._needs(need))
+                    break
+            else:
+                del path[here]
+                if self._known(here) is None:
+                    order[here] = None
+        return list(order)
+
+    def _close_cycle(self, path: list[str], again: str) -> None:
+        ring = path[path.index(again) :]
+        for name in ring:
+            formula = self._formulas[name]
+            sentence = f"{name} needs itself: {' → '.join((*ring, again))}."
+            self._done[name] = FormulaError(FormulaKind.CYCLE, sentence, formula.start, formula.stop)
+
+    def _compute(self, name: str) -> np.ndarray | FormulaError:
+        formula = self._formulas[name]
+        if formula.node is None:
+            assert formula.error is not None
+            return formula.error
+        try:
+            return evaluate(formula.node, self._part)
+        except FormulaError as error:
+            return error
+
+    def _part(self, node: Name) -> np.ndarray:
+        """The value of a name inside a formula; its error is told where the name stands."""
+        value = self._known(node.text)
+        if value is None:
+            raise self._unknown(node)
+        if isinstance(value, FormulaError):
+            raise node.error(value.kind, f"{node.text} has no value: {value}")
+        return value
+
+    def _unknown(self, node: Name) -> FormulaError:
+        if node.text in self.reasons:
+            return node.error(FormulaKind.UNKNOWN, self.reasons[node.text])
+        near = difflib.get_close_matches(node.text, (*self.known_names(), *FUNCTIONS), 1, 0.75)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        return node.error(FormulaKind.UNKNOWN, f"There is no counter or formula {node.text}.{hint}")
+
+
+# -- values of trees ------------------------------------------------------------------------------------
 
 
 def scalar(value: float) -> np.ndarray:
     """Return a number as a tensor [1, 1, 1, 1]."""
-    return np.full((1,) * DIMENSIONS, value, dtype=np.float64)
+    return np.full((1,) * len(AXES), value, dtype=np.float64)
 
 
 def shape_text(value: np.ndarray) -> str:
@@ -63,149 +287,119 @@ def shape_text(value: np.ndarray) -> str:
     return " × ".join(parts) or "one number"
 
 
-def evaluate(node: Node, lookup: Lookup, rule: ReferenceRule = ReferenceRule.OURS) -> np.ndarray:
+def evaluate(node: Node, lookup: Lookup) -> np.ndarray:
     """Return the tensor [XCC, SE, CU, T] of a tree; `lookup` gives the tensors of names.
 
     Raise FormulaError with the characters of the part that has no value.
     """
     with np.errstate(all="ignore"):
-        return _Evaluator(lookup, rule).value(node)
+        return _value(node, lookup)
 
 
-class _Evaluator:
-    """One method a kind of node."""
+def _value(node: Node, lookup: Lookup) -> np.ndarray:
+    match node:
+        case Number(value=number):
+            return scalar(number)
+        case Name():
+            return lookup(node)
+        case Prefix(sign=sign):
+            value = _value(node.item, lookup)
+            return -value if sign == "-" else (value == 0).astype(np.float64)
+        case Chain():
+            return _joined(node, node.first, node.rest, lookup)
+        case Call():
+            return _called(node, lookup)
+    raise TypeError(type(node).__name__)
 
-    def __init__(self, lookup: Lookup, rule: ReferenceRule) -> None:
-        self.lookup = lookup
-        self.is_reference = rule is ReferenceRule.REFERENCE
 
-    def value(self, node: Node) -> np.ndarray:
-        return getattr(self, type(node).__name__.lower())(node)
-
-    def number(self, node: Number) -> np.ndarray:
-        return scalar(node.value)
-
-    def name(self, node: Name) -> np.ndarray:
-        return self.lookup(node)
-
-    def prefix(self, node: Prefix) -> np.ndarray:
-        value = self.value(node.item)
-        return -value if node.sign == "-" else (value == 0).astype(np.float64)
-
-    def chain(self, node: Chain) -> np.ndarray:
-        value = self.value(node.first)
-        for sign, item in node.rest:
-            value = self.joined(_SIGNS[sign], value, self.value(item), node, item)
-        return value
-
-    def largest(self, node: Largest) -> np.ndarray:
-        value = self.value(node.items[0])
-        for item in node.items[1:]:
-            value = self.joined(_LARGEST[node.function], value, self.value(item), node, item)
-        return value
-
-    def joined(
-        self, function: _Function, left: np.ndarray, right: np.ndarray, whole: Node, item: Node
-    ) -> np.ndarray:
-        pairs = zip(left.shape, right.shape, strict=True)
+def _joined(node: Node, first: Node, rest: Iterable[tuple[str, Node]], lookup: Lookup) -> np.ndarray:
+    value = _value(first, lookup)
+    for sign, item in rest:
+        other = _value(item, lookup)
+        pairs = zip(value.shape, other.shape, strict=True)
         if any(a != b and 1 not in (a, b) for a, b in pairs):
-            sentence = f"{shape_text(left)} and {shape_text(right)} do not fit each other."
-            raise FormulaError(FormulaKind.SHAPE, sentence, whole.start, item.stop)
-        shape = np.broadcast_shapes(left.shape, right.shape)
-        _check_size(int(np.prod(shape, dtype=np.float64)), whole)
-        return function(left, right).astype(np.float64, copy=False)
-
-    def reduce(self, node: Reduce) -> np.ndarray:
-        value = self.value(node.item)
-        axes = (
-            tuple(range(DIMENSIONS)) if not node.axes or ALL in node.axes else tuple(sorted(set(node.axes)))
-        )
-        if node.function != "sum" and any(value.shape[axis] == 0 for axis in axes):
-            raise FormulaError(
-                FormulaKind.SHORT, f"{node.function} of nothing has no value.", node.start, node.stop
-            )
-        reduced = _REDUCE[node.function](value, axis=axes, keepdims=True)
-        if self.is_reference and node.function == "mean" and ALL not in node.axes:
-            again = [axis for place, axis in enumerate(node.axes) if axis in node.axes[:place]]
-            reduced = reduced / np.prod([value.shape[axis] for axis in again])
-        return reduced
-
-    def select(self, node: Select) -> np.ndarray:
-        value = self.value(node.item)
-        length = _length(value, node, node.axis)
-        if node.end is None:
-            at = self.place(node.index, length)
-            return np.take(value, [at], axis=node.axis)
-        start, stop = self.whole(node.index), self.whole(node.end)
-        step = 1 if node.step is None else self.whole(node.step)
-        if start < 0 or stop > length or start >= stop or step < 1:
-            sentence = (
-                f"{start}:{stop}" + (f":{step}" if node.step else "") + f" is no part of {length:,} places."
-            )
-            raise FormulaError(FormulaKind.INDEX, sentence, node.index.start, (node.step or node.end).stop)
-        return np.take(value, np.arange(start, stop, step), axis=node.axis)
-
-    def remove(self, node: Remove) -> np.ndarray:
-        value = self.value(node.item)
-        length = _long_enough(value, node, node.axis)
-        return np.delete(value, self.place(node.index, length), axis=node.axis)
-
-    def delta(self, node: Delta) -> np.ndarray:
-        value = self.value(node.item)
-        _long_enough(value, node, node.axis)
-        return np.diff(value, axis=node.axis)
-
-    def linear(self, node: Linear) -> np.ndarray:
-        axis = _one_axis(node, node.axis)
-        count = self.whole(node.count)
-        if count < 0:
-            raise FormulaError(
-                FormulaKind.INDEX, "linear needs 0 or more.", node.count.start, node.count.stop
-            )
-        _check_size(count, node)
-        shape = [1] * DIMENSIONS
-        shape[axis] = count
-        return np.arange(count, dtype=np.float64).reshape(shape)
-
-    def place(self, node: Node, length: int) -> int:
-        """An index, counted from the end if negative, that is there."""
-        at = self.whole(node)
-        if not -length <= at < length:
-            sentence = f"There is no place {at}: the axis has {length:,}, counted from 0."
-            raise FormulaError(FormulaKind.INDEX, sentence, node.start, node.stop)
-        return at % length
-
-    def whole(self, node: Node) -> int:
-        """A single number without its fraction."""
-        value = self.value(node)
-        if value.size != 1:
-            sentence = f"One number is needed here; this is {shape_text(value)}."
-            raise FormulaError(FormulaKind.SCALAR, sentence, node.start, node.stop)
-        number = float(value.reshape(-1)[0])
-        if not abs(number) < 1 << 53:  # nan too
-            raise FormulaError(FormulaKind.INDEX, f"{number} is no place of an axis.", node.start, node.stop)
-        return int(number)
+            sentence = f"{shape_text(value)} and {shape_text(other)} do not fit each other."
+            raise FormulaError(FormulaKind.SHAPE, sentence, node.start, item.stop)
+        shape = np.broadcast_shapes(value.shape, other.shape)
+        _check_size(int(np.prod(shape, dtype=np.float64)), node)
+        value = _SIGNS[sign](value, other).astype(np.float64, copy=False)
+    return value
 
 
-def _one_axis(node: Node, axis: int) -> int:
+def _called(node: Call, lookup: Lookup) -> np.ndarray:
+    first, *rest = node.items
+    if node.function in REDUCTIONS:
+        if rest:
+            return _joined(node, first, [(node.function, item) for item in rest], lookup)
+        return _reduced(node, _value(first, lookup))
+    (axis,) = node.axes
     if axis == ALL:
-        raise FormulaError(FormulaKind.INDEX, "This needs one axis, not all of them.", node.start, node.stop)
-    return axis
+        raise node.error(FormulaKind.INDEX, "This needs one axis, not all of them.")
+    if node.function == "linear":
+        return _linear(node, first, axis, lookup)
+    return _along(node, _value(first, lookup), rest, axis, lookup)
 
 
-def _length(value: np.ndarray, node: Node, axis: int) -> int:
-    return value.shape[_one_axis(node, axis)]
-
-
-def _long_enough(value: np.ndarray, node: Node, axis: int) -> int:
-    length = _length(value, node, axis)
+def _along(node: Call, value: np.ndarray, rest: list[Node], axis: int, lookup: Lookup) -> np.ndarray:
+    length = value.shape[axis]
+    if node.function == "select":
+        chosen = [_place(rest[0], length, lookup)] if len(rest) == 1 else _range(rest, length, lookup)
+        return np.take(value, chosen, axis=axis)
     if length < 2:
-        sentence = f"The axis {AXES[axis]} has {length}; two or more are needed."
-        raise FormulaError(FormulaKind.SHORT, sentence, node.start, node.stop)
-    return length
+        raise node.error(FormulaKind.SHORT, f"The axis {AXES[axis]} has {length}; two or more are needed.")
+    if node.function == "remove":
+        return np.delete(value, _place(rest[0], length, lookup), axis=axis)
+    return np.diff(value, axis=axis)
+
+
+def _reduced(node: Call, value: np.ndarray) -> np.ndarray:
+    is_all = not node.axes or ALL in node.axes
+    axes = tuple(range(len(AXES))) if is_all else tuple(sorted(set(node.axes)))
+    if node.function != "sum" and any(value.shape[axis] == 0 for axis in axes):
+        raise node.error(FormulaKind.SHORT, f"{node.function} of nothing has no value.")
+    return _REDUCE[node.function](value, axis=axes, keepdims=True)
+
+
+def _linear(node: Node, item: Node, axis: int, lookup: Lookup) -> np.ndarray:
+    count = _whole(item, lookup)
+    if count < 0:
+        raise item.error(FormulaKind.INDEX, "linear needs 0 or more.")
+    _check_size(count, node)
+    shape = [1] * len(AXES)
+    shape[axis] = count
+    return np.arange(count, dtype=np.float64).reshape(shape)
+
+
+def _range(items: list[Node], length: int, lookup: Lookup) -> np.ndarray:
+    start, stop, step = (*(_whole(item, lookup) for item in items), 1)[:3]
+    if start < 0 or stop > length or start >= stop or step < 1:
+        parts = f"{start}:{stop}" + (f":{step}" if len(items) > 2 else "")
+        sentence = f"{parts} is no part of {length:,} places."
+        raise FormulaError(FormulaKind.INDEX, sentence, items[0].start, items[-1].stop)
+    return np.arange(start, stop, step)
+
+
+def _place(item: Node, length: int, lookup: Lookup) -> int:
+    """An index, counted from the end if negative, that is there."""
+    at = _whole(item, lookup)
+    if not -length <= at < length:
+        sentence = f"There is no place {at}: the axis has {length:,}, counted from 0."
+        raise item.error(FormulaKind.INDEX, sentence)
+    return at % length
+
+
+def _whole(item: Node, lookup: Lookup) -> int:
+    """A single number without its fraction."""
+    value = _value(item, lookup)
+    if value.size != 1:
+        raise item.error(FormulaKind.SCALAR, f"One number is needed here; this is {shape_text(value)}.")
+    number = float(value.reshape(-1)[0])
+    if not abs(number) < 1 << 53:  # nan too
+        raise item.error(FormulaKind.INDEX, f"{number} is no place of an axis.")
+    return int(number)
 
 
 def _check_size(elements: int, node: Node) -> None:
     if elements > MAX_ELEMENTS:
         sentence = f"The result would have {elements:,} numbers; {MAX_ELEMENTS:,} is the limit."
-        raise FormulaError(FormulaKind.LIMIT, sentence, node.start, node.stop)
+        raise node.error(FormulaKind.LIMIT, sentence)

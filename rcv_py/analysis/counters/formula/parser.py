@@ -1,4 +1,4 @@
-"""Tokens to a tree: recursive descent, one method a rule of the grammar, loosest first.
+"""A formula as a tree: recursive descent, loosest signs first, tokens read as they are needed.
 
     expression := and-chain { "|" and-chain }
     and-chain  := comparison { "&" comparison }
@@ -7,41 +7,32 @@
     product    := atom { ("*" | "/") atom }
     atom       := ("-" | "!") atom | NUMBER | NAME | "(" expression ")" | call
 
-The reference has no `!=` and no `!`, knows axes in some spellings only, takes just an atom without a sign
-inside brackets, and reads `NAME:2` as one name even in a range; with `ReferenceRule.REFERENCE` so do we.
+A colon may be part of a name: `LDS_BANK_CONFLICT:1` is counted on SIMD 0 only.  Inside the index of `select`
+it ends a name, so that `0:NUM_SAMPLES:2` is a range.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 
-from rcv_py.analysis.counters.formula.errors import FormulaError, FormulaKind
-from rcv_py.analysis.counters.formula.lexer import Kind, Token, number, tokens
-from rcv_py.analysis.counters.formula.nodes import (
-    AXIS_NAMES,
-    TIME,
-    Chain,
-    Delta,
-    Largest,
-    Linear,
-    Name,
-    Node,
-    Number,
-    Prefix,
-    Reduce,
-    Remove,
-    Select,
-)
-from rcv_py.model.modes import ReferenceRule
+from rcv_py.base.errors import RcvError
 
 MAX_DEPTH = 40  # of parentheses, brackets and prefixes in each other
 MAX_CHARACTERS = 8_000  # of one formula
-
-_RANKS = (("|",), ("&",), ("==", "!=", "<", ">", "<=", ">="), ("+", "-"), ("*", "/"))
-_REDUCE = ("sum", "mean", "max", "min")
-_BRACKET = (*_REDUCE, "select", "remove", "delta")
-_ROUND = ("max", "min", "linear")
-
+AXES = ("XCC", "SE", "CU", "TIME")
+XCC, SE, CU, TIME = range(4)
+ALL = -1  # every axis
+AXIS_NAMES = {
+    **dict.fromkeys(("xcc", "0"), XCC),
+    **dict.fromkeys(("se", "1"), SE),
+    **dict.fromkeys(("cu", "wgp", "instance", "2"), CU),
+    **dict.fromkeys(("time", "samples", "3"), TIME),
+    "all": ALL,
+}
 FUNCTIONS = {  # name: how it is written, what it gives
     "sum": ("sum[x, axis=…]", "The sum over the axes, or over everything."),
     "mean": ("mean[x, axis=…]", "The mean over the axes, or over everything."),
@@ -58,11 +49,133 @@ FUNCTIONS = {  # name: how it is written, what it gives
     "delta": ("delta[x, axis=TIME]", "Differences of neighbours: one shorter than x."),
     "linear": ("linear(n, axis=TIME)", "The numbers 0 to n − 1 along an axis."),
 }
+REDUCTIONS = ("sum", "mean", "max", "min")
+_CLOSING = {  # how a function is opened and closed
+    **{(name, "["): "]" for name in (*REDUCTIONS, "select", "remove", "delta")},
+    **{(name, "("): ")" for name in ("max", "min", "linear")},
+}
+_RANKS = (("|",), ("&",), ("==", "!=", "<", ">", "<=", ">="), ("+", "-"), ("*", "/"))
+_SPACE = re.compile(r"[ \t\r\f\v]*")
+_NUMBER = re.compile(r"(?:[0-9]++\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_TOKENS = [  # outside and inside of a range, where a colon ends a name
+    re.compile(
+        r"[ \t\r\f\v]*(?:(?P<number>(?:[0-9]|\.[0-9])[0-9.]*(?:[eE][+-]?[0-9]*)?)"
+        rf"|(?P<name>[A-Za-z_][A-Za-z0-9_{colon}]*)"
+        r"|(?P<sign>==|<=|>=|!=|[-+*/()\[\],:=<>&|!])|(?P<end>\Z))"
+    )
+    for colon in (":", "")
+]
 
 
-def parse(
-    text: str, start: int = 0, stop: int | None = None, rule: ReferenceRule = ReferenceRule.OURS
-) -> Node:
+class FormulaKind(StrEnum):
+    """Why a formula has no value."""
+
+    PARSE = "parse"  # the text is no formula
+    UNKNOWN = "unknown-name"
+    SHAPE = "shape"  # two tensors do not fit each other
+    INDEX = "index"  # there is no such place along the axis
+    SHORT = "axis-too-short"
+    SCALAR = "not-scalar"  # one number is wanted, a tensor was given
+    CYCLE = "cycle"  # a definition needs itself
+    LIMIT = "limit"  # too long, too deep or too large to be computed
+
+
+class FormulaError(RcvError):
+    """A sentence about characters `start` to `stop` (positions in the whole text) of a formula."""
+
+    def __init__(self, kind: FormulaKind, sentence: str, start: int = 0, stop: int = 0) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+        self.start = start
+        self.stop = max(stop, start)
+
+    def __reduce__(self) -> tuple[type[FormulaError], tuple[FormulaKind, str, int, int]]:
+        """Let it travel between processes: its arguments are not those of the base class."""
+        return type(self), (self.kind, str(self), self.start, self.stop)
+
+    def place(self, text: str) -> tuple[int, int]:
+        """Return line and column of the first character, both counted from 1."""
+        before = text[: self.start]
+        return before.count("\n") + 1, self.start - (before.rfind("\n") + 1) + 1
+
+    def picture(self, text: str) -> str:
+        """Return the line with a row of `^` under the characters that are wrong, and the sentence."""
+        line, column = self.place(text)
+        shown = text.split("\n")[line - 1]
+        width = max(1, min(self.stop - self.start, len(shown) - column + 1))
+        return f"{shown}\n{' ' * (column - 1)}{'^' * width}\nLine {line}, column {column}: {self}"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Anything that has a value: characters `start` to `stop` of the text."""
+
+    start: int
+    stop: int
+
+    def error(self, kind: FormulaKind, sentence: str) -> FormulaError:
+        """Return an error about these characters."""
+        return FormulaError(kind, sentence, self.start, self.stop)
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    """A number that was written down."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Node):
+    """A counter, a constant or another definition."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix(Node):
+    """`-x`, or `!x`: 1 where x is 0, else 0."""
+
+    sign: str
+    item: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Chain(Node):
+    """`first sign item sign item …`, all signs of one rank, from left to right.
+
+    One node for the whole chain: a sum of a thousand terms is no deeper than one of two.
+    """
+
+    first: Node
+    rest: tuple[tuple[str, Node], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Node):
+    """One of FUNCTIONS with its arguments; no axis means all of them."""
+
+    function: str
+    items: tuple[Node, ...]  # of `select` the tensor, then the index, or begin, end and step of a range
+    axes: tuple[int, ...]
+
+
+def names(node: Node) -> Iterator[Name]:
+    """Yield every name a formula uses, as often as it does, from left to right."""
+    waiting = [node]
+    while waiting:
+        match waiting.pop():
+            case Name() as name:
+                yield name
+            case Prefix(item=item):
+                waiting.append(item)
+            case Chain(first=first, rest=rest):
+                waiting += [*(item for _, item in reversed(rest)), first]
+            case Call(items=items):
+                waiting += reversed(items)
+
+
+def parse(text: str, start: int = 0, stop: int | None = None) -> Node:
     """Return the tree of the formula `text[start:stop]`; positions in it are those of the whole text.
 
     Raise FormulaError, kind PARSE or LIMIT, at the first thing that does not fit.
@@ -71,221 +184,165 @@ def parse(
     if stop - start > MAX_CHARACTERS:
         sentence = f"A formula may have {MAX_CHARACTERS:,} characters; this one has {stop - start:,}."
         raise FormulaError(FormulaKind.LIMIT, sentence, start + MAX_CHARACTERS, stop)
-    return _Parser(text, tokens(text, start, stop, rule), rule).whole()
+    parser = _Parser(text, start, stop)
+    node = parser.expression()
+    if parser.here.kind != "end":
+        sentence = (
+            f"The formula is complete before {parser.here.text!r}; a sign such as + or a comma is missing."
+        )
+        raise parser.here.error(FormulaKind.PARSE, sentence)
+    return node
+
+
+@dataclass(frozen=True, slots=True)
+class _Token(Node):
+    kind: str  # "number", "name", "sign" or "end"
+    text: str
 
 
 class _Parser:
-    """The place in the tokens."""
+    """The place in the text."""
 
-    def __init__(self, text: str, found: list[Token], rule: ReferenceRule) -> None:
-        self.text = text
-        self.tokens = found
-        self.at = 0
+    def __init__(self, text: str, at: int, stop: int) -> None:
+        self.text, self.at, self.stop = text, at, stop
         self.depth = 0
-        self.is_reference = rule is ReferenceRule.REFERENCE
-        self.rule = rule
-        self.is_range = False  # inside the index of `select`, where a colon ends a name
+        self.is_range = False  # inside the index of `select`
 
     # -- tokens -------------------------------------------------------------------------------------
 
     @property
-    def here(self) -> Token:
-        token = self.tokens[self.at]
-        if self.is_range and token.kind is Kind.NAME and ":" in token.text:
-            parts = tokens(self.text, token.start, token.stop, self.rule, with_colons=False)[:-1]
-            self.tokens[self.at : self.at + 1] = parts
-            token = parts[0]
-        return token
+    def here(self) -> _Token:
+        """The next token; raise FormulaError if the next character means nothing."""
+        match = _TOKENS[self.is_range].match(self.text, self.at, self.stop)
+        if match is None or match.lastgroup is None:
+            space = _SPACE.match(self.text, self.at, self.stop)
+            at = self.at if space is None else space.end()
+            sentence = f"The character {self.text[at]!r} has no meaning here."
+            raise FormulaError(FormulaKind.PARSE, sentence, at, at + 1)
+        kind = match.lastgroup
+        return _Token(*match.span(kind), kind, match[kind])
 
-    def next(self) -> Token:
+    def next(self) -> _Token:
         token = self.here
-        self.at += 1
+        self.at = token.stop
         return token
 
     def has(self, *signs: str) -> bool:
-        return self.here.kind is Kind.SIGN and self.here.text in signs
+        token = self.here
+        return token.kind == "sign" and token.text in signs
 
     def take(self, sign: str) -> bool:
         if self.has(sign):
-            self.at += 1
+            self.next()
             return True
         return False
 
-    def need(self, sign: str, why: str) -> Token:
+    def need(self, sign: str, why: str) -> _Token:
         if not self.has(sign):
             raise self.unexpected(f"{sign!r} {why}")
         return self.next()
 
     def unexpected(self, wanted: str) -> FormulaError:
         token = self.here
-        found = "the line ends" if token.kind is Kind.END else f"there is {token.text!r}"
-        return self.error(f"Here {found}, but {wanted} is expected.", token)
+        found = "the line ends" if token.kind == "end" else f"there is {token.text!r}"
+        return token.error(FormulaKind.PARSE, f"Here {found}, but {wanted} is expected.")
 
-    @staticmethod
-    def error(sentence: str, token: Token, kind: FormulaKind = FormulaKind.PARSE) -> FormulaError:
-        return FormulaError(kind, sentence, token.start, token.stop)
+    # -- chains and atoms ---------------------------------------------------------------------------
 
-    # -- chains -------------------------------------------------------------------------------------
-
-    def whole(self) -> Node:
-        """The tree of all tokens."""
-        node = self.expression()
-        if self.here.kind is not Kind.END:
-            raise self.error(
-                f"The formula is complete before {self.here.text!r}; a sign such as + or a comma is missing.",
-                self.here,
-            )
-        return node
-
-    def expression(self) -> Node:
-        return self.chain(0)
-
-    def chain(self, rank: int) -> Node:
+    def expression(self, rank: int = 0) -> Node:
         if rank == len(_RANKS):
             return self.atom()
-        first = self.chain(rank + 1)
+        first = self.expression(rank + 1)
         rest = []
         while self.has(*_RANKS[rank]):
             sign = self.next().text
-            rest.append((sign, self.chain(rank + 1)))
+            rest.append((sign, self.expression(rank + 1)))
         return Chain(first.start, rest[-1][1].stop, first, tuple(rest)) if rest else first
 
     def atom(self) -> Node:
         token = self.here
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise self.error(f"Formulas may be nested {MAX_DEPTH} deep.", token, FormulaKind.LIMIT)
-        node = self.leaf()
+            raise token.error(FormulaKind.LIMIT, f"Formulas may be nested {MAX_DEPTH} deep.")
+        node = self.leaf(token)
         self.depth -= 1
         return node
 
-    def leaf(self) -> Node:
-        token = self.here
-        if self.has("-", "!"):
-            self.next()
+    def leaf(self, token: _Token) -> Node:
+        is_value = token.kind in ("number", "name") or self.has("-", "!", "(")
+        if not is_value:
+            raise self.unexpected("a number, a name or a parenthesis")
+        self.next()
+        if token.kind == "number":
+            if not _NUMBER.fullmatch(token.text):
+                raise token.error(FormulaKind.PARSE, f"{token.text} is not a number.")
+            return Number(token.start, token.stop, float(token.text))
+        if token.text in ("-", "!"):
             item = self.atom()
             return Prefix(token.start, item.stop, token.text, item)
-        if self.has("("):
-            return self.round()
-        if token.kind is Kind.NUMBER:
-            self.next()
-            return Number(token.start, token.stop, number(token, self.rule))
-        if token.kind is Kind.NAME:
-            self.next()
-            return self.named(token)
-        raise self.unexpected("a number, a name or a parenthesis")
-
-    def round(self) -> Node:
-        self.need("(", "")
         outside, self.is_range = self.is_range, False
-        node = self.expression()
-        self.need(")", "that closes the parenthesis")
+        if token.kind == "name":
+            node = self.named(token)
+        else:
+            node = self.expression()
+            self.need(")", "that closes the parenthesis")
         self.is_range = outside
         return node
 
     # -- functions ----------------------------------------------------------------------------------
 
-    def named(self, token: Token) -> Node:
+    def named(self, token: _Token) -> Node:
         """What a name begins: a call, or just the name."""
-        outside, self.is_range = self.is_range, False
-        opens = self.here.text if self.has("(", "[") else ""
-        if opens == "[" and token.text in _BRACKET:
-            node = self.bracket_call(token)
-        elif opens == "(" and token.text in _ROUND:
-            node = self.round_call(token)
-        elif opens or token.text in FUNCTIONS:
-            raise self.no_function(token, opens)
-        else:
-            node = Name(token.start, token.stop, token.text)
-        self.is_range = outside
-        return node
-
-    def no_function(self, token: Token, opens: str) -> FormulaError:
+        opening = self.here.text if self.has("(", "[") else ""
+        closing = _CLOSING.get((token.text, opening))
+        if closing is not None:
+            return self.call(token, closing)
         if token.text in FUNCTIONS:
-            return self.error(f"{token.text} is a function: write {FUNCTIONS[token.text][0]}.", token)
-        near = difflib.get_close_matches(token.text, FUNCTIONS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"functions are {', '.join(FUNCTIONS)}."
-        return self.error(f"{token.text} is not a function; {hint}", token)
+            sentence = f"{token.text} is a function: write {FUNCTIONS[token.text][0]}."
+            raise token.error(FormulaKind.PARSE, sentence)
+        if opening:
+            near = difflib.get_close_matches(token.text, FUNCTIONS, 1)
+            hint = f"did you mean {near[0]}?" if near else f"functions are {', '.join(FUNCTIONS)}."
+            raise token.error(FormulaKind.PARSE, f"{token.text} is not a function; {hint}")
+        return Name(token.start, token.stop, token.text)
 
-    def round_call(self, token: Token) -> Node:
-        self.need("(", "")
-        if token.text == "linear":
-            count = self.expression()
-            axis = self.axis_argument(")")
-            return Linear(token.start, self.need(")", "that closes linear").stop, count, axis)
+    def call(self, token: _Token, closing: str) -> Node:
+        self.next()
+        function = token.text
+        axes: tuple[int, ...] = ()
         items = [self.expression()]
-        while self.take(","):
-            items.append(self.expression())
-        closing = self.need(")", f"that closes {token.text}")
-        if len(items) < 2:
-            sentence = f"{token.text}(…) compares two or more; for one write {token.text}[…]."
-            raise FormulaError(FormulaKind.PARSE, sentence, token.start, closing.stop)
-        return Largest(token.start, closing.stop, token.text, tuple(items))
-
-    def bracket_call(self, token: Token) -> Node:
-        self.need("[", "")
-        item = self.operand()
-        if token.text in _REDUCE:
-            axes = self.axes_argument()
-            return Reduce(token.start, self.close(token), token.text, item, axes)
-        if token.text == "delta":
-            axis = self.axis_argument("]")
-            return Delta(token.start, self.close(token), item, axis)
-        self.need(",", f"and an index, as in {FUNCTIONS[token.text][0]},")
-        if token.text == "remove":
-            index = self.index()
-            axis = self.axis_argument("]")
-            return Remove(token.start, self.close(token), item, index, axis)
-        index, end, step = self.index(), None, None
-        if self.take(":"):
-            end = self.index()
-            step = self.index() if self.take(":") else None
-        axis = self.axis_argument("]")
-        return Select(token.start, self.close(token), item, index, end, step, axis)
-
-    def close(self, token: Token) -> int:
-        return self.need("]", f"that closes {token.text}").stop
-
-    def operand(self) -> Node:
-        """What stands in brackets: anything; in the reference a name, a number, brackets, a parenthesis."""
-        token = self.here
-        node = self.atom() if self.is_reference else self.expression()
-        if self.is_reference and isinstance(node, Prefix | Largest | Linear) and token.text != "(":
-            raise self.error("Brackets take a name, or an expression in parentheses.", token)
+        if function in ("select", "remove"):
+            self.need(",", f"and an index, as in {FUNCTIONS[function][0]},")
+            items.append(self.index())
+            while function == "select" and len(items) < 4 and self.take(":"):
+                items.append(self.index())
+        if function in REDUCTIONS and closing == ")":
+            while self.take(","):
+                items.append(self.expression())
+        else:
+            axes = self.axes(closing, is_list=function in REDUCTIONS)
+        stop = self.need(closing, f"that closes {function}").stop
+        node = Call(token.start, stop, function, tuple(items), axes)
+        if function in REDUCTIONS and closing == ")" and len(items) < 2:
+            sentence = f"{function}(…) compares two or more; for one write {function}[…]."
+            raise node.error(FormulaKind.PARSE, sentence)
         return node
 
     def index(self) -> Node:
-        """A place of an axis.  A colon ends a name here, so that `0:NUM_SAMPLES:2` is a range."""
-        self.is_range = not self.is_reference
-        if self.is_reference and self.take("-"):
-            item = self.operand()
-            node: Node = Prefix(item.start - 1, item.stop, "-", item)
-        else:
-            node = self.operand()
+        self.is_range = True
+        node = self.expression()
         self.is_range = False
         return node
 
-    # -- axes ---------------------------------------------------------------------------------------
-
-    def has_axis(self, closing: str) -> bool:
-        """Whether `axis=` follows; a comma before the closing bracket is forgiven."""
-        if not self.take(","):
-            return False
-        if self.has(closing):
-            return False
+    def axes(self, closing: str, *, is_list: bool) -> tuple[int, ...]:
+        """The axes behind `axis=`; a comma before the closing bracket is forgiven."""
+        if not self.take(",") or self.has(closing):
+            return () if is_list else (TIME,)
         word = self.next()
-        if word.kind is not Kind.NAME or word.text != "axis":
-            raise self.error(f"Only axis=… can follow, not {word.text!r}.", word)
+        if word.text != "axis":
+            raise word.error(FormulaKind.PARSE, f"Only axis=… can follow, not {word.text!r}.")
         self.need("=", "behind axis")
-        return True
-
-    def axis_argument(self, closing: str) -> int:
-        return self.axis() if self.has_axis(closing) else TIME
-
-    def axes_argument(self) -> tuple[int, ...]:
-        if not self.has_axis("]"):
-            return ()
-        if not self.take("["):
+        if not is_list or not self.take("["):
             return (self.axis(),)
         axes: list[int] = []
         while not self.has("]"):
@@ -296,12 +353,8 @@ class _Parser:
         return tuple(axes)
 
     def axis(self) -> int:
-        token = self.here
-        if token.kind is not Kind.END:
-            self.next()
-        axis = AXIS_NAMES.get(token.text)
-        if axis is None and not self.is_reference:
-            axis = AXIS_NAMES.get(token.text.lower())
+        token = self.next()
+        axis = AXIS_NAMES.get(token.text.lower())
         if axis is None:
-            raise self.error("Axes are XCC, SE, CU (or WGP, INSTANCE), TIME and All.", token)
+            raise token.error(FormulaKind.PARSE, "Axes are XCC, SE, CU (or WGP, INSTANCE), TIME and All.")
         return axis

@@ -20,7 +20,6 @@ from rcv_py.analysis.counters.pmc.traffic import Range, Traffic
 LOW_HITS = 0.05
 PARTIAL = 0.05
 OVER_FETCH = 1.25
-UNDER_FETCH = 0.95
 YES, NO, UNKNOWN = "yes", "no", "unknown"
 
 

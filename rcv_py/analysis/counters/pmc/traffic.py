@@ -1,4 +1,8 @@
-"""Hit rate of L2, and the requests and bytes between L2 and memory, of each kernel or dispatch.
+"""Counters of L2 and memory: how to record them, and hit rate, requests and bytes of kernels or dispatches.
+
+Names differ between generations: `TCC` is the L2 of gfx9, `GL2C` that of gfx10 and later; `EA` is the way
+from L2 to memory.  A read of memory has 32, 64 or 128 bytes.  gfx942 counts those of 128 as `TCC_BUBBLE`,
+which stays 0 on gfx950; there they have a counter of their own.
 
 ```
 hit rate    hits / (hits + misses)
@@ -14,14 +18,110 @@ counted either) and at most 128.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.counters.pmc.counters import role_values
+from rcv_py.base.text import byte_size, count, nanoseconds, percent
 from rcv_py.model.pmc import PmcTable
 
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What is counted, and the counters that do; the first that was recorded is taken."""
+
+    key: str
+    names: tuple[str, ...]
+    meaning: str
+
+
+ROLES = (
+    Role("hits", ("TCC_HIT", "GL2C_HIT"), "requests that found their line in L2"),
+    Role("misses", ("TCC_MISS", "GL2C_MISS"), "requests that did not"),
+    Role("requests", ("TCC_REQ", "GL2C_REQ"), "requests of all kinds to L2"),
+    Role("l1_reads", ("TCP_TCC_READ_REQ",), "reads that L1 asked L2 for"),
+    Role("reads", ("TCC_EA0_RDREQ", "TCC_EA_RDREQ", "GL2C_EA_RDREQ"), "reads that L2 asked memory for"),
+    Role("reads_32", ("TCC_EA0_RDREQ_32B", "TCC_EA_RDREQ_32B", "GL2C_EA_RDREQ_32B"), "of 32 bytes"),
+    Role("reads_64", ("TCC_EA0_RDREQ_64B", "GL2C_EA_RDREQ_64B"), "of 64 bytes"),
+    Role("reads_96", ("GL2C_EA_RDREQ_96B",), "of 96 bytes"),
+    Role("reads_128", ("TCC_EA0_RDREQ_128B", "GL2C_EA_RDREQ_128B"), "of 128 bytes"),
+    Role("bubbles", ("TCC_BUBBLE",), "reads of 128 bytes, on gfx942"),
+    Role(
+        "dram_reads",
+        ("TCC_EA0_RDREQ_DRAM", "TCC_EA_RDREQ_DRAM"),
+        "reads that went to the memory of the device",
+    ),
+    Role("writes", ("TCC_EA0_WRREQ", "TCC_EA_WRREQ", "GL2C_EA_WRREQ"), "writes from L2 to memory"),
+    Role("writes_64", ("TCC_EA0_WRREQ_64B", "TCC_EA_WRREQ_64B", "GL2C_EA_WRREQ_64B"), "of 64 bytes"),
+)
+_BY_KEY = {role.key: role for role in ROLES}
+PASSES = (
+    ("hits", "misses", "requests", "l1_reads"),
+    ("reads", "reads_32", "reads_64", "reads_128"),
+    ("writes", "writes_64", "dram_reads"),
+)
+
+
+def role_values(table: PmcTable) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
+    """Return, by the key of a role, the number of each dispatch; and the roles that were recorded twice.
+
+    Columns are float64 [dispatches], NaN where nothing was recorded.  Rows of one file add up; files are
+    passes over the same dispatches, so their mean counts.
+    """
+    values, repeated = {}, []
+    for role in ROLES:
+        counter = _recorded(table, role)
+        column = np.full(len(table.dispatches), np.nan)
+        if counter >= 0:
+            column, is_repeated = _by_dispatch(table, table.counter == counter)
+            repeated += [table.counters[counter]] if is_repeated else []
+        values[role.key] = column
+    return values, tuple(repeated)
+
+
+def counter_of(key: str, family: str = "TCC") -> str:
+    """Return the counter to record for a role in a family of names; "" if the family has none."""
+    names = _BY_KEY[key].names
+    return next((f"{name}_sum" for name in names if name.startswith((family, "TCP"))), "")
+
+
+def pmc_lines(keys: Iterable[str], family: str = "TCC") -> tuple[str, ...]:
+    """Return the commands that record what is missing, each a pass of at most four counters of a block."""
+    wanted = set(keys)
+    lines = []
+    for group in PASSES:
+        if wanted & set(group):
+            names = [name for name in (counter_of(key, family) for key in group) if name]
+            lines.append(f"rocprofv3 --pmc {' '.join(names)} -f csv -d OUT -- APPLICATION")
+    return tuple(lines)
+
+
+def family_of(table: PmcTable) -> str:
+    """Return `GL2C` if only such counters were recorded, else `TCC`."""
+    starts = {name.partition("_")[0] for name in table.counters}
+    return "GL2C" if "GL2C" in starts and "TCC" not in starts else "TCC"
+
+
+def _recorded(table: PmcTable, role: Role) -> int:
+    """The counter to take: a sum goes before the same counter without the word."""
+    known = {name: at for at, name in enumerate(table.counters)}
+    names = (name for base in role.names for name in (f"{base}_sum", base))
+    return next((known[name] for name in names if name in known), -1)
+
+
+def _by_dispatch(table: PmcTable, rows: np.ndarray) -> tuple[np.ndarray, bool]:
+    files, n = len(table.files), len(table.dispatches)
+    # Only (dispatch, file) pairs that occur: many files of many dispatches would not fit otherwise.
+    pair = table.dispatch[rows].astype(np.int64) * files + table.file[rows]
+    pairs, place = np.unique(pair, return_inverse=True)
+    sums = np.bincount(place.reshape(-1), table.value[rows], len(pairs))
+    total = np.bincount(pairs // files, sums, n)
+    seen = np.bincount(pairs // files, minlength=n)
+    return np.where(seen > 0, total / np.maximum(seen, 1), np.nan), bool((seen > 1).any())
+
+
+UNDER_FETCH = 0.95  # of the ideal bytes: less than that cannot be
 BY = ("kernel", "dispatch")
 
 
@@ -175,3 +275,64 @@ def _written(counted: Mapping[str, float | None]) -> Range | None:
         return Range(writes * 32, writes * 64)
     exact = 64 * full + 32 * max(0.0, writes - full)
     return Range(exact, exact)
+
+
+def traffic_facts(found: Traffic) -> Iterator[tuple[str, str]]:
+    """Yield what was counted, as name and value; what was not recorded is left out."""
+    counted = found.counted
+    if found.hit_rate is not None:
+        yield "L2 hit rate", _hits(found)
+    if counted["l1_reads"] is not None:
+        yield "from L1", f"{whole(counted['l1_reads'])} reads that L1 asked L2 for"
+    if counted["reads"] is not None:
+        parts = [whole(counted["reads"])]
+        parts += [f"{share(found.partial)} of 32 bytes"] if found.partial is not None else []
+        parts += [f"{share(found.dram)} went to this device's memory"] if found.dram is not None else []
+        yield "reads of memory", "; ".join(parts)
+    if found.read is not None:
+        yield "read", _read_text(found, found.read)
+    if found.over_fetch is not None:
+        under = ": less than has to be read, so the ideal is too high or part was cached"
+        low = under if found.over_fetch.most < UNDER_FETCH else ""
+        yield "over-fetch", f"{span(found.over_fetch, ratio)} of the ideal bytes{low}"
+    if found.written is not None:
+        yield "written", span(found.written, byte_size)
+
+
+def span(value: Range | None, write: Callable[[float], str]) -> str:
+    """Return `4.5 GB to 8.9 GB`, one number if both ends look the same, "" for None."""
+    if value is None:
+        return ""
+    least, most = write(value.least), write(value.most)
+    return most if least == most else f"{least} to {most}"
+
+
+def share(value: float | None) -> str:
+    """Return `1.8 %` of 0.018, "" of None."""
+    return "" if value is None else percent(value, 1)
+
+
+def ratio(value: float) -> str:
+    """Return a ratio with two digits behind the point."""
+    return f"{value:.2f}"
+
+
+def whole(value: float | None) -> str:
+    """Return a mean of counts, rounded and grouped; "" of None."""
+    return "" if value is None else count(round(value))
+
+
+def _hits(found: Traffic) -> str:
+    hits, misses = found.counted["hits"] or 0.0, found.counted["misses"] or 0.0
+    text = f"{share(found.hit_rate)}: {whole(hits)} of {whole(hits + misses)} lookups"
+    spread = found.hit_rates
+    if spread is not None and share(spread.least) != share(spread.most):
+        text += f"; {share(spread.least)} to {share(spread.most)} in single dispatches"
+    return text
+
+
+def _read_text(found: Traffic, read: Range) -> str:
+    text = span(read, byte_size) + ("" if read.is_exact else " (sizes of reads were not all recorded)")
+    if found.read_rate is not None and found.nanoseconds:
+        text += f"; {span(found.read_rate, '{:,.0f}'.format)} GB/s in {nanoseconds(found.nanoseconds)}"
+    return text

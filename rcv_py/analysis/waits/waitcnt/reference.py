@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from rcv_py.analysis.waits.waitcnt.effects import NOTHING, Effect, Generation
+from rcv_py.analysis.waits.waitcnt.generations import NOTHING, Effect, Generation
 from rcv_py.base.numbers import number
 
 _HEX = re.compile(r"\s*0x([0-9a-fA-F]+)|\s*(\d+)")

@@ -8,9 +8,9 @@ from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
-from rcv_py.analysis.core.chosen import Piece, of_waves
-from rcv_py.analysis.waits.waitcnt import gfx9, gfx10, gfx11, gfx12, gfx1250, reference
-from rcv_py.analysis.waits.waitcnt.effects import (
+from rcv_py.analysis.core.token_columns import Piece, of_waves
+from rcv_py.analysis.waits.waitcnt import reference
+from rcv_py.analysis.waits.waitcnt.generations import (
     KIND_OF,
     KINDS,
     NOTHING,
@@ -18,22 +18,175 @@ from rcv_py.analysis.waits.waitcnt.effects import (
     UNORDERED,
     Effect,
     Generation,
-)
-from rcv_py.analysis.waits.waitcnt.links import Part, WaitLinks, gathered, without_repeats
-from rcv_py.analysis.waits.waitcnt.machine import (
-    Asked,
-    Operations,
-    Released,
-    release,
-    release_by_flag,
-    take_all,
+    generation_of,
 )
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import Wave, WaveBatch
 
-_OF_MAJOR = {9: gfx9.RULES, 10: gfx10.RULES, 11: gfx11.RULES, 12: gfx12.RULES}
+Part = tuple[np.ndarray, np.ndarray, np.ndarray]  # tokens of operations, begin and stop for each row
+
+
+@dataclass(frozen=True, eq=False)
+class WaitLinks:
+    """One row for each executed wait and counter that released something, in order of execution.
+
+    Tokens are rows of the columns of the batch.  Row i waited for `producers[first[i]:first[i + 1]]`, by our
+    rules in order of issue.
+    """
+
+    wave: np.ndarray  # int32 [n], place in `batch.waves`
+    token: np.ndarray  # int64 [n], the wait
+    counter: np.ndarray  # uint8 [n], number in `generations.COUNTERS`
+    left: np.ndarray  # int32 [n], how many operations were allowed to stay outstanding
+    first: np.ndarray  # int64 [n + 1]
+    producers: np.ndarray  # int64, each token once a row
+    newest: np.ndarray  # int64 [n], the last issued of the producers; -1 if there is none
+    is_ordered: np.ndarray  # bool [n], what was outstanding comes back in order, so the newest came last
+
+    def __len__(self) -> int:
+        return len(self.token)
+
+    @property
+    def row_of(self) -> np.ndarray:
+        """The row each producer belongs to, int64."""
+        return np.repeat(np.arange(len(self)), np.diff(self.first))
+
+    def of(self, row: int) -> np.ndarray:
+        """The producers of one row."""
+        return self.producers[self.first[row] : self.first[row + 1]]
+
+    def at(self, rows: np.ndarray, first: np.ndarray, producers: np.ndarray, newest: np.ndarray) -> WaitLinks:
+        """Return some of the rows, with other producers."""
+        columns = (self.wave[rows], self.token[rows], self.counter[rows], self.left[rows])
+        return WaitLinks(*columns, first, producers, newest, self.is_ordered[rows])
+
+
+def gathered(parts: list[Part], rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return (first, producers) of rows that each hold a range of every part, one part after the other."""
+    counts = [np.maximum(stop - begin, 0) for _, begin, stop in parts]
+    whole = np.sum(counts, axis=0) if counts else np.zeros(rows, dtype=np.int64)
+    first = np.concatenate([[0], np.cumsum(whole)]).astype(np.int64)
+    producers = np.empty(int(first[-1]), dtype=np.int64)
+    at = first[:-1].copy()
+    for (ops, begin, _), count in zip(parts, counts, strict=True):
+        inside = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        producers[np.repeat(at, count) + inside] = ops[np.repeat(begin, count) + inside]
+        at += count
+    return first, producers
+
+
+def without_repeats(first: np.ndarray, producers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Name an operation that raised a counter twice, so stands there twice in a row, once."""
+    keep = np.ones(len(producers), dtype=bool)
+    keep[1:] = producers[1:] != producers[:-1]
+    if keep.all():
+        return first, producers
+    keep[first[:-1][np.diff(first) > 0]] = True
+    return np.concatenate([[0], np.cumsum(keep)])[first], producers[keep]
+
+
+@dataclass(frozen=True, eq=False)
+class Operations:
+    """What was issued to one counter, in order of issue."""
+
+    row: np.ndarray  # int64, token; twice for an operation that raises the counter by two
+    kind: np.ndarray  # uint8
+    is_unordered: np.ndarray  # bool, its result may come back at any time
+
+    def last_bad(self) -> np.ndarray:
+        """Return, for each c from 0 to n, the last bad place before operation c; int64 [n + 1], -1 for none.
+
+        An operation without order is bad itself; of two kinds in a row the first is.
+        """
+        place = np.arange(len(self.row), dtype=np.int64)
+        changes = np.zeros(len(place), dtype=bool)
+        changes[1:] = self.kind[1:] != self.kind[:-1]
+        bad = np.where(self.is_unordered, place, np.where(changes, place - 1, -1))
+        return np.maximum.accumulate(np.concatenate([[-1], bad]))
+
+
+@dataclass(frozen=True, eq=False)
+class WaitInputs:
+    """Waits on one counter, in order of execution."""
+
+    row: np.ndarray  # int64, token
+    left: np.ndarray  # int64, how many operations may stay outstanding
+    wave_first: np.ndarray  # int64, first token of the wave
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """What each wait of `WaitInputs` released: operations `begin` to `stop - 1` of its counter."""
+
+    begin: np.ndarray  # int64
+    stop: np.ndarray  # int64
+    is_known: np.ndarray  # bool, False where the wait told nothing because results overtake each other
+    is_ordered: np.ndarray  # bool, no outstanding operation could have overtaken another
+
+
+def release(ops: Operations, asked: WaitInputs) -> Released:
+    """Return what waits release by the rules of the hardware."""
+    issued, base = _numbers(ops.row, asked)
+    target = np.where(asked.left == 0, issued, issued - asked.left)
+    free = _running(np.maximum(target, base), base)  # as if every wait told something
+    is_disordered = ops.last_bad()[issued] >= _before(free, base)
+    is_known = ~_so_far(is_disordered & (asked.left > 0), asked) | (asked.left == 0)
+    return _ranges(issued, base, asked, is_known, ~is_disordered)
+
+
+def release_by_flag(ops: np.ndarray, flags: np.ndarray, asked: WaitInputs) -> Released:
+    """Return what waits release by the reference's rule.
+
+    `ops` are the tokens that raise the counter; after one of the tokens `flags` it is out of order, until it
+    is waited for down to zero.
+    """
+    issued, base = _numbers(ops, asked)
+    seen = np.searchsorted(flags, asked.row)
+    since = np.searchsorted(flags, asked.wave_first)
+    start = np.maximum.accumulate(np.where(asked.left == 0, seen, 0))
+    is_flagged = seen > np.maximum(since, np.concatenate([[0], start[:-1]])) if len(seen) else seen > since
+    is_known = ~is_flagged | (asked.left == 0)
+    return _ranges(issued, base, asked, is_known, ~is_flagged)
+
+
+def take_all(ops: np.ndarray, asked: WaitInputs) -> Released:
+    """Return what waits take from a list that each of them empties."""
+    nothing = WaitInputs(asked.row, np.zeros_like(asked.left), asked.wave_first)
+    return release_by_flag(ops, np.zeros(0, dtype=np.int64), nothing)
+
+
+def _numbers(ops: np.ndarray, asked: WaitInputs) -> tuple[np.ndarray, np.ndarray]:
+    """Operations issued before each wait, and before its wave; both count through all waves."""
+    return np.searchsorted(ops, asked.row), np.searchsorted(ops, asked.wave_first)
+
+
+def _running(value: np.ndarray, base: np.ndarray) -> np.ndarray:
+    return np.maximum(np.maximum.accumulate(value), base)
+
+
+def _before(after: np.ndarray, base: np.ndarray) -> np.ndarray:
+    return np.maximum(np.concatenate([base[:1], after[:-1]]), base)
+
+
+def _so_far(is_bad: np.ndarray, asked: WaitInputs) -> np.ndarray:
+    """Whether this or an earlier wait is bad, counted anew after every wait for zero and in every wave."""
+    place = np.arange(len(is_bad))
+    opens = np.ones(len(is_bad), dtype=bool)
+    opens[1:] = (asked.left[:-1] == 0) | (asked.wave_first[1:] != asked.wave_first[:-1])
+    start = np.maximum.accumulate(np.where(opens, place, 0))
+    return np.maximum.accumulate(np.where(is_bad, place, -1)) >= start
+
+
+def _ranges(
+    issued: np.ndarray, base: np.ndarray, asked: WaitInputs, is_known: np.ndarray, is_ordered: np.ndarray
+) -> Released:
+    target = np.where(is_known, issued - asked.left, base)
+    stop = _running(np.maximum(target, base), base)
+    return Released(_before(stop, base), stop, is_known, is_ordered)
+
+
 _IS_UNORDERED = np.array([name in UNORDERED for name in KINDS])
 
 
@@ -100,9 +253,7 @@ def rules(
     """Return the rules that fit a program."""
     if rule is ReferenceRule.REFERENCE:
         return reference.rules_of(gfxip)
-    if gfxip >= 12 and ("1250" in target or gfx1250.is_spoken(code.text)):
-        return gfx1250.RULES
-    return _OF_MAJOR[min(max(gfxip, 9), 12)]
+    return generation_of(gfxip, target, code.text)
 
 
 @lru_cache(maxsize=1 << 15)
@@ -125,13 +276,6 @@ class _Ran:
         self.token = np.flatnonzero(matters[np.where((line >= 0) & (line < len(code)), line, len(code))])
         self.line = line[self.token].astype(np.int64)
         self.rows = len(code)
-
-    def column(self, value_of: Callable[[Effect], int], default: int) -> np.ndarray:
-        """Return a number of the effect of each token, int64."""
-        table = np.full(self.rows, default, dtype=np.int64)
-        for row, effect in self.effects.items():
-            table[row] = value_of(effect)
-        return table[self.line]
 
     @cached_property
     def _counters(self) -> dict[str, tuple[list[int], list[int], list[int]]]:
@@ -158,7 +302,7 @@ class _Ran:
         kind = of_row[1, self.line[place]].astype(np.uint8)
         return Operations(self.token[place], kind, _IS_UNORDERED[kind])
 
-    def asked(self, counter: str) -> Asked:
+    def asked(self, counter: str) -> WaitInputs:
         """Return the waits on a counter."""
         left = {
             row: number
@@ -170,7 +314,7 @@ class _Ran:
         table[list(left)] = list(left.values())
         value = table[self.line]
         chosen = np.flatnonzero(value >= 0)
-        return Asked(self.token[chosen], value[chosen], self.first[self.owner(self.token[chosen])])
+        return WaitInputs(self.token[chosen], value[chosen], self.first[self.owner(self.token[chosen])])
 
     def owner(self, token: np.ndarray) -> np.ndarray:
         """Return the place of the wave of each token."""
@@ -178,7 +322,8 @@ class _Ran:
 
     def that(self, is_wanted: Callable[[Effect], bool]) -> np.ndarray:
         """Return the tokens whose effect is wanted, int64."""
-        return self.token[self.column(lambda effect: int(is_wanted(effect)), 0) > 0]
+        rows = [row for row, effect in self.effects.items() if is_wanted(effect)]
+        return self.token[np.isin(self.line, rows)]
 
 
 def _without_returned(links: WaitLinks) -> WaitLinks:
@@ -198,16 +343,8 @@ def _without_returned(links: WaitLinks) -> WaitLinks:
     rows = np.flatnonzero(counts)
     producers = links.producers[keep]
     first = np.concatenate([[0], np.cumsum(counts[rows])])
-    return WaitLinks(
-        links.wave[rows],
-        links.token[rows],
-        links.counter[rows],
-        links.left[rows],
-        first,
-        producers,
-        np.maximum.reduceat(producers, first[:-1]) if len(rows) else links.newest[rows],
-        links.is_ordered[rows],
-    )
+    newest = np.maximum.reduceat(producers, first[:-1]) if len(rows) else links.newest[rows]
+    return links.at(rows, first, producers, newest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +352,7 @@ class _Found:
     """What the waits on one counter released."""
 
     counter: str
-    asked: Asked
+    asked: WaitInputs
     released: Released
     ops: np.ndarray  # int64, tokens
 
@@ -225,17 +362,9 @@ def _links(
 ) -> WaitLinks:
     """Merge the counters: rows by token, then by the order in which a wait looks at counters."""
     if not found:
-        none, whole = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        return WaitLinks(
-            none.astype(np.int32),
-            none,
-            none.astype(np.uint8),
-            none.astype(np.int32),
-            whole,
-            none,
-            none,
-            none.astype(bool),
-        )
+        none, narrow = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+        first = np.zeros(1, dtype=np.int64)
+        return WaitLinks(narrow, none, none.astype(np.uint8), narrow, first, none, none, none.astype(bool))
     firsts, parts = [], []
     for one in found:
         own = (one.ops, one.released.begin, one.released.stop)
@@ -321,7 +450,7 @@ def _taken(ops: np.ndarray, takers: list[_Found], chosen: list[np.ndarray]) -> l
     rank = np.repeat(np.arange(len(takers)), [len(one.asked.row) for one in takers])
     order = np.flatnonzero(np.concatenate(chosen))
     order = order[np.argsort(row[order] * len(takers) + rank[order], kind="stable")]
-    taken = take_all(ops, Asked(row[order], np.zeros(len(order), dtype=np.int64), wave[order]))
+    taken = take_all(ops, WaitInputs(row[order], np.zeros(len(order), dtype=np.int64), wave[order]))
     begin, stop = np.zeros(len(row), dtype=np.int64), np.zeros(len(row), dtype=np.int64)
     begin[order], stop[order] = taken.begin, taken.stop
     borders = np.cumsum([len(one.asked.row) for one in takers])[:-1]
@@ -337,13 +466,4 @@ def _one_row_each(links: WaitLinks, idle: np.ndarray) -> WaitLinks:
     kept = np.flatnonzero(is_first)
     first = np.concatenate([links.first[:-1][kept], links.first[-1:]])
     newest = np.maximum.reduceat(links.newest, kept) if len(kept) else links.newest
-    return WaitLinks(
-        links.wave[kept],
-        links.token[kept],
-        links.counter[kept],
-        links.left[kept],
-        first,
-        links.producers,
-        newest,
-        links.is_ordered[kept],
-    )
+    return links.at(kept, first, links.producers, newest)

@@ -25,9 +25,8 @@ from PySide6.QtWidgets import (
 from rcv_py.analysis.counters.counter_help import grammar
 from rcv_py.analysis.counters.counter_sets import BUILT_IN
 from rcv_py.analysis.counters.derived_counters import DerivedSet
-from rcv_py.analysis.counters.formula.definitions import Definitions
-from rcv_py.analysis.counters.formula.errors import FormulaError
-from rcv_py.analysis.counters.formula.evaluate import shape_text
+from rcv_py.analysis.counters.formula.evaluate import Definitions, shape_text
+from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.errors import RcvError
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.plain_text import PlainLabel, agrees, button_text, tooltip, with_tip

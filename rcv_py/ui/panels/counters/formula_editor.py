@@ -16,9 +16,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QCompleter, QPlainTextEdit, QTextEdit
 
-from rcv_py.analysis.counters.formula.definitions import word_at
-from rcv_py.analysis.counters.formula.errors import FormulaError
-from rcv_py.analysis.counters.formula.parser import FUNCTIONS
+from rcv_py.analysis.counters.formula.evaluate import word_at
+from rcv_py.analysis.counters.formula.parser import FUNCTIONS, FormulaError
 from rcv_py.ui.core.plain_text import hide_tip, show_tip
 from rcv_py.ui.core.theme import Theme
 

@@ -12,10 +12,15 @@ from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
 
 from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counter_sets import built_in_text
-from rcv_py.analysis.counters.counter_summary import CounterRow, derived_rows, raw_rows
 from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, counters
-from rcv_py.analysis.counters.derived_counters import DerivedSet, derived_counters
-from rcv_py.analysis.counters.formula.definitions import Definitions, read_definitions
+from rcv_py.analysis.counters.derived_counters import (
+    CounterRow,
+    DerivedSet,
+    derived_counters,
+    derived_rows,
+    raw_rows,
+)
+from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command
@@ -27,7 +32,6 @@ from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
 from rcv_py.ui.panels.counters.tree import CounterTree, number_text
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import reason
 
 EVERY = "all"
 _TREE_PX = 270
@@ -52,11 +56,9 @@ class _Answer:
     read: dict[str, Definitions]
 
 
-@panel(
-    id="counters", title="Counters", area="top", order=70, tip="Hardware counters over time, and formulas."
-)
+@panel(id="counters", title="Counters", area="top", order=70, needs=("counters",))
 class CountersPanel(CurvePanel):
-    """Curves of hardware counters and of formulas over them; the tree on the left says which."""
+    """Hardware counters over time, and formulas."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, "Counters over time")
@@ -110,7 +112,7 @@ class CountersPanel(CurvePanel):
         self.say("")
         has_any = trace is not None and bool(trace.counters or trace.spm)
         otherwise = "" if trace is None else how_to_record(trace.gfxip)
-        sentence = "" if has_any else reason(trace, "counters", otherwise)
+        sentence = "" if has_any else self.reason(otherwise)
         if trace is not None and not has_any and otherwise not in sentence:
             sentence += f"\n\n{otherwise}"
         self.page.say(sentence)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from rcv_py.analysis.counters.counter_summary import CounterRow
+from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.core.theme import Theme
 

@@ -11,9 +11,8 @@ import numpy as np
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
-from rcv_py.analysis.flame.flame_layout import Order, layout
+from rcv_py.analysis.flame.flame_layout import Order, layout, sandwich_frames
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
-from rcv_py.analysis.flame.flame_sandwich import sandwich_frames
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.model.modes import LatencyMode

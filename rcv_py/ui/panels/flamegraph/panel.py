@@ -10,8 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from rcv_py.analysis.core.search import find
-from rcv_py.analysis.flame.flame import Metric
-from rcv_py.analysis.flame.flame_paths import What, key, parts
+from rcv_py.analysis.flame.flame import Metric, What, key, parts
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import percent, plural
 from rcv_py.state.selection import Hover, SearchQuery
@@ -29,7 +28,7 @@ from rcv_py.ui.panels.flamegraph.jobs import OF_MARKERS, Content, Wanted, scene_
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.widgets.elided_label import ElidedLabel
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 
 NO_CODE = "This capture has no instructions, so there is no flamegraph."
 NO_COST = "No instruction was executed while the trace was recorded, so there is no flamegraph."
@@ -45,15 +44,9 @@ STREAM_MS = 800
 CONTENT_WORD = {one: one.value for one in Content} | {Content.MARKED: "both"}
 
 
-@panel(
-    id="flamegraph",
-    title="Flamegraph",
-    area="bottom",
-    order=20,
-    tip="Costs by source place and instruction, one inside the other.",
-)
+@panel(id="flamegraph", title="Flamegraph", area="bottom", order=20, needs=("code",))
 class FlamegraphPanel(Panel):
-    """A flamegraph with its choices, its search, and the way to what is in view."""
+    """Costs by source place and instruction, one inside the other."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -125,7 +118,7 @@ class FlamegraphPanel(Panel):
         self.view.show_scene(None)
         self._tell()
         missing = trace is None or not len(trace.code)
-        self.empty.say(reason(trace, "flamegraph", NO_CODE) if missing else "")
+        self.empty.say(self.reason(NO_CODE) if missing else "")
         if not missing:
             self._changed()
 
@@ -180,7 +173,7 @@ class FlamegraphPanel(Panel):
             spans = self.ui.results.cell("markers").value
             return "Matching markers …" if spans is None and self._has_markers else NO_MARKERS
         has_cost = trace is not None and bool((trace.code.latency + trace.code.idle + trace.code.hits).any())
-        return NO_VALUE if has_cost else reason(trace, "flamegraph", NO_COST)
+        return NO_VALUE if has_cost else self.reason(NO_COST)
 
     @property
     def _has_markers(self) -> bool:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.latest import latest
-from rcv_py.analysis.core.occupancy import Residencies, place, residencies
+from rcv_py.analysis.core.occupancy import Residencies, latest, place, residencies
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.analysis.timeline.global_rows import global_rows
-from rcv_py.analysis.timeline.wave_places import place_name, traced_waves
+from rcv_py.analysis.timeline.wave_places import global_rows, place_name, traced_waves
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.ui.panels.global_timeline.box_rows import Boxes

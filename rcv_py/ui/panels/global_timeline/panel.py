@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRect
 from PySide6.QtGui import QColor
 
-from rcv_py.analysis.events.events import dispatch_of
+from rcv_py.analysis.events.event_table import dispatch_of
 from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -30,7 +30,7 @@ from rcv_py.ui.timeline.time_overlay import PREFIX, Marks, Place
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines
 from rcv_py.ui.timeline.token_tip import duration, marker_tip
 from rcv_py.ui.timeline.unit_markers import go_to_wave, marker_name, span_actions
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_OCCUPANCY = (
     "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
@@ -41,16 +41,14 @@ REBUILD_MS = 150
 CORNER = QRect(2, 0, 106, 20)  # beside the ruler, above the names of the rows
 
 
-@panel(id="global_timeline", title="Global", area="top", order=10)
+@panel(id="global_timeline", title="Global", area="top", order=10, needs=("occupancy",))
 class GlobalTimelinePanel(TimelinePanel):
     """When and where every wave of the traced shader engines lived, in the colour of its kernel."""
-
-    remembered = (PREFIX, MARKERS)
 
     def __init__(self, ui: UiContext) -> None:
         self.source = BoxRows(ui.theme, _shape(ui))
         name = "Timeline of all waves on the device"
-        super().__init__(ui, self.source, name, "the timeline of all waves")
+        super().__init__(ui, self.source, name, "the timeline of all waves", (PREFIX, MARKERS))
         self.all: DeviceRows | None = None
         self.source.name_of = self._name_of
         self.filter.put_into_corner(self.timeline, CORNER)
@@ -73,7 +71,7 @@ class GlobalTimelinePanel(TimelinePanel):
         self.source.set_boxes(no_boxes(), ())
         self.timeline.plot.rows_changed()
         empty = trace is None or not len(trace.occupancy)
-        self._page.say(reason(trace, "global_timeline", NO_OCCUPANCY) if empty else "")
+        self._page.say(self.reason(NO_OCCUPANCY) if empty else "")
         offer_device(self.filter, trace)
         if trace is not None and not empty:
             if trace.shader_data:

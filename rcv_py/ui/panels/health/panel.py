@@ -16,22 +16,16 @@ from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text, tooltip
 from rcv_py.ui.panels.health.note_card import NoteCard, note_text
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 FINE = f"Nothing wrong with this capture. Looked at: {', '.join(CHECKED)}."
 LOOKING = "The capture is being looked at."
 MEDIAN_WAVE = "wave of median life"  # the evidence that names a wave
 
 
-@panel(
-    id="health",
-    title="Health",
-    area="bottom",
-    order=12,
-    tip="Whether the capture can be trusted, and how to record a better one.",
-)
+@panel(id="health", title="Health", area="bottom", order=12)
 class HealthPanel(Panel):
-    """A card for every doubt, worst first; a button copies an input file for rocprofv3."""
+    """Whether the capture can be trusted, and how to record a better one."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -83,7 +77,7 @@ class HealthPanel(Panel):
         trace = self.session.trace.value
         self.notes = None
         self._show_cards(())
-        self.empty.say(reason(None, "health", FINE) if trace is None else LOOKING)
+        self.empty.say(self.reason(FINE) if trace is None else LOOKING)
         if trace is not None:
             self.want_result("health")
 

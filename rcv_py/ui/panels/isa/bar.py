@@ -19,8 +19,8 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.panels.isa.arrows import MODES
 from rcv_py.ui.panels.isa.bars import SCALES
 from rcv_py.ui.panels.isa.program import FOLD_BY
-from rcv_py.ui.plot.curve_legend import Legend
 from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.widgets.legend import Legend
 
 WHAT_BARS_SHOW = "What the bars show."
 

@@ -44,7 +44,7 @@ class BarInk:
     def show(self, bars: Bars, code: CodeTable, blocks: Blocks) -> None:
         """Take other bars; `blocks` say for a scale per block which rows belong together."""
         self.bars, self._code = bars, code
-        self._total, self._top = bars.total, bars.largest()
+        self._total, self._top = bars.total, bars.largest
         reach = self._total if bars.high is None else np.fmax(self._total, bars.high)
         of_block = np.maximum.reduceat(reach, blocks.first) if len(blocks) else np.zeros(0)
         self._largest = of_block[blocks.of_row] if len(blocks) else np.zeros(0)

@@ -30,7 +30,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, next_hottest
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.heat_strip import HeatStrip
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_CODE = "This capture has no instructions: code.json is missing or empty. Record the trace again."
 NO_ROWS = "Open a capture with instructions first."
@@ -48,9 +48,9 @@ SORTED = command_text.same(
 )
 
 
-@panel(id="isa", title="ISA", area="center", order=10, tip="Instructions with their costs and waits.")
+@panel(id="isa", title="ISA", area="center", order=10, needs=("code",))
 class IsaPanel(CodePanel):
-    """Every instruction with hits, latency, stall, share, cost bar and source place."""
+    """Instructions with their costs and waits."""
 
     view: IsaView
 
@@ -103,7 +103,7 @@ class IsaPanel(CodePanel):
         self._cost_key = self._arrow_key = ()
         self._followed = None
         missing = trace is None or not len(trace.code)
-        self.empty.say(reason(trace, "isa", NO_CODE) if missing else "")
+        self.empty.say(self.reason(NO_CODE) if missing else "")
         self.facts.open()
         if trace is None or missing:
             return

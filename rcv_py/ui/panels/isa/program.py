@@ -12,8 +12,7 @@ from PySide6.QtCore import QObject
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, why_not
 from rcv_py.analysis.program.blocks import Blocks, blocks, by_label
-from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table
-from rcv_py.analysis.program.flow import flow
+from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, flow
 from rcv_py.analysis.program.loops import Loops, loops
 from rcv_py.base.text import count, plural, short_count
 from rcv_py.model.code import CodeTable

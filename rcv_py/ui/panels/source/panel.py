@@ -27,7 +27,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, matches, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, next_place
 from rcv_py.ui.table.heat_strip import HeatStrip
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NO_SOURCE = (
     "No instruction of this capture has a source place. Build the kernel with debug information (-g), "
@@ -38,9 +38,11 @@ SORTED = command_text.same("share", "cost", bar="cost", line="place", text="text
 Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...]]
 
 
-@panel(id="source", title="Source", area="center_right", order=10, tip="Source lines with their costs.")
+@panel(
+    id="source", title="Source", area="center_right", order=10, needs=("code", "source lines", "source text")
+)
 class SourcePanel(CodePanel):
-    """One source file at a time; clicks go to the instructions and come from them."""
+    """Source lines with their costs."""
 
     view: SourceView
     stream_ms = 500
@@ -102,7 +104,7 @@ class SourcePanel(CodePanel):
         self._stream.reset()
         self._followed, self._opened_at = None, None
         missing = trace is None or not len(trace.code.chain_file)
-        self.empty.say(reason(trace, "source", NO_SOURCE) if missing else "")
+        self.empty.say(self.reason(NO_SOURCE) if missing else "")
         self.files.clear()
         if not missing:
             self._compute()

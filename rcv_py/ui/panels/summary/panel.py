@@ -33,7 +33,7 @@ from rcv_py.ui.panels.summary.share_bar import ShareBar
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.elided_label import ElidedLabel
-from rcv_py.ui.widgets.empty_state import page, reason
+from rcv_py.ui.widgets.empty_state import page
 
 NOTHING = (
     "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples. "
@@ -46,9 +46,9 @@ STREAM_MS = 800
 TABLE_PX = 130  # the least height of the table
 
 
-@panel(id="summary", title="Summary", area="bottom", order=15, tip="The capture in numbers, on one page.")
+@panel(id="summary", title="Summary", area="bottom", order=15)
 class SummaryPanel(Panel):
-    """Cards of numbers; what needs wave files fills as they are read."""
+    """The capture in numbers, on one page."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -120,7 +120,7 @@ class SummaryPanel(Panel):
         trace = self.session.trace.value
         self.summary = None
         self._stream.reset()
-        self.empty.say("" if trace is not None else reason(None, "summary", NOTHING))
+        self.empty.say("" if trace is not None else self.reason(NOTHING))
         for card in self._all_cards():
             card.setVisible(False)
         if trace is not None:
@@ -149,7 +149,7 @@ class SummaryPanel(Panel):
         trace = self.session.trace.value
         assert trace is not None
         self.summary = summary
-        self.empty.say(reason(trace, "summary", NOTHING) if summary.is_empty else "")
+        self.empty.say(self.reason(NOTHING) if summary.is_empty else "")
         self._say(summary)
         self.facts.set_facts(summary.facts)
         if summary.activity is not None:

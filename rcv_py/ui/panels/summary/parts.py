@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtGui import QColor
 
-from rcv_py.analysis.core.state_shares import MEANING, SHOWN, StateShares
-from rcv_py.analysis.cost import activity as activities
-from rcv_py.analysis.cost.activity import Activity
+from rcv_py.analysis.cost.activity import MEANING, SHOWN, STATE_MEANING, Activity, StateShares
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_meaning, reason_name
 from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
@@ -55,8 +53,7 @@ def _reason(reason: int) -> Callable[[Theme], QColor]:
 def activity_shares(found: Activity) -> tuple[Share, ...]:
     """Idle, stall and issue."""
     return tuple(
-        Share(name, getattr(found, name), role(name), activities.MEANING[name])
-        for name in ("issue", "stall", "idle")
+        Share(name, getattr(found, name), role(name), MEANING[name]) for name in ("issue", "stall", "idle")
     )
 
 
@@ -68,7 +65,7 @@ def state_shares_of(found: StateShares) -> tuple[Share, ...]:
             state.name.capitalize(),
             int(found.cycles[state]),
             _state(state),
-            MEANING[state],
+            STATE_MEANING[state],
         )
         for state in order
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.analysis.counters.pmc.decision import decision
-from rcv_py.analysis.counters.pmc.text import traffic_facts
-from rcv_py.analysis.counters.pmc.traffic import traffic
+from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
 from rcv_py.analysis.overview.device_summary import Fact
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.formats.pmc_files import beside

@@ -13,16 +13,14 @@ SHOWN = 3  # pieces of evidence that are named below the title, where a low pane
 def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> Rich:
     """Return the page of a finding; `is_open` shows what it takes for granted."""
     parts = [rich("<p><b>{}</b>", one.title)]
-    if one.gain_text:
-        parts.append(rich("<br>Gain: {}", one.gain_text))
-    if one.stake:
-        parts.append(rich("<br>{} <span class='q'>of {}</span>", one.stake, one.unit))
     if one.evidence:
         where = [_link(number, place, sources) for number, place in enumerate(one.evidence[:SHOWN])]
         parts.append(rich("<br>{}", joined(" · ", where)))
-    parts.append(rich("</p><p>{}</p>", one.sentence))
-    effort = rich(" <span class='q'>({} effort)</span>", one.effort) if one.effort else ""
-    parts.append(rich("<p><b>What to do:</b> {}{}</p>", one.remedy, effort))
+    parts.append(rich("</p>"))
+    for label, sentence in one.parts:
+        parts.append(rich("<p><b>{}:</b> {}</p>" if label else "<p>{1}</p>", label, sentence))
+    if one.effort:
+        parts.append(rich("<p class='q'>{} effort</p>", one.effort.capitalize()))
     if one.evidence:
         rows = [_row(number, place, sources) for number, place in enumerate(one.evidence)]
         parts.append(rich("<p>{}</p>", joined("<br>", rows)))

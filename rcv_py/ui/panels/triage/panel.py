@@ -22,7 +22,7 @@ from rcv_py.ui.panels.triage.finding_text import ASSUMPTION, EVIDENCE, finding_h
 from rcv_py.ui.panels.triage.number_strip import NumberStrip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.elided_label import ElidedLabel
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.links import LinkText
 
 RESULT = "findings"
@@ -30,15 +30,9 @@ READING = "Findings are shown as soon as waves are read."
 NOTHING_OPEN = "Open a capture to see what to look at first."
 
 
-@panel(
-    id="triage",
-    title="Triage",
-    area="top",
-    order=5,
-    tip="What to look at first: findings with evidence and a remedy.",
-)
+@panel(id="triage", title="Triage", area="top", order=5)
 class TriagePanel(Panel):
-    """Findings at the left, the chosen one with its evidence at the right, key numbers above."""
+    """What to look at first: findings with evidence and a remedy."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -122,7 +116,7 @@ class TriagePanel(Panel):
 
     def _why_empty(self) -> str:
         if self.session.trace.value is None:
-            return reason(None, "triage", NOTHING_OPEN)
+            return self.reason(NOTHING_OPEN)
         if self.found is None:
             return READING
         return "" if self.found.findings else self.found.why or self.found.headline

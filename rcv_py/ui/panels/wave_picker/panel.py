@@ -30,7 +30,7 @@ from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.panels.wave_picker import wave_choice
 from rcv_py.ui.panels.wave_picker.cycle_field import CycleField, cycles_in
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import WithEmptyState, reason
+from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.state_bar import StateBar, state_text
 
 NO_WAVES = (
@@ -41,9 +41,9 @@ SPEEDS = ("fastest", "median", "slowest")
 SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
 
 
-@panel(id="wave_picker", title="Wave", area="right", order=10, tip="Choose a wave and the waves that count.")
+@panel(id="wave_picker", title="Wave", area="right", order=10, needs=("waves",))
 class WavePickerPanel(Panel):
-    """Cascade of shader engine, SIMD, slot and wave; facts of the wave; the clock range."""
+    """Choose a wave and the waves that count."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -173,7 +173,7 @@ class WavePickerPanel(Panel):
     def _update(self) -> None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
         is_empty = trace is None or not len(trace.waves)
-        self.empty.say(reason(trace, "wave_picker", NO_WAVES) if is_empty else "")
+        self.empty.say(self.reason(NO_WAVES) if is_empty else "")
         if trace is None or is_empty:
             return
         row = None if wave is None else trace.waves.row(wave)

@@ -1,0 +1,131 @@
+"""Stalls for what arrives late: the other waves at a barrier, and instructions that were not there.
+
+The n-th barriers of the waves of a workgroup belong together (`analysis/waves/workgroups.py`), whichever
+`s_barrier` each of them stands at.
+
+SIMDs of a compute unit share little.  Arithmetic of two SIMDs that stalls at the same place of the program at
+the same time had only the delivery of instructions in common:
+
+```
+SIMD 0   line 1139  ████████████████████│      the same 64 bytes of code, released in the same turn:
+SIMD 2   line 1139         █████████████│      what held both is outside of either SIMD
+```
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.ledger import Ledger
+from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
+from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.model.kinds import TokenKind
+
+
+def claim_barriers(stream: Stream, ledger: Ledger) -> None:
+    """Charge barriers to what the wave that arrived last did longest while this wave was waiting.
+
+    The last to arrive waits for nobody: what the barrier itself takes is its own.  If all traced waves were
+    there long before the release, an untraced one was last: the cause is still the barrier, without a
+    producer.
+    """
+    is_barrier = stream.lines.is_barrier[stream.line]
+    rows = ledger.open(is_barrier)
+    if not len(rows):
+        return
+    at, met = stream.crossings, stream.meetings
+    crossing = np.full(len(stream), -1, dtype=np.int64)
+    crossing[at.signal] = crossing[at.token] = np.arange(len(at))
+    mine = crossing[ledger.token[rows]]
+    meeting = np.append(met.of, -1)[mine]
+    is_known = (mine >= 0) & np.append(met.is_seen, False)[meeting]
+    is_last = is_known & (np.append(at.arrived, 0)[mine] >= np.append(met.last_arrived, 0)[meeting])
+    is_own = is_last | (stream.stall[ledger.token[rows]] <= stream.lines.step)
+    ledger.rest(rows[is_own], Cause.OWN)
+    blamed = np.full(len(rows), -1, dtype=np.int64)
+    named = np.flatnonzero(is_known & ~is_own)
+    last, left = met.last[meeting[named]], met.left[meeting[named]]
+    wave = np.where(left >= 0, left, at.wave[last])
+    stop = np.where(left >= 0, stream.piece.first[1:][left], at.signal[last])
+    blamed[named] = longest_before(stream, wave, stop, at.waited[mine[named]] - stream.base)
+    ledger.rest(rows[~is_own], Cause.BARRIER, blamed[~is_own])
+
+
+def longest_before(stream: Stream, wave: np.ndarray, stop: np.ndarray, since: np.ndarray) -> np.ndarray:
+    """Return the token that took longest of those a wave ran since a time and in front of its token `stop`.
+
+    Of the token that was under way at that time only what came later counts.  Where there is none in front it
+    is `stop`.
+    """
+    if not len(stop):
+        return stop
+    key = stream.start + stream.owner * stream.stride
+    begin = np.searchsorted(key, since + wave * stream.stride, side="right") - 1
+    begin = np.maximum(np.minimum(begin, stop - 1), stream.piece.first[wave])
+    under_way = stream.end[begin] - np.maximum(stream.start[begin], since)
+    length = stream.end - stream.start
+    by_length = np.argsort(length, kind="stable")
+    rank = np.empty(len(stream) + 1, dtype=np.int64)
+    rank[by_length], rank[-1] = np.arange(len(stream)), -1
+    pairs = np.column_stack([np.minimum(begin + 1, len(stream)), np.maximum(stop, begin + 1)])
+    later = by_length[np.maximum.reduceat(rank, pairs.reshape(-1))[::2]]
+    return np.where((begin + 1 < stop) & (length[later] > under_way), later, begin)
+
+
+_INSIDE = (NONE, VALU, SALU)  # units of which every SIMD has its own
+_LOOKED_AT = 8  # neighbours in time that are looked at
+
+
+def claim_fetch(stream: Stream, ledger: Ledger) -> None:
+    """Charge the stall of the first instruction of a wave and of those behind taken branches."""
+    token = ledger.token
+    is_first = token == stream.first[token]
+    before = np.maximum(token - 1, 0)
+    is_target = ~is_first & (stream.piece.kind[before] == TokenKind.JUMP) & (ledger.left > 0)
+    ledger.rest(np.flatnonzero(is_target), Cause.FETCH, before[is_target])
+    ledger.rest(np.flatnonzero(is_first & (ledger.left > 0)), Cause.FETCH)
+
+
+def claim_shared_fetch(stream: Stream, ledger: Ledger) -> None:
+    """Charge stalls that began or ended within a turn of one on another SIMD in the same 64 bytes of code.
+
+    Only what no other rule explains is asked, and only instructions that use nothing outside of their SIMD;
+    of tokens without a code line that is not known.
+    """
+    is_known = stream.line < len(stream.lines.unit) - 1
+    rows = ledger.open(is_known & np.isin(stream.unit, _INSIDE))
+    ledger.rest(rows[has_partner(stream, ledger, rows)], Cause.FETCH)
+
+
+def has_partner(stream: Stream, ledger: Ledger, rows: np.ndarray, shift: int = 0) -> np.ndarray:
+    """Return which rows share place and time with another SIMD of their compute unit, bool.
+
+    With a `shift` (cycles) the others are looked for at another time: how often they are found there is how
+    often place and time are shared by chance.
+    """
+    token = ledger.token[rows]
+    owner = stream.owner[token]
+    place = stream.cu[owner] << 44 ^ stream.lines.block[stream.line[token]]
+    _, place = np.unique(place, return_inverse=True)
+    lane = place.reshape(-1) * stream.stride
+    ends = stream.issue[token]
+    found = np.zeros(len(rows), dtype=bool)
+    for moment in (ends, ends - ledger.left[rows]):
+        found |= _near(lane + moment, lane + moment + shift, stream.simd[owner], stream.lines.step)
+    return found
+
+
+def _near(moment: np.ndarray, asked: np.ndarray, simd: np.ndarray, step: int) -> np.ndarray:
+    """Return for which times asked there is a moment of another SIMD within a step, bool."""
+    order = np.argsort(moment, kind="stable")
+    sorted_, of = moment[order], simd[order]
+    low = np.searchsorted(sorted_, asked - step, side="left")
+    high = np.searchsorted(sorted_, asked + step, side="right")
+    found = np.zeros(len(asked), dtype=bool)
+    for at in range(_LOOKED_AT):
+        there = np.flatnonzero(low + at < high)
+        if not len(there):
+            break
+        found[there] |= of[low[there] + at] != simd[there]
+    return found

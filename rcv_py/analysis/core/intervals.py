@@ -1,0 +1,185 @@
+"""Sets of cycles in which something was so: intervals merged, queued, cut, and how much of others they cover.
+
+All times are on one axis.  Intervals of different SIMDs are kept apart by shifting each SIMD beyond the one
+before (`analysis/latency/simd_tokens.py`), so that one sort serves all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rcv_py.model.window import TimeWindow
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalSet:
+    """The covered stretches of an axis, in order of time and apart from each other, none of them empty."""
+
+    begin: np.ndarray  # int64, cycles
+    end: np.ndarray  # int64, cycles
+
+    @classmethod
+    def of(cls, begin: np.ndarray, end: np.ndarray) -> IntervalSet:
+        """Return what intervals in any order cover together; those of no length cover nothing."""
+        keep = end > begin
+        begin, end = begin[keep].astype(np.int64), end[keep].astype(np.int64)
+        if len(begin) > 1 and np.any(begin[1:] < begin[:-1]):
+            order = np.argsort(begin)
+            begin, end = begin[order], end[order]
+        end = np.maximum.accumulate(end)
+        first = np.flatnonzero(np.append(True, begin[1:] > end[:-1])[: len(begin)])
+        return cls(begin[first], end[np.append(first[1:], len(begin))[: len(first)] - 1])
+
+    @cached_property
+    def before(self) -> np.ndarray:
+        """Cycles covered by the stretches before each, and by all of them; int64 [n + 1]."""
+        return np.append(0, np.cumsum(self.end - self.begin))
+
+    @property
+    def total(self) -> int:
+        """All covered cycles."""
+        return int(self.before[-1])
+
+    def __or__(self, other: IntervalSet) -> IntervalSet:
+        return IntervalSet.of(np.append(self.begin, other.begin), np.append(self.end, other.end))
+
+    def __sub__(self, other: IntervalSet) -> IntervalSet:
+        parts = other.split(self.begin, self.end)
+        return IntervalSet.of(parts.begin[~parts.is_inside], parts.end[~parts.is_inside])
+
+    def __and__(self, other: IntervalSet) -> IntervalSet:
+        parts = other.split(self.begin, self.end)
+        return IntervalSet.of(parts.begin[parts.is_inside], parts.end[parts.is_inside])
+
+    def covered_before(self, time: np.ndarray) -> np.ndarray:
+        """Return how many covered cycles lie before each time, int64."""
+        if not len(self.begin):
+            return np.zeros(len(time), dtype=np.int64)
+        row = np.maximum(np.searchsorted(self.begin, time, side="right") - 1, 0)
+        part = np.minimum(time, self.end[row]) - self.begin[row]
+        return self.before[row] + np.maximum(part, 0)
+
+    def covered(self, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Return how many cycles of each interval are covered, int64; none if it ends before it begins."""
+        cycles = np.zeros(len(begin), dtype=np.int64)
+        rows = np.flatnonzero(end > begin)
+        if len(rows):
+            cycles[rows] = self.covered_before(end[rows]) - self.covered_before(begin[rows])
+        return cycles
+
+    def inside(self, window: TimeWindow) -> int:
+        """Return how many cycles of a window are covered."""
+        return int(self.covered(np.array([window.begin]), np.array([window.end]))[0])
+
+    def split(self, begin: np.ndarray, end: np.ndarray) -> Split:
+        """Return the parts of intervals inside and outside of what is covered, by interval and time."""
+        first = np.searchsorted(self.end, begin, side="right")  # the first stretch that ends after the begin
+        count = np.maximum(np.searchsorted(self.begin, end, side="left") - first, 0)
+        # An interval that meets n stretches has 2 n + 1 parts, outside and inside in turns; some are empty.
+        parts = 2 * count + 1
+        span = np.repeat(np.arange(len(begin)), parts)
+        turn = np.arange(len(span)) - np.repeat(np.cumsum(parts) - parts, parts)
+        edge = np.empty(2 * len(self.begin) + 2, dtype=np.int64)  # one to spare at either end
+        edge[1:-1:2], edge[2:-1:2] = self.begin, self.end
+        far = np.iinfo(np.int64)
+        edge[0], edge[-1] = far.min, far.max
+        at = 2 * first[span] + turn
+        low = np.where(turn == 0, begin[span], np.maximum(edge[at], begin[span]))
+        high = np.where(turn == parts[span] - 1, end[span], np.minimum(edge[at + 1], end[span]))
+        some = np.flatnonzero(high > low)
+        return Split(span[some], low[some], high[some], turn[some] % 2 == 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Intervals cut where an IntervalSet begins and ends: one row a part, none of them empty."""
+
+    span: np.ndarray  # int64, number of the interval that it is a part of
+    begin: np.ndarray  # int64
+    end: np.ndarray  # int64
+    is_inside: np.ndarray  # bool, whether the set covers it
+
+
+def at_least(begin: np.ndarray, end: np.ndarray, count: int) -> IntervalSet:
+    """Return when at least `count` of the intervals are open at once."""
+    keep = np.flatnonzero(end > begin)
+    time = np.concatenate([begin[keep], end[keep]])
+    step = np.repeat(np.array([1, -1], dtype=np.int64), len(keep))
+    # Begins are before ends, and the sort is stable: who takes over at once leaves no gap.
+    order = np.argsort(time, kind="stable")
+    time, is_full = time[order], np.cumsum(step[order]) >= count
+    edges = np.flatnonzero(np.diff(is_full.astype(np.int8), prepend=0))
+    return IntervalSet.of(time[edges[::2]], time[edges[1::2]])
+
+
+def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
+    """Return when a unit is busy that does one piece of work after the other.
+
+    Work that begins while the unit is busy is done after what is before it: the end is `max(begin, end
+    before) + length`.  Summed up, that is the running maximum of `begin - work before`, plus all work so far.
+    """
+    order = np.argsort(begin, kind="stable")
+    begin, length = begin[order], length[order]
+    work = np.cumsum(length)
+    return IntervalSet.of(begin, np.maximum.accumulate(begin - (work - length)) + work)
+
+
+def occupied_cycles(lives: Sequence[tuple[int, int, int]]) -> int:
+    """Return the cycles in which any of (place, begin, end) is open, summed over places."""
+    if not lives:
+        return 0
+    place, begin, end = np.array(sorted(lives), dtype=np.int64).T
+    reach = int(end.max() - begin.min()) + 1
+    shift = np.unique(place, return_inverse=True)[1].reshape(-1) * reach - begin.min()
+    return IntervalSet.of(begin + shift, end + shift).total
+
+
+@dataclass(frozen=True, eq=False)
+class OwnedIntervals:
+    """Busy time of a unit, and which part of it a single owner made alone."""
+
+    all: IntervalSet  # on the axis of the units
+    alone: IntervalSet  # on the axis of the owners
+
+    def by_others(
+        self, begin: np.ndarray, end: np.ndarray, lane_shift: np.ndarray, owner_shift: np.ndarray
+    ) -> np.ndarray:
+        """Return how many cycles of each interval another owner than its own covers, int64.
+
+        The shifts bring a time onto the axis of units and onto that of owners.
+        """
+        covered = self.all.covered(begin + lane_shift, end + lane_shift)
+        rows = np.flatnonzero(covered)
+        shift = owner_shift[rows]
+        covered[rows] -= self.alone.covered(begin[rows] + shift, end[rows] + shift)
+        return covered
+
+
+def owned(
+    begin: np.ndarray, end: np.ndarray, owner: np.ndarray, stride: int, lane: np.ndarray
+) -> OwnedIntervals:
+    """Return the busy time of units from intervals with owners.
+
+    `lane[i]` is the unit that owner i works on.  Times are shorter than `stride`; the axis of units shifts
+    each by `lane * stride`, that of owners by `owner * stride`.
+    """
+    own = IntervalSet.of(begin + owner * stride, end + owner * stride)
+    who = own.begin // stride
+    to_lane = (lane[who] - who) * stride
+    time = np.concatenate([own.begin + to_lane, own.end + to_lane])
+    # Begins are before ends, and the sort is stable: who takes over at once leaves no gap.
+    order = np.argsort(time, kind="stable")
+    time = time[order]
+    step = np.repeat(np.array([1, -1], dtype=np.int64), len(who))[order]
+    count = np.cumsum(step)
+    held = np.cumsum(np.concatenate([who, who])[order] * step)  # the sum of those who work now
+    single = np.flatnonzero((count[:-1] == 1) & (time[1:] > time[:-1]))
+    back = (held[single] - lane[held[single]]) * stride
+    return OwnedIntervals(
+        IntervalSet.of(own.begin + to_lane, own.end + to_lane),
+        IntervalSet.of(time[single] + back, time[single + 1] + back),
+    )

@@ -1,0 +1,227 @@
+"""What the capture lacks: waves, files, counters, and texts that belong to its executions.
+
+rocprofv3 writes a folder for a dispatch even if no wave met the target.  Only gfx9 streams counters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.median import median
+from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
+from rcv_py.analysis.health.traced_units import CU_BITS, LARGEST_TARGET, engine_mask
+from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, code_match
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import count, percent, plural
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+PERIOD = 8  # of att_activity: what rocprofv3 recommends; it takes 1 to 16
+GAP = 1.5  # times the usual distance of samples: at least one is missing in between
+FEWEST = 16  # samples below which a usual distance says little
+NOTABLE_LOSS = 0.01  # of the samples missing
+
+
+def counters(trace: Trace) -> HealthNote | None:
+    """Say so if a capture that could have counters has none, or lost samples of them."""
+    if not trace.has_thread_trace or not len(trace.waves):
+        return None
+    if trace.counters or trace.spm:
+        return _lost(trace)
+    if trace.gfxip > 9:
+        return None
+    return HealthNote(
+        name="counters",
+        severity=Severity.INFO,
+        title="No hardware counters were recorded",
+        evidence=(number("streamed counters", 0),),
+        consequence="Busy shares of the whole compute unit, and memory latency by counters, cannot be shown.",
+        remedy="Stream the activity counters of gfx9 with the trace; they need room in the buffer.",
+        settings={"att_activity": PERIOD},
+    )
+
+
+def _lost(trace: Trace) -> HealthNote | None:
+    lost = there = 0
+    for table in trace.counters:
+        for cu, bank in np.unique(np.stack([table.cu, table.bank]), axis=1).T.tolist():
+            time = np.sort(table.time[(table.cu == cu) & (table.bank == bank)])
+            step = np.diff(np.unique(time))
+            there += len(time)
+            if len(step) >= FEWEST:
+                usual = float(median(step))
+                wide = step[step > GAP * usual]
+                lost += int(np.round(wide / usual - 1).sum())
+    if lost <= NOTABLE_LOSS * (lost + there):
+        return None
+    missing = f"about {count(lost)} beside {count(there)} ({percent(lost, lost + there)})"
+    return HealthNote(
+        name="counters",
+        severity=Severity.WARNING,
+        title="Samples of hardware counters are missing",
+        evidence=(Measured("samples missing", lost, missing),),
+        consequence="Curves have holes, and sums over time are too low.",
+        remedy="Sample less often, or stream fewer counters: they compete with instructions for the buffer.",
+        settings={"att_activity": 2 * PERIOD},
+    )
+
+
+EVERY_FOURTH_ENGINE = "0x11111111"  # the first engine of every die; more of them fill the buffer sooner
+
+
+def placeholder(trace: Trace) -> HealthNote | None:
+    """Say so if there is no traced wave, and where there were waves to trace."""
+    if len(trace.waves) or not trace.has_thread_trace:
+        return None
+    lives = residencies(trace.occupancy)
+    evidence = [number("traced waves", 0)]
+    if not len(lives):
+        return HealthNote(
+            name="placeholder",
+            severity=Severity.ERROR,
+            title="Nothing was recorded",
+            evidence=(*evidence, number("waves seen anywhere", 0)),
+            consequence="The folder is a placeholder: traced shader engines ran no wave of this dispatch.",
+            remedy="Record more shader engines, or launch a larger grid; HSA_CU_MASK can steer waves to the "
+            "target.",
+            settings={"att_shader_engine_mask": EVERY_FOURTH_ENGINE},
+        )
+    cu, waves, engines = _busiest(lives.se, lives.cu)
+    settings: dict[str, Setting] = {"att_shader_engine_mask": engine_mask(engines)}
+    if cu <= LARGEST_TARGET:
+        settings["att_target_cu"] = cu
+    evidence += [
+        number("waves on other compute units", len(lives)),
+        Measured("busiest compute unit", cu, f"{cu}, with {plural(waves, 'wave')}"),
+    ]
+    return HealthNote(
+        name="placeholder",
+        severity=Severity.ERROR,
+        title="No wave ran on the traced compute unit",
+        evidence=tuple(evidence),
+        consequence="The folder is a placeholder: it tells when waves ran elsewhere, but has no instruction.",
+        remedy=f"Trace compute unit {cu}, where waves of this launch ran, or launch a larger grid.",
+        settings=settings,
+    )
+
+
+def _busiest(se: np.ndarray, cu: np.ndarray) -> tuple[int, int, np.ndarray]:
+    """The number with most waves that may be a target, how many, and the engines on which they were."""
+    number = cu.astype(np.int64) & CU_BITS
+    allowed = number <= LARGEST_TARGET
+    chosen = number[allowed] if allowed.any() else number
+    names, waves = np.unique(chosen, return_counts=True)
+    best = int(names[np.argmax(waves)])
+    return best, int(waves.max()), se[number == best]
+
+
+def sampled(trace: Trace) -> HealthNote | None:
+    """Say so if the capture holds samples instead of a trace."""
+    if trace.has_thread_trace or not trace.has_pc_samples:
+        return None
+    return HealthNote(
+        name="sampled",
+        severity=Severity.INFO,
+        title="The capture holds PC samples and no thread trace",
+        evidence=(number("instructions with rows", len(trace.code)),),
+        consequence="There are no waves, no times and no waits; shares are statistical.",
+        remedy="Read stall reasons by instruction; record a thread trace for timelines.",
+        settings={"advanced_thread_trace": True},
+    )
+
+
+NOTABLE = 0.01  # of the cycles: more than that moves the ranking of lines
+
+
+def wrong_code(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
+    """Say so if executions went to other units than their instructions name."""
+    found = code_match(trace, batches or ())
+    if not found.is_wrong:
+        return None
+    return HealthNote(
+        name="wrong_code",
+        severity=Severity.ERROR,
+        title=TITLE,
+        evidence=(
+            part("executions on another unit", found.mismatched, found.judged),
+            Measured("examples", len(found.examples), found.examples_text(trace.code).rstrip(".")),
+        ),
+        consequence=CONSEQUENCE,
+        remedy=REMEDY,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """Executed instructions that match no line of code.json."""
+
+    executions: int
+    all_executions: int
+    cycles: int  # latency of the unmatched ones
+    all_cycles: int
+    waves: int  # with an unmatched one
+
+
+def unmatched_executions(trace: Trace, batches: Iterable[WaveBatch]) -> Unmatched:
+    """Return how many executions match no line, and their latency."""
+    executions = cycles = total = waves = rows = 0
+    for piece in pieces(batches):
+        lost = (piece.line < 0) | (piece.line >= len(trace.code))
+        rows += len(lost)
+        total += int(piece.duration.sum())
+        if lost.any():
+            executions += int(np.count_nonzero(lost))
+            cycles += int(piece.duration[lost].sum())
+            before = np.append(0, np.cumsum(lost))
+            waves += int(np.count_nonzero(np.diff(before[piece.first])))
+    return Unmatched(executions=executions, all_executions=rows, cycles=cycles, all_cycles=total, waves=waves)
+
+
+def unmatched(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
+    """Say so if executed instructions match no line of code.json."""
+    found = unmatched_executions(trace, batches or ())
+    if not found.executions:
+        return None
+    latency = percent(found.cycles, found.all_cycles)
+    return HealthNote(
+        name="unmatched",
+        severity=Severity.ERROR if found.cycles > NOTABLE * found.all_cycles else Severity.WARNING,
+        title="Executed instructions match no line of the code",
+        evidence=(
+            part("instructions", found.executions, found.all_executions),
+            Measured("their cycles", found.cycles, f"{count(found.cycles)} ({latency} of the latency)"),
+            number("waves", found.waves),
+        ),
+        consequence="Their cycles are charged to no instruction and no source line.",
+        remedy=(
+            "The code object they ran in was not captured: let the profiler see it being loaded, so start "
+            "the program under rocprofv3 rather than attaching to it, and keep the .out files beside the "
+            ".att files."
+        ),
+    )
+
+
+def lost_files(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
+    """Say so if wave files that the index names are missing, empty or damaged."""
+    gone = {int(row) for row in np.flatnonzero(trace.waves.size == 0)}
+    gone |= {row for batch in batches or () for row, _ in batch.missing}
+    if not gone:
+        return None
+    first = trace.waves.file[min(gone)]
+    return HealthNote(
+        name="lost_files",
+        severity=Severity.ERROR,
+        title="Wave files are missing or damaged",
+        evidence=(
+            Measured("files", len(gone), f"{count(len(gone))} of {count(len(trace.waves))}, such as {first}"),
+        ),
+        consequence=(
+            f"Timelines and waits lack {plural(len(gone), 'wave')}, while the totals of code.json count them."
+        ),
+        remedy="Copy the whole capture folder again, or decode again; recording anew is not needed.",
+    )

@@ -1,0 +1,196 @@
+"""What a matrix instruction computes, and how many cycles it keeps the matrix unit of its SIMD busy.
+
+One execution of `v_mfma_f32_MxNxK_Bb_type` multiplies B pairs of an M x K by a K x N matrix:
+2 * M * N * K * B operations of the whole wave (AMD CDNA 3 ISA guide, MFMA).  Sparse forms (`smfmac`,
+`swmmac`) count as the dense product they stand for.
+
+A pass is four cycles.  On CDNA a form takes 2, 4, 8 or 16 passes, by its shape and the type of its operands;
+the trace of gfx9 shows only the issue.  RDNA forms are told by operations a cycle of the unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core.intervals import occupied_cycles
+from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.base.numbers import LARGEST, number
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+_FORM = re.compile(
+    r"v_(?P<family>s?mfmac?|s?wmmac?)_(?:scale(?:16)?_)?(?P<out>[a-z0-9]+)_"
+    r"(?P<m>\d{1,4})x(?P<n>\d{1,4})x(?P<k>\d{1,4})(?P<is_new>_)?(?:(?P<blocks>\d{1,3})b_)?(?P<types>[a-z0-9_]*)"
+)
+_BLOCKS_BY_M = {32: 2, 16: 4, 4: 16}
+# (K, type) of the forms with several blocks where the old spelling does not say so, at every M of the table.
+_SEVERAL = {(1, "f32"), (4, "f16"), (4, "i8"), (2, "bf16"), (4, "bf16_1k")}
+
+
+def matrix_flops(text: str) -> int:
+    """Return the operations of one execution by a wave; 0 for what is no matrix instruction."""
+    form = _FORM.match(text)
+    if form is None:
+        return 0
+    m, n, k = (number(form[name]) for name in "mnk")
+    return 2 * m * n * k * _blocks(form, m, k)
+
+
+def _blocks(form: re.Match[str], m: int, k: int) -> int:
+    if form["blocks"]:
+        return number(form["blocks"])
+    if form["is_new"]:
+        return 1
+    if (m, k, form["types"]) == (4, 4, "f64"):
+        return 4
+    return _BLOCKS_BY_M.get(m, 1) if (k, form["types"]) in _SEVERAL else 1
+
+
+def flops_of(code: CodeTable) -> np.ndarray:
+    """Return the operations of one execution of each instruction, float64 [code rows]."""
+    return np.array([matrix_flops(text.strip()) for text in code.text], dtype=np.float64)
+
+
+UNKNOWN_CYCLES = 16  # of a form that is in no table: the most frequent one
+
+_FORMAT = re.compile(r"\b(?:cbsz|blgp):(\d)")
+_FULL = {4: 8, 16: 32, 32: 64}  # cycles by the first dimension, forms at the rate of f32
+_HALF = {4: 8, 16: 16, 32: 32}  # forms of gfx942 and later at the rate of f16
+_DOUBLE = {
+    "gfx908": {4: 16, 16: 32},
+    "gfx90a": {4: 16, 16: 32},
+    "gfx942": {4: 16, 16: 32},
+    "gfx950": {4: 16, 16: 64},
+}
+_LATER_TYPES = ("fp8", "bf8", "f8f6f4", "xf32")
+_GFX950_FORMS = {
+    ("f16", 16, 32),
+    ("bf16", 16, 32),
+    ("f16", 32, 16),
+    ("bf16", 32, 16),
+    ("i8", 16, 64),
+    ("i8", 32, 32),
+}
+_RDNA_MACS = {  # multiply-adds a cycle of one SIMD's matrix unit, by the width of an operand in bits
+    "gfx11": {16: 128, 8: 128, 4: 256},
+    "gfx12": {16: 256, 8: 512, 4: 1024},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixPasses:
+    """Cycles of every code line's matrix instruction."""
+
+    cycles: np.ndarray  # int64 [code rows]; 0: no matrix instruction
+    unknown: tuple[str, ...]  # mnemonics that no table has; UNKNOWN_CYCLES is taken
+
+    @property
+    def assumption(self) -> str:
+        """What is taken for granted, as a sentence; "" if there is no matrix instruction."""
+        some = np.unique(self.cycles[self.cycles > 0])
+        if not len(some):
+            return ""
+        span = f"{some[0]}" if len(some) == 1 else f"{some[0]} to {some[-1]}"
+        text = f"A matrix instruction is taken to occupy its unit for {span} cycles, by its form"
+        if self.unknown:
+            text += f"; {UNKNOWN_CYCLES} are a guess for {', '.join(self.unknown[:3])}"
+        return text + "."
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixUse:
+    """How busy the matrix units were while waves were resident."""
+
+    busy: int  # cycles: executions times the cycles of their form
+    resident: int  # cycles in which a SIMD held at least one traced wave, summed over SIMDs
+    executions: int
+    assumption: str
+
+    @property
+    def share(self) -> float:
+        """Busy part of the resident cycles, 0 if there are none."""
+        return self.busy / self.resident if self.resident else 0.0
+
+
+def matrix_cycles(text: str, target: str) -> int | None:
+    """Return the cycles of one instruction on a target such as `gfx942`, None if they are not known.
+
+    `gfx9` alone is no target: then the form itself tells the oldest generation that has it.
+    """
+    form = _FORM.match(text)
+    if form is None:
+        return None
+    is_rdna = "wmma" in form["family"]
+    return _rdna_cycles(form, target) if is_rdna else _cdna_cycles(form, text, target)
+
+
+def matrix_passes(code: CodeTable, target: str) -> MatrixPasses:
+    """Return the cycles of all matrix instructions of a program."""
+    cycles = np.zeros(len(code), dtype=np.int64)
+    unknown: dict[str, None] = {}
+    for row in np.flatnonzero(code.kind == TokenKind.MATRIX).tolist():
+        text = code.text[row].strip()
+        known = matrix_cycles(text, target)
+        if known is None:
+            unknown[text.split(" ", 1)[0]] = None
+        cycles[row] = UNKNOWN_CYCLES if known is None else known
+    return MatrixPasses(cycles, tuple(unknown))
+
+
+def matrix_use(trace: Trace, batches: Iterable[WaveBatch]) -> MatrixUse:
+    """Return how long the matrix units worked, by the forms that ran, and how long a wave was there."""
+    passes = matrix_passes(trace.code, trace.target)
+    busy = executions = 0
+    lives: list[tuple[int, int, int]] = []
+    for piece in pieces(batches):
+        lines = piece.line[piece.kind == TokenKind.MATRIX]
+        known = lines[(lines >= 0) & (lines < len(passes.cycles))]
+        busy += int(passes.cycles[known].sum()) + UNKNOWN_CYCLES * (len(lines) - len(known))
+        executions += len(lines)
+        lives += [(wave.id.se * 256 + wave.id.simd, wave.begin, wave.end) for wave in piece.waves]
+    return MatrixUse(busy, occupied_cycles(lives), executions, passes.assumption)
+
+
+def _cdna_target(target: str, text: str, types: str, shape: tuple[int, int]) -> str:
+    """The given target if its forms are known, else the oldest one that has this form."""
+    if target in _DOUBLE:
+        return target
+    if target in ("gfx940", "gfx941"):
+        return "gfx942"
+    if target != "gfx9":
+        return ""
+    if types == "f8f6f4" or (types, *shape) in _GFX950_FORMS:
+        return "gfx950"
+    is_spelled_new = re.search(r"x\d+_", text.split(" ", 1)[0]) is not None
+    return "gfx942" if is_spelled_new or any(name in types for name in _LATER_TYPES) else "gfx90a"
+
+
+def _cdna_cycles(form: re.Match[str], text: str, target: str) -> int | None:
+    m, k, types = number(form["m"]), number(form["k"]), form["types"]
+    target = _cdna_target(target, text, types, (m, k))
+    if form["out"] == "f64" or target not in _DOUBLE or m not in _FULL:
+        return _DOUBLE.get(target, {}).get(m) if form["out"] == "f64" else None
+    if target in ("gfx908", "gfx90a"):
+        return _FULL[m]
+    if types == "f8f6f4":
+        formats = [number(digit) for digit in _FORMAT.findall(text)]
+        has_eight_bits = len(formats) < 2 or min(formats) < 2  # formats 0 and 1, and 0 is not printed
+        return _HALF[m] * (2 if has_eight_bits else 1)
+    is_half = k >= 8 or types == "xf32" or form["family"] == "smfmac"
+    return (_HALF if is_half else _FULL)[m]
+
+
+def _rdna_cycles(form: re.Match[str], target: str) -> int | None:
+    widths = [number(digits) for digits in re.findall(r"(?:f|fp|bf|u)(\d+)", form["types"] or form["out"])]
+    rates = _RDNA_MACS.get(target[:5])
+    if not rates or not widths or max(widths) not in rates:
+        return None
+    m, n, k = (number(form[name]) for name in "mnk")
+    macs = m * n * k // (2 if form["family"].startswith("s") else 1)
+    return min(max(1, macs // rates[max(widths)]), LARGEST)

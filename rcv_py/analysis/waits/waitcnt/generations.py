@@ -1,0 +1,234 @@
+"""What an instruction does to the counters of outstanding operations, told from its disassembly.
+
+A generation is a table of rows (pattern of the disassembly, what it raises), the first that fits counts,
+and the order in which a wait that names several counters looks at them.  FLAT operations may use either
+path to memory, so they raise two counters.
+
+```
+gfx9      vmcnt counts reads and writes alike, copies to LDS and cache write-backs too
+gfx10     stores and atomics that return nothing have a counter of their own, vscnt
+gfx11     the counters of gfx10 at other places of the immediate
+gfx12     a counter a kind of memory, and a wait instruction a counter
+gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory operations until translated
+```
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rcv_py.base.numbers import number
+
+COUNTERS = (
+    *("vm", "vs", "lgkm", "exp"),
+    *("load", "sample", "bvh", "store", "ds", "km", "x", "async", "tensor"),
+)
+NUMBER_OF = {name: number for number, name in enumerate(COUNTERS)}
+KINDS = (
+    *("vector", "lds", "gds", "scalar", "message", "flat"),
+    *("export", "position", "parameter", "direct", "async", "tensor"),
+)
+KIND_OF = {name: number for number, name in enumerate(KINDS)}
+UNORDERED = ("scalar", "flat")  # kinds whose results come back in any order
+
+Raised = tuple[tuple[str, str], ...]  # (counter, kind of operation), one an increment
+Row = tuple[str, Raised]  # pattern from the start of the text, what it raises
+Field = tuple[tuple[int, int], ...]  # (first bit, bits) from the lowest part of the number up
+
+NUMBER = r"(0x[0-9a-fA-F]+|\d+)"
+_NAMED = re.compile(rf"({'|'.join(COUNTERS)})cnt\s*\(?\s*" + NUMBER)
+_IMMEDIATE = re.compile(r"s_waitcnt\s+" + NUMBER + r"\s*$")
+_OWN = re.compile(r"s_waitcnt_(vm|vs|lgkm|exp)cnt\s+(?:\w+\s*,\s*)?" + NUMBER)
+_SINGLE = re.compile(r"s_wait_(\w+?)cnt(?:_(ds)cnt)?\s+" + NUMBER)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one instruction does to counters."""
+
+    raises: Raised = ()
+    waits: tuple[tuple[str, int], ...] = ()  # (counter, how many operations may stay outstanding)
+    unorders: tuple[str, ...] = ()  # reference rule: counters that count as out of order from here on
+    flat: str = ""  # reference rule: the list of FLAT operations it is put on, "load" or "store"
+    is_idle: bool = False  # it waits for everything there is
+
+
+NOTHING = Effect()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generation:
+    """The rules of one generation: `effect` of a disassembled instruction, and the order of counters."""
+
+    name: str
+    order: tuple[str, ...]
+    effect: Callable[[str], Effect]
+
+
+def generation(
+    name: str, order: tuple[str, ...], table: tuple[Row, ...], wanted: Callable[[str], dict[str, int]]
+) -> Generation:
+    """Return the rules made of a table of what is raised and a function that reads waits."""
+    rows = tuple((re.compile(pattern).match, raised) for pattern, raised in table)
+
+    def effect(text: str) -> Effect:
+        if not text.startswith("s_wait"):
+            raises = next((raised for fits, raised in rows if fits(text)), ())
+            return Effect(raises) if raises else NOTHING
+        if text.startswith("s_wait_idle"):
+            return Effect(waits=tuple((counter, 0) for counter in order), is_idle=True)
+        numbers = wanted(text)
+        waits = tuple((counter, numbers[counter]) for counter in order if counter in numbers)
+        return Effect(waits=waits) if waits else NOTHING
+
+    return Generation(name, order, effect)
+
+
+def _one_instruction(fields: dict[str, Field]) -> Callable[[str], dict[str, int]]:
+    """Return a reader of `s_waitcnt`, which names counters or packs them into an immediate, up to gfx11."""
+
+    def wanted(text: str) -> dict[str, int]:
+        own, plain = _OWN.match(text), _IMMEDIATE.match(text)
+        if own is not None:
+            return {own[1]: number(own[2])}
+        if plain is not None:
+            return {counter: _unpacked(number(plain[1]), field) for counter, field in fields.items()}
+        return _named_counters(text)
+
+    return wanted
+
+
+def _one_a_counter(text: str) -> dict[str, int]:
+    """Read `s_wait_loadcnt 0x3`; with `_dscnt` bits 13 to 8 are for the first, 5 to 0 for LDS."""
+    match = _SINGLE.match(text)
+    if match is None:
+        return _named_counters(text)
+    left = number(match[3])
+    return {match[1]: left >> 8 & 0x3F, "ds": left & 0x3F} if match[2] else {match[1]: left}
+
+
+def _named_counters(text: str) -> dict[str, int]:
+    """Return what a wait such as `s_waitcnt vmcnt(3) lgkmcnt(0)` asks of the counters it names."""
+    return {counter: number(digits) for counter, digits in _NAMED.findall(text)}
+
+
+def _unpacked(value: int, field: Field) -> int:
+    """Return the number whose bits lie at several places of an immediate."""
+    total = shift = 0
+    for first, bits in field:
+        total |= (value >> first & ((1 << bits) - 1)) << shift
+        shift += bits
+    return total
+
+
+# -- tables ---------------------------------------------------------------------------------------------
+
+SCALAR = (
+    r"s_(load|store|buffer_(load|store|atomic)|scratch_(load|store)|atomic|atc_probe|memtime|memrealtime"
+    r"|dcache_)"
+)
+MEMORY = r"(t?buffer|global|scratch|image)_"
+GDS = r"ds_(gws_|.*\bgds\s*$)"
+DIRECT: Row = (r"(lds|ds)_(param_load|direct)", (("exp", "direct"),))
+EXPORTS: tuple[Row, ...] = (
+    (r"exp(ort)?\s+pos", (("exp", "position"),)),
+    (r"exp(ort)?\s+param", (("exp", "parameter"),)),
+    (r"exp(ort)?\s", (("exp", "export"),)),
+)
+_GFX9: tuple[Row, ...] = (
+    (SCALAR, (("lgkm", "scalar"),)),
+    (r"s_sendmsg", (("lgkm", "message"),)),
+    *EXPORTS,
+    (GDS, (("lgkm", "gds"), ("exp", "gds"))),
+    (r"ds_", (("lgkm", "lds"),)),
+    (r"flat_", (("vm", "flat"), ("lgkm", "flat"))),
+    (r"buffer_(inv|wbinv)", ()),
+    (MEMORY, (("vm", "vector"),)),
+)
+_WRITES10 = r"\S*(store|wb|atomic(?!.*\bglc\b))"  # after the unit's name; `glc`: the old value is returned
+_GFX10: tuple[Row, ...] = (
+    (SCALAR, (("lgkm", "scalar"),)),
+    (r"s_sendmsg_rtn", (("lgkm", "message"),) * 2),
+    (r"s_sendmsg", (("lgkm", "message"),)),
+    *EXPORTS,
+    DIRECT,
+    (GDS, (("lgkm", "gds"), ("exp", "gds"))),
+    (r"ds_", (("lgkm", "lds"),)),
+    (r"flat_" + _WRITES10, (("vs", "flat"), ("lgkm", "flat"))),
+    (r"flat_", (("vm", "flat"), ("lgkm", "flat"))),
+    (r"buffer_(inv|gl[012]\w*_inv|wbinv)", ()),
+    (MEMORY + _WRITES10, (("vs", "vector"),)),
+    (MEMORY, (("vm", "vector"),)),
+)
+_PREFETCH: Row = (r"\S*_prefetch", ())
+_BARRIER = r"s_(get_barrier_state|barrier_(signal_isfirst|leave))"  # they return a value like a scalar load
+_WRITES12 = r"\S*(store|wb|atomic(?!.*\bth:TH_ATOMIC_\w*RETURN))"
+_MEMORY12 = r"(t?buffer|global|scratch|image|cluster)_"
+_GFX12: tuple[Row, ...] = (
+    _PREFETCH,
+    (SCALAR, (("km", "scalar"),)),
+    (_BARRIER, (("km", "scalar"),)),
+    (r"s_sendmsg_rtn", (("km", "message"),) * 2),
+    (r"s_sendmsg", (("km", "message"),)),
+    *EXPORTS,
+    DIRECT,
+    (r"ds_", (("ds", "lds"),)),
+    (r"flat_" + _WRITES12, (("store", "flat"), ("ds", "flat"))),
+    (r"flat_", (("load", "flat"), ("ds", "flat"))),
+    (r"image_bvh", (("bvh", "vector"),)),
+    (r"image_(sample|gather|msaa|get_lod)", (("sample", "vector"),)),
+    (_MEMORY12 + _WRITES12, (("store", "vector"),)),
+    (_MEMORY12, (("load", "vector"),)),
+)
+_GFX1250: tuple[Row, ...] = (
+    _PREFETCH,
+    (r"(global|cluster|buffer)_\S*async_", (("async", "async"), ("x", "vector"))),
+    (r"ds_\S*async_", (("async", "async"),)),
+    (r"tensor_(load|store)", (("tensor", "tensor"),)),
+    (r"global_inv", (("load", "vector"),)),  # caches are cleaned without an address
+    (r"global_wb", (("store", "vector"),)),
+    *(  # what has an address is translated: xcnt counts vector and scalar memory alike
+        (pattern, (*raised, ("x", "scalar" if pattern == SCALAR else "vector")))
+        if pattern == SCALAR or pattern.startswith(("flat_", "image_", _MEMORY12))
+        else (pattern, raised)
+        for pattern, raised in _GFX12
+    ),
+)
+_MARKS = re.compile(r"s_wait_(x|async|tensor)cnt|tensor_(load|store)|(global|cluster|ds)_\w*_?async_")
+
+_ORDER10 = ("vs", "vm", "lgkm", "exp")
+_ORDER12 = ("bvh", "exp", "sample", "km", "store", "load", "tensor", "async", "x", "ds")
+GFX9 = generation(
+    "gfx9",
+    ("lgkm", "vm", "exp"),
+    _GFX9,
+    _one_instruction({"vm": ((0, 4), (14, 2)), "exp": ((4, 3),), "lgkm": ((8, 4),)}),
+)
+GFX10 = generation(
+    "gfx10",
+    _ORDER10,
+    _GFX10,
+    _one_instruction({"vm": ((0, 4), (14, 2)), "exp": ((4, 3),), "lgkm": ((8, 6),)}),
+)
+GFX11 = generation(
+    "gfx11",
+    _ORDER10,
+    _GFX10,
+    _one_instruction({"vm": ((10, 6),), "exp": ((0, 3),), "lgkm": ((4, 6),)}),
+)
+GFX12 = generation("gfx12", _ORDER12, _GFX12, _one_a_counter)
+GFX1250 = generation("gfx1250", _ORDER12, _GFX1250, _one_a_counter)
+
+
+def is_gfx1250(texts: tuple[str, ...]) -> bool:
+    """Whether a program has instructions that only this member of gfx12 knows."""
+    return any(_MARKS.match(text) for text in texts)
+
+
+def generation_of(gfxip: int, target: str, texts: tuple[str, ...]) -> Generation:
+    """Return the rules of a major version; a program with instructions of gfx1250 counts as one."""
+    if gfxip >= 12:
+        return GFX1250 if "1250" in target or is_gfx1250(texts) else GFX12
+    return {10: GFX10, 11: GFX11}.get(gfxip, GFX9)

@@ -1,0 +1,274 @@
+"""What a capture holds: its facts, its waves, and its tables; and what analyses of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from rcv_py.analysis.core.cost_columns import all_lines
+from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.health.capture_health import problems
+from rcv_py.analysis.health.check import check_waves
+from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
+from rcv_py.api.arguments import Waves, index_row, index_rows, is_population, one_of
+from rcv_py.api.table import Answer, Table, of_rows
+from rcv_py.api.waves import DEFAULT_GB, OF_WAVES, Wave, WaveCache, batch_table, in_order, wave_table
+from rcv_py.base.errors import UsageError
+from rcv_py.base.problems import Problem
+from rcv_py.base.text import plural
+from rcv_py.export.tables import TABLES
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.run_files import run_facts
+from rcv_py.model.ids import WaveId
+from rcv_py.model.resources import RunFacts
+from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.results import waves as wave_results
+from rcv_py.results.info import info
+from rcv_py.results.tables import PROBLEMS, SOURCES
+
+T = TypeVar("T")
+WaveAnalysis = Callable[[Trace, Sequence[WaveBatch], frozenset[int] | None], T]
+
+
+class CaptureTables:
+    """The waves and tables of a capture."""
+
+    def __init__(
+        self,
+        path: str | PathLike[str] | CaptureEntry,
+        *,
+        memory_gb: float = DEFAULT_GB,
+        workers: int | None = None,
+        run_files: str | PathLike[str] | Iterable[str | PathLike[str]] = (),
+    ) -> None:
+        place = path.path if isinstance(path, CaptureEntry) else Path(path)
+        self.trace: Trace = open_trace(place)
+        self.budget = memory_gb * 1e9  # bytes of waves that are kept, and of a table made of them
+        given = [run_files] if isinstance(run_files, str | PathLike) else run_files
+        self._run_files = tuple(map(Path, given))
+        self._cache = WaveCache(self.trace, self.budget, workers)
+        self._answers: dict[object, Any] = {}
+
+    def __repr__(self) -> str:
+        kernel = f", {self.kernel}" if self.kernel else ""
+        return f"<Capture {self.name}{kernel}: {plural(len(self.trace.waves), 'wave')}>"
+
+    @property
+    def name(self) -> str:
+        """The name of the capture's folder."""
+        return self.trace.name
+
+    @property
+    def path(self) -> Path:
+        """The capture's folder."""
+        return self.trace.path
+
+    @property
+    def kernel(self) -> str:
+        """The kernel with most traced cycles, "" if it is not known."""
+        return self.trace.kernel_name
+
+    @property
+    def facts(self) -> RunFacts:
+        """What the profiler's tables beside the capture say: registers, sizes, the device."""
+        trace, files = self.trace, self._run_files
+        return self._once(
+            "facts", None, lambda: run_facts(trace.path, trace.kernel_name, trace.target, files)
+        )
+
+    def info(self) -> dict[str, Any]:
+        """Return what the capture holds as plain values, as `rcv info --json`; no wave is read."""
+        return info(self.trace)
+
+    # -- waves -------------------------------------------------------------------------------------------
+
+    def wave(self, wave: str | int | WaveId) -> Wave:
+        """Return one wave with its tables `tokens`, `states` and `waits`.
+
+        Raises UsageError for a wave that does not exist or cannot be read.
+        """
+        row = index_row(self.trace, wave)
+        for batch in self._cache.batches([row]):
+            for record in batch.waves:
+                return Wave(self.trace, record)
+        why = self._cache.unreadable.get(row, "its file is missing")
+        text = f"{self.trace.waves.id(row)} could not be read: {why}"
+        raise UsageError(text, hint="The table problems has more.")
+
+    def batches(self, waves: Waves = None) -> Iterator[WaveBatch]:
+        """Yield the waves (None: all), some hundred at a time, in no particular order.
+
+        They stay in memory until the capture's budget is full; what does not fit is read again each time.
+        Waves that cannot be read are left out; the table `problems` lists them from then on.
+        """
+        return self._cache.batches(self.chosen(waves))
+
+    def chosen(self, waves: Waves) -> list[int] | None:
+        """Return the places in the index of the waves that are meant, None for all.
+
+        `working` are those that do the work of the kernel (all if none does), `all` is all of them, and the
+        id of a population stands for those that took its way: see `populations`.  A wave is its name
+        (`se0/simd2/slot5/wv3`), its place in `waves`, or a WaveId; several are a list of these, a mask over
+        the table `waves`, or any table with a column `wave`.  Raises UsageError.
+        """
+        if not is_population(waves):
+            return index_rows(self.trace, waves)
+        try:
+            rows = self.choice(str(waves)).rows
+        except UsageError as error:
+            text = f"{waves!r} does not name a wave, nor a population of waves."
+            raise UsageError(text, hint=error.hint) from None
+        return None if rows is None else sorted(rows)
+
+    def choice(self, waves: str = WORKING) -> WaveChoice:
+        """Return the waves that `working`, `all` or the id of a population stands for; raise UsageError."""
+        return wave_choice(self.ways, waves)
+
+    @property
+    def ways(self) -> Populations:
+        """The ways that waves took through the code: the result that `populations` makes a table of."""
+        return self._once("ways", None, lambda: populations(self.trace, self.batches()))
+
+    def populations(self) -> Answer[Populations]:
+        """Return the ways that waves took through the code, and which work: `rcv waves --populations`.
+
+        The argument `waves` of analyses takes their ids; reads all waves.
+        """
+        facts = wave_results.population_facts(self.trace, self.ways)
+        return Answer.of(wave_results.population_table(self.ways), self.ways, facts)
+
+    # -- tables; cycles are on one clock for the whole capture ---------------------------------------------
+
+    @property
+    def code(self) -> Table:
+        """The program: one row a line, with its costs over all traced waves and its source."""
+        return self._table("code")
+
+    @property
+    def waves(self) -> Table:
+        """One row a traced wave; no wave file is opened for it."""
+        return self._table("waves")
+
+    @property
+    def occupancy(self) -> Table:
+        """One row for each time a wave began or ended, anywhere on the traced shader engines."""
+        return self._table("occupancy")
+
+    @property
+    def events(self) -> Table:
+        """Dispatches, hardware events, markers and values of shader data, by time."""
+        return self._table("events")
+
+    @property
+    def counters(self) -> Table:
+        """One row a sample of a hardware counter."""
+        return self._table("counters")
+
+    def tokens(self, waves: Waves = None) -> Table:
+        """One row an executed instruction, wave after wave, in order of time."""
+        return self._table("tokens", waves)
+
+    def states(self, waves: Waves = None) -> Table:
+        """One row a segment of a wave's timeline: what the wave was doing."""
+        return self._table("states", waves)
+
+    def waits(self, waves: Waves = None) -> Table:
+        """One row for each executed wait and each instruction that it waited for."""
+        return self._table("waits", waves)
+
+    def parts(self, name: Literal["tokens", "states", "waits"], waves: Waves = None) -> Iterator[Table]:
+        """Yield `tokens`, `states` or `waits` piece by piece, for captures larger than memory."""
+        one_of("name", name, OF_WAVES)
+        return (batch_table(self.trace, name, batch) for batch in self.batches(waves) if batch.waves)
+
+    @property
+    def markers(self) -> MarkerSpans:
+        """Scopes and points of markers; waves are read for them if there is any shader data."""
+        return self._once(
+            "markers", None, lambda: marker_spans(self.trace, self._all() if self._has_data else ())
+        )
+
+    @property
+    def sources(self) -> Table:
+        """The source files that instructions come from; `Capture.source` gives the lines of one."""
+        rows = [
+            (file.path, len(file.lines or ()), file.lines is not None, file.note)
+            for file in self.trace.sources
+        ]
+        return of_rows(SOURCES, rows)
+
+    def source(self, path: str) -> tuple[str, ...]:
+        """Return the lines of a source file by its path, or the end of it; UsageError if there is no copy."""
+        files = [file for file in self.trace.sources if file.path == path or file.path.endswith(f"/{path}")]
+        if len(files) != 1 or files[0].lines is None:
+            why = "several files end so" if len(files) > 1 else "the capture holds no copy of it"
+            text = f"{path} cannot be shown: {why}."
+            raise UsageError(text, hint="The table sources lists what there is.")
+        return files[0].lines
+
+    @property
+    def problems(self) -> Table:
+        """What is wrong with the capture's files, and the waves that could not be read so far."""
+        lost = sorted(self._cache.unreadable.items())
+        rows = [("warning", str(self.trace.waves.id(row)), text, "") for row, text in lost]
+        return _problems(problems(self.trace), rows)
+
+    def verify(self) -> Table:
+        """Read every wave and return what contradicts itself, as `rcv info --check` does."""
+        return self._once("verify", None, lambda: _problems(check_waves(self.trace, self.batches())))
+
+    # -- what methods share --------------------------------------------------------------------------------
+
+    def _table(self, name: str, waves: Waves = None) -> Table:
+        table = TABLES[name]
+
+        def make() -> Table:
+            if table.whole is None:
+                return wave_table(self.trace, name, self._all(waves), self.budget)
+            return Table(table.whole(self.trace, self.markers if name == "events" else None), spec=table.spec)
+
+        return self._once(name, waves, make)
+
+    def _once(self, key: object, waves: Waves, make: Callable[[], T]) -> T:
+        """Return what was made before for all waves or for waves with a name, else make it."""
+        if isinstance(waves, str):  # a population that all waves are of is kept as all waves are
+            key = key if self.chosen(waves) is None else (key, waves)
+        elif waves is not None:
+            return make()
+        if key not in self._answers:
+            self._answers[key] = make()
+        answer: T = self._answers[key]
+        return answer
+
+    def _explained(self, analysis: WaveAnalysis[T], waves: Waves) -> T:
+        """Return an analysis of all waves that explains some of them."""
+        return self._once(analysis, waves, lambda: analysis(self.trace, self._all(), self._rows(waves)))
+
+    def _rows(self, waves: Waves) -> frozenset[int] | None:
+        """Rows of the wave index that are meant, None for all."""
+        rows = self.chosen(waves)
+        return None if rows is None else frozenset(rows)
+
+    def _all(self, waves: Waves = None) -> tuple[WaveBatch, ...]:
+        return in_order(self.batches(waves))
+
+    def _counted(self, waves: Waves) -> Trace:
+        """The trace with the totals of some waves; as it is for all of them."""
+        if self.chosen(waves) is None:
+            return self.trace
+        stats = all_lines(self._all(waves), len(self.trace.code))
+        return replace(self.trace, code=stats.on(self.trace.code))
+
+    @property
+    def _has_data(self) -> bool:
+        return any(len(data.time) for data in self.trace.shader_data)
+
+
+def _problems(found: Iterable[Problem], more: Collection[tuple[str, str, str, str]] = ()) -> Table:
+    """One row a problem, then rows of severity, where, text and hint."""
+    rows = [(str(problem.severity), problem.where, problem.text, problem.hint) for problem in found]
+    return of_rows(PROBLEMS, [*rows, *more])

@@ -1,0 +1,168 @@
+"""How places and numbers of a capture read in a report: cells, columns, tables, and the names of anchors.
+
+Places are written so that the window's *Go to place* finds them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.export.report.inputs import ReportInputs
+from rcv_py.export.report.model import Cell, Heading, Table
+from rcv_py.model.ids import WaveId
+from rcv_py.model.trace import Trace
+from rcv_py.results import table as results
+from rcv_py.results.field import At, Field
+from rcv_py.results.places import with_short_sources
+from rcv_py.results.unit import INSTRUCTION, ROW, ROW_OR_NONE, SHARE, SOURCE
+
+NOTHING = Cell("")
+
+
+def place_text(
+    wave: WaveId | None = None, line: int | None = None, hit: int | None = None, cycle: int | None = None
+) -> str:
+    """Return `se0/simd2/slot5/wv3:line 118#7@126704`; any part may be absent, a hit needs a line."""
+    at = "" if line is None else f":line {line}"
+    when = "" if cycle is None else f"@{cycle}"
+    return f"{wave or ''}{at}{'' if hit is None or not at else f'#{hit}'}{when}"
+
+
+def line_anchor(line: int) -> str:
+    """The name of a code line inside a report."""
+    return f"line-{line}"
+
+
+def wave_anchor(wave: WaveId) -> str:
+    """The name of a wave inside a report; it is spelt like the wave's file."""
+    return f"wave-se{wave.se}-sm{wave.simd}-sl{wave.slot}-wv{wave.wid}"
+
+
+def cycle_anchor(cycle: int, wave: WaveId | None = None) -> str:
+    """The name of a moment inside a report, of a wave if there is one: `wave-se3-sm1-sl0-wv0@126704`."""
+    return f"{wave_anchor(wave) if wave is not None else ''}@{cycle}"
+
+
+def number(value: float | None, link: str = "", anchor: str = "") -> Cell:
+    """Return a cell with a whole number, grouped by thousands; None is not known."""
+    return NOTHING if value is None else Cell(f"{value:,}", anchor, link, float(value))
+
+
+def share(part: float | None, total: float) -> Cell:
+    """Return a cell with a share in percent and a bar as long; None is not known."""
+    if part is None:
+        return NOTHING
+    if not total:
+        return Cell("", value=0.0)
+    value = part / total
+    text = f"{100 * value:.1f} %" if value >= 0.0005 or value == 0 else "<0.1 %"
+    return Cell(text, value=value, share=min(1.0, max(0.0, value)))
+
+
+def code(text: str, link: str = "", anchor: str = "", tip: str = "") -> Cell:
+    """Return a cell with text of the program."""
+    return Cell(text, anchor, link, is_code=True, tip=tip)
+
+
+class Column(NamedTuple):
+    """A column of a table: its heading, and a cell a row."""
+
+    heading: Heading
+    cells: Sequence[Cell]
+
+
+def table(*columns: Column, caption: str = "", is_folded: bool = False) -> Table:
+    """Return a table of columns that are equally long."""
+    rows = zip(*(column.cells for column in columns), strict=True)
+    return Table(tuple(column.heading for column in columns), tuple(rows), caption, is_folded)
+
+
+def column(title: str, cells: Iterable[Cell], tip: str = "", *, is_number: bool = False) -> Column:
+    """Return a column of cells that only this report has."""
+    return Column(Heading(title, is_number, tip), tuple(cells))
+
+
+def texts(title: str, values: Iterable[str], tip: str = "") -> Column:
+    """Return a column of texts."""
+    return column(title, map(Cell, values), tip)
+
+
+def numbers(title: str, values: Iterable[float | None], tip: str = "") -> Column:
+    """Return a column of whole numbers."""
+    return column(title, map(number, _plain(values)), tip, is_number=True)
+
+
+def shares(title: str, parts: Iterable[float | None], total: float, tip: str = "") -> Column:
+    """Return a column of shares of a total."""
+    return column(title, (share(part, total) for part in _plain(parts)), tip, is_number=True)
+
+
+def lines(inputs: ReportInputs, title: str, rows: Iterable[int], tip: str = "") -> Column:
+    """Return a column of links to code lines; nothing for -1."""
+    size = len(inputs.trace.code)
+    links = (number(row, line_anchor(row)) if 0 <= row < size else NOTHING for row in rows)
+    return column(title, links, tip, is_number=True)
+
+
+def places(rows: Iterable[int]) -> Column:
+    """Return a column of code lines that links lead to."""
+    return column("line", (number(row, anchor=line_anchor(row)) for row in rows), is_number=True)
+
+
+def instructions(
+    inputs: ReportInputs, title: str, rows: Iterable[int], guesses: Iterable[bool] = ()
+) -> Column:
+    """Return a column of instructions with their source places; a guess says that it is one."""
+    trace, guess = inputs.trace, iter(guesses)
+
+    def cell(row: int, is_guess: bool) -> Cell:
+        if not 0 <= row < len(trace.code):
+            return NOTHING
+        text = f"{trace.code.text[row]}{beside(trace, row)}"
+        return code(f"perhaps {text}", tip="A guess: one of several that fit.") if is_guess else code(text)
+
+    return column(title, (cell(row, next(guess, False)) for row in rows))
+
+
+def sources(inputs: ReportInputs, rows: Iterable[int]) -> Column:
+    """Return a column of where code lines came from: short, with the whole path as a tip."""
+    return column("source", (code(inputs.short_sources[row], tip=inputs.sources[row]) for row in rows))
+
+
+def declared(field: Field, values: Iterable[Any]) -> Column:
+    """Return a column that a result declares."""
+    heading = Heading(field.title, field.is_number, field.sentence)
+    return Column(heading, tuple(_cell(field, value) for value in _plain(values)))
+
+
+def report_table(result: results.Table, trace: Trace, caption: str = "") -> Table:
+    """Return a result: the fields that reports show, of all of its rows."""
+    shown = with_short_sources(result, trace)
+    records = shown.records()
+    columns = [
+        declared(field, [record[field.name] for record in records] if field.of is None else records)
+        for field in shown.fields(At.REPORT)
+    ]
+    return table(*columns, caption=caption)
+
+
+def _plain(values: Iterable[Any]) -> Iterable[Any]:
+    return values.tolist() if isinstance(values, np.ndarray) else values
+
+
+def _cell(field: Field, value: Any) -> Cell:
+    """The value of a field, or all values of its row where its text is made of them."""
+    if field.of is not None:
+        return Cell(field.of(value))
+    if value is None or (field.kind is ROW_OR_NONE and value < 0):
+        return NOTHING
+    if field.kind is SHARE:
+        return share(value, 1.0)
+    if field.kind in (INSTRUCTION, SOURCE):
+        return code(value)
+    link = line_anchor(value) if field.kind in (ROW, ROW_OR_NONE) else ""
+    return Cell(field.text(value), link=link, value=float(value) if field.is_number else None)

@@ -1,0 +1,201 @@
+"""Sections about the capture itself: how far to trust it, what was recorded, how to get the numbers again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from itertools import chain
+from math import prod
+
+from rcv_py import __version__
+from rcv_py.analysis.health.capture_health import CHECKED, HealthNote, command_line, verdict
+from rcv_py.analysis.health.input_yaml import input_yaml
+from rcv_py.base.text import count, nanoseconds, plural
+from rcv_py.export.report.cells import line_anchor, place_text, table, texts
+from rcv_py.export.report.inputs import ReportInputs
+from rcv_py.export.report.model import Listing, Note, Part, Prose, Section, Subheading
+from rcv_py.model.resources import AgentFacts, KernelResources
+from rcv_py.model.trace import INFERRED
+
+YAML_CAPTION = "A ready input.yaml for rocprofv3, which records the same kernel again"
+MAX_COMMAND = 70  # characters that may have a comment after them
+_TRACE = "the capture"
+_REGISTERS = (("vgprs", "VGPR"), ("accum_vgprs", "AGPR"), ("sgprs", "SGPR"))
+_COMMANDS = (
+    ("report {} --out report.html", "this report"),
+    ("triage {}", "the findings"),
+    ("check {}", "the capture's health"),
+    ("summary {}", "activity, states, occupancy"),
+    ("causes {}", "why cycles were spent"),
+    ("hotspot {} --by class", "costs by class; also by line, source and kind"),
+    ("waits {}", "waits and what they waited for"),
+    ("loops {}", "loops, phases, iterations"),
+    ("occupancy {} --limits", "registers and room for waves"),
+    ("export {} --to perfetto --out trace.pftrace", "the timeline for ui.perfetto.dev"),
+    ("export {} --to csv --out tables", "every table for a spreadsheet"),
+)
+_ANCHORS = (
+    "Lines, waves and moments are anchors of this page: #line-1709, #wave-se3-sm1-sl0-wv0, "
+    "#wave-se3-sm1-sl0-wv0@126704, #@126704. The window goes to an anchor, or to a place as the tables "
+    "print it, with --goto, and with Go to place (Ctrl+G)."
+)
+_RECORD = (
+    "The input file sets what this capture was recorded with, and over it what its health asks for. "
+    "Choose another file name where one is there already."
+)
+
+Fact = tuple[str, str, str]  # name, value, where it is from
+
+
+def health(inputs: ReportInputs) -> Section:
+    """Every doubt with its numbers, what it means and what mends it; then what was wrong with files."""
+    notes, trace = inputs.health, inputs.trace
+    parts = [part for note in notes for part in _note(note)]
+    parts += [Note(str(problem), problem.severity.value) for problem in trace.problems]
+    missing = [text for batch in inputs.batches for _, text in batch.missing]
+    if missing:
+        parts.append(Note(f"{plural(len(missing), 'wave')} could not be read. {missing[0]}", "warning"))
+    if not parts:
+        parts.append(Prose("Nothing speaks against the numbers."))
+    parts.append(Prose(f"{', '.join(CHECKED)}.", "Looked at", is_quiet=True))
+    if trace.has_thread_trace or notes:
+        lines = (f"# {command_line()}", *input_yaml(trace, notes).splitlines())
+        parts.append(Listing(lines, "yaml", YAML_CAPTION))
+    return Section("health", "How far to trust it", parts, f"Capture health: {verdict(notes)}.")
+
+
+def _note(note: HealthNote) -> Iterator[Part]:
+    yield Subheading(note.title, f"health-{note.name}")
+    yield Note(note.consequence, note.severity.value)
+    yield table(
+        texts("shown by", (fact.name for fact in note.evidence)),
+        texts("value", (fact.text for fact in note.evidence)),
+    )
+    yield Prose(note.remedy, "What mends it")
+    if note.settings:
+        settings = ", ".join(f"{name}: {value}" for name, value in note.settings.items())
+        yield Prose(settings, "Settings of rocprofv3")
+
+
+def configuration(inputs: ReportInputs) -> Section:
+    """Facts in three columns: what, value, told by."""
+    facts = [fact for fact in _facts(inputs) if fact[1].strip()]
+    columns = zip(("what", "value", "told by"), zip(*facts, strict=True), strict=True)
+    parts: list[Part] = [table(*(texts(title, values) for title, values in columns))]
+    if inputs.facts is not None:
+        parts += [Note(text) for text in inputs.facts.notes]
+    return Section("configuration", "Configuration", parts)
+
+
+def _facts(inputs: ReportInputs) -> Iterator[Fact]:
+    trace, facts = inputs.trace, inputs.facts
+    yield "Capture", trace.name, _TRACE
+    yield "Folder", str(trace.path.absolute()), ""
+    yield "Kernel", trace.kernel_name, _TRACE
+    yield "Device", trace.target, trace.target_from if trace.target_from == INFERRED else _TRACE
+    if facts is not None and facts.agent is not None:
+        yield "Device has", _agent(facts.agent), facts.agent.file
+    if facts is not None and facts.kernel is not None:
+        yield from _launch(facts.kernel)
+    for dispatch in trace.dispatches[:1]:
+        size = _three(dispatch.workgroup_size)
+        text = f"workgroup {size}, {dispatch.vgprs} VGPR, {dispatch.sgprs} SGPR, LDS {dispatch.lds_size}"
+        yield "Dispatch", text, _TRACE
+    for fact in inputs.summary.facts:
+        if fact.id != "kernel":
+            yield fact.name, " · ".join(filter(None, (fact.text, fact.of))), _TRACE
+    yield from _times(inputs)
+    if facts is not None and facts.command:
+        yield "Program", " ".join(facts.command), facts.command_file
+    yield "Format", trace.version, _TRACE
+    yield "Report by", f"rcv {__version__}", ""
+
+
+def _times(inputs: ReportInputs) -> Iterator[Fact]:
+    trace = inputs.trace
+    if trace.clock.shader_hz:
+        yield "Shader clock", f"{trace.clock.shader_hz / 1e9:.3f} GHz", "clock samples of the capture"
+    if trace.has_times:
+        ns = trace.clock.ns(trace.span.width)
+        lasted = f", {nanoseconds(ns)}" if ns is not None else ""
+        text = f"cycles {trace.span}, {count(trace.span.width)} cycles{lasted}"
+        yield "Time span", text, "the index of waves"
+    tokens = sum(len(batch.line) for batch in inputs.batches)
+    if tokens:
+        yield "Instructions executed", f"{count(tokens)} in {plural(inputs.waves, 'wave')}", "wave files"
+
+
+def _agent(agent: AgentFacts) -> str:
+    parts = (
+        f"{count(agent.cus)} compute units" if agent.cus else "",
+        f"{agent.simds_per_cu} SIMDs each" if agent.simds_per_cu else "",
+        f"{agent.waves_per_simd} waves a SIMD" if agent.waves_per_simd else "",
+        f"waves of {agent.wave_size} lanes" if agent.wave_size else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+def _launch(kernel: KernelResources) -> Iterator[Fact]:
+    """The table of launches counts grids in threads."""
+    grid, workgroup = kernel.grid, kernel.workgroup
+    if min(grid) > 0:
+        groups = ""
+        if min(workgroup) > 0:
+            n = prod(-(-threads // size) for threads, size in zip(grid, workgroup, strict=True))
+            groups = f", {plural(n, 'workgroup')}"
+        yield "Grid", f"{_three(grid)} threads{groups}", kernel.file
+    if min(workgroup) > 0:
+        yield "Workgroup", f"{_three(workgroup)} threads", kernel.file
+    registers = [(getattr(kernel, field), name) for field, name in _REGISTERS]
+    text = ", ".join(f"{count(value)} {name}" for value, name in registers if value >= 0)
+    yield "Registers", text, kernel.file
+    if kernel.lds >= 0:
+        yield "LDS", f"{count(kernel.lds)} bytes a workgroup", kernel.file
+    if kernel.scratch >= 0:
+        yield "Scratch", f"{count(kernel.scratch)} bytes a lane", kernel.file
+
+
+def _three(sizes: tuple[int, int, int]) -> str:
+    return " × ".join(map(count, sizes))
+
+
+def how_to(inputs: ReportInputs) -> Section:
+    """Commands that print the numbers of this report, open its places, and record the kernel again."""
+    path = shlex.quote(str(inputs.trace.path.absolute()))
+    program = inputs.facts.command if inputs.facts is not None else ()
+    record = command_line(shlex.join(program)) if program else command_line()
+    yaml = f"rcv check {path} --yaml > input.yaml"
+    parts = (
+        _listing([(f"rcv {command.format(path)}", text) for command, text in _COMMANDS]),
+        Subheading("Open a place in the window"),
+        Prose(_ANCHORS),
+        _listing(_places(inputs, path)),
+        Subheading("Record it again"),
+        Prose(_RECORD),
+        _listing([(yaml, "the file below How far to trust it"), (record, "")]),
+    )
+    return Section("how", "How to get these numbers again", parts)
+
+
+def _places(inputs: ReportInputs, path: str) -> list[tuple[str, str]]:
+    """How to open the line with most cost, and the first wave."""
+    commands = [(f"rcv view {path}", "the window")]
+    costs = inputs.costs.cost
+    if costs.any():
+        anchor = line_anchor(int(costs.argmax()))
+        commands.append((f"rcv view {path} --goto {anchor}", "the most expensive line"))
+    explained = (wave for wave in inputs.all_waves if inputs.rows is None or wave.row in inputs.rows)
+    wave = next(explained, None)
+    if wave is not None:
+        place = place_text(wave.id, cycle=wave.begin)
+        commands.append((f"rcv view {path} --goto {place}", "a wave and a moment of it"))
+    return commands
+
+
+def _listing(commands: list[tuple[str, str]]) -> Listing:
+    """Commands with what they are for: after them, or above them if they are long."""
+    width = max(len(command) for command, _ in commands)
+    if width <= MAX_COMMAND:
+        return Listing(tuple(f"{line.ljust(width)}  # {text}" if text else line for line, text in commands))
+    lines = [[f"# {text}", line] if text else [line] for line, text in commands]
+    return Listing(tuple(chain.from_iterable(lines)))

@@ -1,0 +1,186 @@
+"""What was recorded beside the waves: counters, memory instructions of the sibling SIMD, shader data, states.
+
+Each reader returns what can be used and never raises: the rest becomes a Problem.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from rcv_py.base.problems import Affects, Problems
+from rcv_py.formats.input.columns import fit, frozen, int_column, whole_number
+from rcv_py.formats.input.files import try_json
+from rcv_py.formats.uiout.folder import Listing
+from rcv_py.formats.uiout.index import ChunkFile
+from rcv_py.formats.uiout.shapes import number_rows, numbered, ordered, tell_skipped
+from rcv_py.model.device import CounterSamples, OtherSimd, ShaderData, SpmSeries, StateCurve
+
+_COUNTERS = re.compile(r"se(\d{1,4})_perfcounter\.json")
+_COUNTER_COLUMNS = 7  # time, four values, cu, bank
+_SPM = "spm.json"
+_STATES = re.compile(r"wstates(\d)\.json")
+_OTHER_SIMD_COLUMNS = ("time", "duration", "category")
+_SHADER_COLUMNS = ("time", "value", "cu", "simd", "wave_id", "flags")
+_MAX_COLUMNS = 16  # of a table with a schema
+
+
+def read_counters(
+    files: Listing, offsets: Mapping[int, int], problems: Problems
+) -> tuple[CounterSamples, ...]:
+    """Return the samples of se<S>_perfcounter.json of every shader engine that has one; times are aligned."""
+    samples = []
+    for match in files.matching(_COUNTERS):
+        name, se = match.group(), int(match[1])
+        data = try_json(files.path, name, problems, (Affects.COUNTERS,))
+        rows = data.get("data") if isinstance(data, dict) else data
+        table, skipped = number_rows(rows, _COUNTER_COLUMNS, _COUNTER_COLUMNS)
+        tell_skipped(problems, name, skipped, "sample")
+        if len(table):
+            samples.append(
+                CounterSamples(
+                    se,
+                    frozen(table[:, 0] + offsets.get(se, 0)),
+                    frozen(np.clip(table[:, 1:5], -(1 << 31), (1 << 31) - 1).astype(np.int32)),
+                    _small(table[:, 5]),
+                    _small(table[:, 6]),
+                )
+            )
+        elif data is not None:
+            _tell_no_samples(problems, name)
+    return tuple(sorted(samples, key=lambda one: one.se))
+
+
+def read_spm(files: Listing, problems: Problems) -> tuple[SpmSeries, ...]:
+    """Return the series of spm.json in file order; the time deltas are summed up, not aligned."""
+    if _SPM not in files:
+        return ()
+    data = try_json(files.path, _SPM, problems, (Affects.COUNTERS,))
+    series, skipped = [], 0
+    for counter, about in data.items() if isinstance(data, dict) else ():
+        names = about.get("dimensions") if isinstance(about, dict) else None
+        is_xcc = isinstance(names, list) and names[:1] == ["XCC"]
+        for place, instances in numbered(about.get("values") if isinstance(about, dict) else None):
+            for instance, rows in numbered(instances):
+                table, bad = number_rows(rows, 2, 2)
+                skipped += bad
+                if len(table):
+                    time, value = np.cumsum(table[:, 0]), table[:, 1].astype(np.float64)
+                    series.append(SpmSeries(counter, place, instance, frozen(time), frozen(value), is_xcc))
+    if not series and data is not None:
+        _tell_no_samples(problems, _SPM)
+    tell_skipped(problems, _SPM, skipped, "sample")
+    return tuple(series)
+
+
+def _tell_no_samples(problems: Problems, name: str) -> None:
+    hint = "Nothing was counted, or recording was cut short; record the trace again."
+    problems.inform(name, f"{name} holds no counter sample that can be used.", hint, Affects.COUNTERS)
+
+
+def read_other_simd(
+    files: Listing,
+    chunks: tuple[ChunkFile, ...],
+    simd_of: Mapping[int, int],
+    offsets: Mapping[int, int],
+    problems: Problems,
+) -> tuple[OtherSimd, ...]:
+    """Return one table a file other_simd_se<SE>_<i>.json (gfx11 and later), sorted by time, times aligned.
+
+    `simd_of` is the SIMD that a shader engine traced; the records belong to its sibling (number with the
+    last bit flipped), -1 if the engine traced none.
+    """
+    found = []
+    for chunk, rows, data in _tables(
+        files, chunks, problems, "instructions", _OTHER_SIMD_COLUMNS, min_columns=2
+    ):
+        table = rows[np.argsort(rows[:, 0], kind="stable")]
+        traced = simd_of.get(chunk.se, -1)
+        found.append(
+            OtherSimd(
+                chunk.se,
+                whole_number(data.get("wgp"), -1),
+                traced ^ 1 if traced >= 0 else -1,
+                frozen(table[:, 0] + offsets.get(chunk.se, 0)),
+                frozen(np.maximum(table[:, 1], 0)),
+                frozen(np.clip(table[:, 2], 0, 255).astype(np.uint8)),
+            )
+        )
+    return tuple(found)
+
+
+def read_shader_data(
+    files: Listing, chunks: tuple[ChunkFile, ...], offsets: Mapping[int, int], problems: Problems
+) -> tuple[ShaderData, ...]:
+    """Return the values that s_ttracedata wrote to shaderdata_<SE>_<i>.json, one table a shader engine.
+
+    Its files follow each other, records are in file order, times aligned.  Records are never sorted: payload
+    words follow their header in the file, also at equal times.
+    """
+    parts: dict[int, list[np.ndarray]] = {}
+    in_time = sorted(chunks, key=lambda chunk: (chunk.se, chunk.begin))
+    for chunk, part, _ in _tables(files, in_time, problems, "records", _SHADER_COLUMNS):
+        parts.setdefault(chunk.se, []).append(part)
+    tables = {se: np.concatenate(part) for se, part in parts.items()}
+    return tuple(
+        ShaderData(
+            se,
+            frozen(table[:, 0] + offsets.get(se, 0)),
+            frozen((table[:, 1] & 0xFFFFFFFF).astype(np.uint32)),
+            *(_small(column) for column in table[:, 2:6].T),
+        )
+        for se, table in tables.items()
+    )
+
+
+def _tables(
+    files: Listing,
+    chunks: Iterable[ChunkFile],
+    problems: Problems,
+    key: str,
+    columns: tuple[str, ...],
+    *,
+    min_columns: int = 0,
+) -> Iterator[tuple[ChunkFile, np.ndarray, dict[str, Any]]]:
+    """Yield each file that can be read, its rows under `key` in the order of `columns`, and its content."""
+    for chunk in chunks:
+        data = try_json(files.path, chunk.file, problems)
+        if isinstance(data, dict):
+            table, skipped = number_rows(data.get(key), min_columns or len(columns), _MAX_COLUMNS, 0)
+            tell_skipped(problems, chunk.file, skipped, key.removesuffix("s"))
+            yield chunk, ordered(table, data.get(f"{key}_schema"), columns), data
+
+
+def read_state_curves(files: Listing, problems: Problems) -> tuple[StateCurve, ...]:
+    """Return how many traced waves were in a state, as the writer counted in wstates<K>.json.
+
+    Times are not aligned, since the file mixes engines.
+    """
+    curves = []
+    for match in files.matching(_STATES):
+        data = try_json(files.path, match.group(), problems)
+        curve = _state_curve(int(match[1]), data)
+        if curve is not None:
+            curves.append(curve)
+        elif data is not None:
+            tell_skipped(problems, match.group(), 1, "curve")
+    return tuple(curves)
+
+
+def _state_curve(state: int, data: object) -> StateCurve | None:
+    if not isinstance(data, dict):
+        return None
+    time, waves = data.get("time"), data.get("state", data.get("data"))
+    if not isinstance(time, list) or not isinstance(waves, list) or len(time) != len(waves):
+        return None
+    try:
+        return StateCurve(state, fit(int_column(time), np.int64), fit(int_column(waves), np.int32))
+    except (TypeError, ValueError):
+        return None
+
+
+def _small(column: np.ndarray) -> np.ndarray:
+    return frozen(np.clip(column, -1, 32767).astype(np.int16))

@@ -1,0 +1,188 @@
+"""Hit rate of L2 and traffic of memory, by counters that `rocprofv3 --pmc` recorded, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.counters.pmc.decision import Decision, missing
+from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc_lines, ratio, share, span
+from rcv_py.base.text import byte_size, short_count, short_kernel
+from rcv_py.results import json_types
+from rcv_py.results.common import OF
+from rcv_py.results.field import At, Field, only, rows, unknown
+from rcv_py.results.table import Spec, Table
+from rcv_py.results.unit import COUNT, NOTE, NUMBER, SHARE, TEXT, WHOLE, choice, texts
+
+_NUMBER = replace(NUMBER, digits=None)
+_SHARE = replace(SHARE, digits=None)
+_BOUND = replace(_NUMBER, json=lambda sentence: json_types.maybe(NUMBER.json(sentence)))
+_OR_NULL = replace(TEXT, json=lambda sentence: json_types.maybe(TEXT.json(sentence)))
+_COUNTED = {
+    "hits": "Requests that found their line in L2",
+    "misses": "Requests that did not",
+    "requests": "Requests to L2",
+    "l1_reads": "Reads that L1 sent to L2",
+    "reads": "Reads from memory",
+    "reads_32": "Reads from memory of 32 bytes",
+    "reads_64": "Reads from memory of 64 bytes",
+    "reads_96": "Reads from memory of 96 bytes",
+    "reads_128": "Reads from memory of 128 bytes",
+    "bubbles": "Reads of 128 bytes as gfx942 counts them",
+    "dram_reads": "Reads from the memory of the device itself",
+    "writes": "Writes to memory",
+    "writes_64": "Writes to memory of 64 bytes",
+}
+_RANGES = {
+    "read": "bytes that were read from memory a dispatch, in bytes",
+    "written": "bytes that were written to memory a dispatch, in bytes",
+    "over_fetch": "bytes read through ideal bytes; null without --ideal-mb",
+    "hit_rates": "L2 hit rate of a dispatch, from 0 to 1",
+}
+_BOUNDS = {"least": "Lower bound of", "most": "Upper bound of"}
+_TESTS = rows(
+    Field("name", TEXT, "Stable name of the test"),
+    Field("question", TEXT, "What is asked"),
+    *unknown(
+        *(Field(name, NUMBER, f"{bound} the value, a share or a quotient") for name, bound in _BOUNDS.items())
+    ),
+    Field("limit", NUMBER, "What the value is compared with, a share or a quotient"),
+    Field("answer", TEXT, "The answer: yes, no or unknown"),
+    Field("means", TEXT, "What follows from it"),
+)
+
+
+def _shown(name: str, title: str, meaning: str, text: Callable[[Mapping[str, Any]], str]) -> Field:
+    return Field(name, replace(TEXT, is_number=True), meaning, title, at=At.PEOPLE, of=text)
+
+
+def _share(name: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda row: share(row[name])
+
+
+def _count(row: Mapping[str, Any]) -> str:
+    return "" if row["reads"] is None else short_count(row["reads"])
+
+
+def _lookups(row: Mapping[str, Any]) -> str:
+    return "" if row["hit_rate"] is None else short_count((row["hits"] or 0.0) + (row["misses"] or 0.0))
+
+
+def _span(name: str, write: Callable[[float], str]) -> Callable[[Mapping[str, Any]], str]:
+    def text(row: Mapping[str, Any]) -> str:
+        low, high = (row[f"{name}_{end}"] for end in _BOUNDS)
+        return "" if low is None else span(Range(low, high), write)
+
+    return text
+
+
+def _kernel(row: Mapping[str, Any]) -> str:
+    name = short_kernel(row["kernel"])
+    return f"{name} (dispatch {row['dispatch']})" if row["dispatch"] else name
+
+
+PMC = Spec(
+    "pmc",
+    "Kernels or dispatches by reads from memory, the most first; means of a dispatch.",
+    "kernel",
+    (
+        Field("kernel_name", NOTE, "Kernel and dispatch", "kernel", at=At.PEOPLE, of=_kernel),
+        Field("kernel", TEXT, "Name of the kernel", at=At.DATA),
+        *unknown(
+            *only(At.DATA, Field("dispatch", TEXT, "Number of the dispatch; null for all of the kernel"))
+        ),
+        Field("dispatches", COUNT, "Dispatches in the row"),
+        _shown("l2_hits", "L2 hits", "Part of the lookups that hit L2", _share("hit_rate")),
+        _shown("lookups", "lookups", "Lookups in L2", _lookups),
+        _shown("memory_reads", "reads", _COUNTED["reads"], _count),
+        _shown("of_32_bytes", "32 B", "Part of the reads that are of 32 bytes", _share("partial")),
+        _shown("bytes_read", "read", "Bytes read from memory", _span("read", byte_size)),
+        _shown("bytes_written", "written", "Bytes written to memory", _span("written", byte_size)),
+        _shown("through_ideal", "over-fetch", "Bytes read through ideal bytes", _span("over_fetch", ratio)),
+        *unknown(
+            *only(
+                At.DATA,
+                *(Field(name, _NUMBER, f"{text}, a mean count") for name, text in _COUNTED.items()),
+                Field("hit_rate", _SHARE, "Part of the lookups that hit L2"),
+                Field("partial", _SHARE, "Part of the reads that are of 32 bytes"),
+                Field("dram", _SHARE, "Part of the reads that went to the memory of the device itself"),
+                *(
+                    Field(f"{name}_{end}", _NUMBER, f"{bound} {text}")
+                    for end, bound in _BOUNDS.items()
+                    for name, text in _RANGES.items()
+                ),
+                Field("nanoseconds", _NUMBER, "Mean duration, in nanoseconds, while counters were recorded"),
+            )
+        ),
+        Field("branch", TEXT, "Name of what the numbers say"),
+        *only(
+            At.DATA,
+            Field("because", TEXT, "The same as a sentence"),
+            Field("remedy", TEXT, "What to do"),
+            Field("decided_by", _OR_NULL, "Name of the test that decided; null if none did"),
+            Field("tests", _TESTS, "The tests that lead there, in order"),
+            Field("missing", texts("Name of a counter."), "Counters that would tell more"),
+            Field("record", texts("A line."), "Lines for rocprofv3 that record them, a run each"),
+        ),
+    ),
+)
+FACTS = (
+    Field("files", texts("A name."), "Names of the files that were read"),
+    Field("by", choice("kernel", "dispatch"), "What a row is"),
+    Field("kernel", TEXT, "Part of the kernel's name that was asked for; null for all", is_unknown=True),
+    Field("ideal_bytes", NUMBER, "What a dispatch has to read at least, in bytes", is_unknown=True),
+    Field("channels", WHOLE, "Channels whose sums were recorded apart, as a count"),
+    Field("notes", texts("A sentence."), "What is doubtful or missing"),
+    OF,
+)
+
+
+def pmc_table(found: Sequence[tuple[Traffic, Decision]], family: str) -> Table:
+    """Return one row a kernel or dispatch; `family` is how the GPU calls its counters."""
+    rows = [_row(one, decided, family) for one, decided in found]
+    return Table(PMC, {field.name: [row[field.name] for row in rows] for field in PMC.at(At.DATA)})
+
+
+def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
+    ranges = {"read": found.read, "written": found.written, "over_fetch": found.over_fetch}
+    ranges["hit_rates"] = found.hit_rates
+    lacks = missing(decided)
+    row = {
+        "kernel": found.name,
+        "dispatch": found.dispatch or None,
+        "dispatches": found.dispatches,
+        **dict(found.counted),
+        "hit_rate": found.hit_rate,
+        "partial": found.partial,
+        "dram": found.dram,
+        "nanoseconds": found.nanoseconds,
+    }
+    for name, one in ranges.items():
+        row |= dict(zip((f"{name}_{end}" for end in _BOUNDS), _ends(one), strict=True))
+    row = {name: np.nan if value is None and name != "dispatch" else value for name, value in row.items()}
+    return row | {
+        "branch": decided.branch.name,
+        "because": decided.branch.sentence,
+        "remedy": decided.branch.remedy,
+        "decided_by": decided.deciding or None,
+        "tests": [
+            {
+                "name": test.name,
+                "question": test.question,
+                **dict(zip(_BOUNDS, _ends(test.value), strict=True)),
+                "limit": test.limit,
+                "answer": test.answer,
+                "means": test.means,
+            }
+            for test in decided.tests
+        ],
+        "missing": [name for name in (counter_of(key, family) for key in lacks) if name],
+        "record": list(pmc_lines(lacks, family)),
+    }
+
+
+def _ends(value: Range | None) -> tuple[float | None, float | None]:
+    return (None, None) if value is None else (value.least, value.most)

@@ -1,0 +1,89 @@
+; The same with a counter a kind of memory, and markers written with s_ttracedata; the loop count is `K`.
+
+.symbol _Z11matmul_wmmaPK6__halfS1_Pfii
+.demangled matmul_wmma(__half const*, __half const*, float*, int, int)
+.generation 12
+.address 0x1800
+
+@ wmma:WaveTile tile(
+    s_load_b128 s[4:7], s[0:1], 0x0
+    s_load_b128 s[8:11], s[0:1], 0x10
+    s_mov_b32 m0, 0x6
+    s_ttracedata  // marker=0x6
+@ wave:explicit WaveTile -> wmma:WaveTile tile(
+    v_lshrrev_b32_e32 v1, 5, v0
+    v_and_b32_e32 v2, 31, v0
+@ wave:return *reinterpret_cast<const half16*>(from -> wmma:half16 a
+    v_lshlrev_b32_e32 v3, 5, v2
+@ wave:*reinterpret_cast<half16*>(staged -> wmma:a = tile.turn
+    v_lshl_or_b32 v4, v1, 10, v3
+    v_xor_b32_e32 v5, 0x200, v4
+@ wmma:float8 sum
+    v_dual_mov_b32 v40, 0 :: v_dual_mov_b32 v41, 0
+    v_dual_mov_b32 v42, 0 :: v_dual_mov_b32 v43, 0
+    v_dual_mov_b32 v44, 0 :: v_dual_mov_b32 v45, 0
+    v_dual_mov_b32 v46, 0 :: v_dual_mov_b32 v47, 0
+@ wmma:for (int k
+    s_mov_b32 s12, 0
+    s_wait_kmcnt 0x0
+loop:
+@ wave:return *reinterpret_cast<const half16*>(from -> wmma:half16 a
+    s_mov_b32 m0, 0xa
+    s_ttracedata  // marker=0xa
+    global_load_b128 v[8:11], v3, s[4:5]
+    global_load_b128 v[12:15], v3, s[4:5] offset:16
+@ wave:return *reinterpret_cast<const half16*>(from -> wmma:half16 b
+    global_load_b128 v[16:19], v3, s[6:7]
+    global_load_b128 v[20:23], v3, s[6:7] offset:16
+    s_mov_b32 m0, 0x10
+    s_ttracedata  // marker=0x10
+@ wmma:for (int k
+    v_add_nc_u32_e32 v3, 32, v3
+    s_add_co_i32 s12, s12, 16
+@ wave:*reinterpret_cast<half16*>(staged -> wmma:a = tile.turn
+    s_wait_loadcnt 0x3
+    ds_store_b128 v4, v[8:11]
+    s_wait_loadcnt 0x2
+    ds_store_b128 v4, v[12:15] offset:16
+@ wave:__syncthreads -> wmma:a = tile.turn
+    s_wait_dscnt 0x0
+    s_barrier_signal -1
+    s_barrier_wait 0xffff
+@ wave:return *reinterpret_cast<const half16*>(staged -> wmma:a = tile.turn
+    ds_load_b128 v[24:27], v5
+    ds_load_b128 v[28:31], v5 offset:16
+@ wave:return __builtin_amdgcn_wmma -> wmma:sum = tile.multiply
+    s_wait_loadcnt_dscnt 0x0
+    s_mov_b32 m0, 0xf
+    s_ttracedata  // marker=0xf
+    v_wmma_f32_16x16x16_f16 v[40:47], v[24:31], v[16:23], v[40:47]
+    s_mov_b32 m0, 0x1
+    s_ttracedata  // marker=0x1
+@ wmma:for (int k
+    s_cmp_lt_i32 s12, s11
+    s_cbranch_scc1 loop  // iterations=K
+@ wave:to[(2 * i + lane -> wmma:tile.write
+    v_lshrrev_b32_e32 v6, 4, v2
+    v_and_b32_e32 v7, 15, v2
+    v_mad_u32_u24 v6, v6, s10, v7
+    v_lshlrev_b32_e32 v6, 2, v6
+    s_lshl_b32 s13, s10, 3
+    global_store_b32 v6, v40, s[8:9]
+    v_add_nc_u32_e32 v6, s13, v6
+    global_store_b32 v6, v41, s[8:9]
+    v_add_nc_u32_e32 v6, s13, v6
+    global_store_b32 v6, v42, s[8:9]
+    v_add_nc_u32_e32 v6, s13, v6
+    global_store_b32 v6, v43, s[8:9]
+    v_add_nc_u32_e32 v6, s13, v6
+    global_store_b32 v6, v44, s[8:9]
+    v_add_nc_u32_e32 v6, s13, v6
+    global_store_b32 v6, v45, s[8:9]
+    v_add_nc_u32_e32 v6, s13, v6
+    global_store_b32 v6, v46, s[8:9]
+    v_add_nc_u32_e32 v6, s13, v6
+    global_store_b32 v6, v47, s[8:9]
+    s_wait_storecnt 0x0
+    s_mov_b32 m0, 0x1
+    s_ttracedata  // marker=0x1
+    s_endpgm

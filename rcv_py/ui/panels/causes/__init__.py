@@ -1,4 +1,0 @@
-"""Causes: why waves stalled, and which instruction is to blame.
-
-`panel.py` is the panel, the other modules are its parts.
-"""

@@ -1,0 +1,236 @@
+"""Where the time went: folders, files and their lines, by cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtWidgets import QMenu
+
+from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
+from rcv_py.analysis.cost.source_costs import source_costs
+from rcv_py.base.text import percent, short_count
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.modes import LatencyMode
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import charged, cost_job, only_for, unit_of
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.table_model import grouped
+from rcv_py.ui.table.tree_table import Parts, Tree, TreeColumn, TreeTable, share_text
+from rcv_py.ui.widgets.empty_state import page
+
+NO_CODE = "This capture has no instructions, so there is nothing to rank."
+NO_SOURCES = (
+    "No instruction has a source place, so labels are ranked instead. "
+    "Build the kernel with debug information (-g) to see files."
+)
+STREAM_MS = 500
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlaceRows:
+    """What the tree says of places; costs are in `unit`, shares are of `total`."""
+
+    theme: Theme
+    total: int = 0
+    unit: str = "cycles"
+    has_sources: bool = False
+
+    def tree(self, root: CostNode | None = None) -> Tree[CostNode]:
+        """Return the tree below a root."""
+        return Tree(
+            root or CostNode(),
+            (
+                TreeColumn("name", "place", lambda place: place.name),
+                TreeColumn("bar", "cost", parts=self.parts, width=60),
+                TreeColumn(
+                    "cost",
+                    self.unit,
+                    lambda place: short_count(place.cost) if place.cost else "",
+                    is_number=True,
+                    width=60,
+                ),
+                TreeColumn(
+                    "share",
+                    "%",
+                    lambda place: share_text(place.cost, self.total),
+                    is_number=True,
+                    width=46,
+                ),
+            ),
+            self.tip,
+            lambda one: f"{one.name}, {grouped(one.cost)} {self.unit}, {percent(one.cost, self.total)}",
+            lambda place: place.tip,
+            lambda place: place.file < 0 and (self.has_sources or place.row == 0),
+        )
+
+    def parts(self, place: CostNode) -> Parts:
+        """The cost by kind of instruction."""
+        return [(int(place.by_kind[kind]), self.theme.kind(kind)) for kind in range(KIND_COUNT)]
+
+    def tip(self, place: CostNode) -> str:
+        """Path, exact cost, and the cost by kind."""
+        lines = [place.tip or place.name]
+        lines.append(f"{grouped(place.cost)} {self.unit}, {percent(place.cost, self.total)} of all")
+        for kind in np.argsort(-place.by_kind, kind="stable").tolist():
+            if place.by_kind[kind]:
+                lines.append(f"{KIND_TEXT[TokenKind(kind)]}: {grouped(place.by_kind[kind])}")
+        return "\n".join(lines)
+
+
+@panel(id="explorer", title="Explorer", area="left", order=10, needs=("code", "source lines"))
+class ExplorerPanel(Panel):
+    """Files and lines by cost."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        # Without room for names, cycles give way first: the bars show them too.
+        self.tree = TreeTable(PlaceRows(ui.theme).tree(), ui, yields={"cost": 94, "bar": 114})
+        self.remembered = {"tree": self.tree}
+        self.note = PlainLabel(NO_SOURCES, role="muted", visible=False, wordWrap=True)
+        self.note.setContentsMargins(8, 6, 8, 6)
+        self.empty = page(self, self.note, (self.tree, 1))
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self._set_up_tree()
+        session = self.session
+        session.trace.watch(self._open)
+        session.selection.watch(self._follow)
+        session.loaded.watch(self._more_waves)
+        for cell in (session.source_cost, session.clock_range, ui.settings.cell("isa.show_idle")):
+            cell.watch(self._wanted.ask)
+        self._open()
+
+    def _set_up_tree(self) -> None:
+        tree = self.tree
+        tree.setIndentation(14)
+        tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        tree.setAccessibleName("Files and lines by cost")
+        tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        tree.customContextMenuRequested.connect(self._open_menu)
+        tree.chosen.connect(self._go)
+        tree.clicked.connect(self._toggle_folder)
+        tree.activated.connect(self._toggle_folder)
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        missing = trace is None or not len(trace.code)
+        self.empty.say(self.reason(NO_CODE) if missing else "")
+        self._stream.reset()
+        self.note.setVisible(not missing and not self._has_sources)
+        if not missing:
+            self._compute()
+
+    @property
+    def _has_sources(self) -> bool:
+        trace = self.session.trace.value
+        return trace is not None and len(trace.code.chain_file) > 0
+
+    def _more_waves(self) -> None:
+        if self.session.clock_range.value is not None:
+            self._stream.ask()
+
+    def _compute(self) -> None:
+        trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
+        if trace is None or job is None or self.empty.is_empty:
+            return
+        self._stream.started()
+        how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
+        has_sources = self._has_sources
+
+        def tree() -> CostNode:
+            cost = charged(job(), idle)
+            return source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
+
+        self.run_job(tree, only_for(self.session, self._take))
+
+    def _take(self, root: CostNode) -> None:
+        self._stream.finished()
+        unit = unit_of(self.session.trace.value)
+        rows = PlaceRows(self.ui.theme, root.cost, unit, self._has_sources)
+        self.tree.show_tree(rows.tree(root))
+        self._follow()
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _go(self, place: CostNode) -> None:
+        if place.file >= 0:
+            line = place.line if place.line >= 0 else self._hottest_line(place)
+            self.session.select_source(place.file, line)
+        elif place.line >= 0:
+            self.session.select_line(place.line)
+
+    def _toggle_folder(self, index: QModelIndex) -> None:
+        if index.isValid() and _is_folder(self.tree.rows.node(index)):
+            self.tree.toggle(index)
+
+    def _hottest_line(self, place: CostNode) -> int:
+        if place.children:
+            return place.children[0].line
+        trace = self.session.trace.value
+        assert trace is not None
+        costs = source_costs(
+            trace.code, trace.code.latency, self.session.source_cost.value, len(trace.sources)
+        )
+        own = costs.lines_of(place.file)
+        return int(costs.line[own][np.argmax(costs.cost[own])]) if own.stop > own.start else 1
+
+    def _follow(self) -> None:
+        self.tree.mark(self._selected_place())
+
+    def _selected_place(self) -> CostNode | None:
+        selection = self.session.selection.value
+        if self._has_sources and selection.source is not None:
+            file, line = selection.source
+            wanted = [place for place in self.tree.rows.root.walk() if place.file == file]
+            return next((place for place in wanted if place.line == line), wanted[0] if wanted else None)
+        lines = [
+            place for place in self.tree.rows.root.walk() if place.line == selection.line and place.file < 0
+        ]
+        return lines[-1] if selection.line is not None and lines else None
+
+    # -- menu, state --------------------------------------------------------------------------------
+
+    def _open_menu(self, position: QPoint) -> None:
+        index = self.tree.indexAt(position)
+        if not index.isValid():
+            return
+        place = self.tree.rows.node(index)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(
+            "Go there", lambda: self._toggle_folder(index) if _is_folder(place) else self._go(place)
+        )
+        menu.addAction("Copy path", lambda: copy_text(place.tip or place.name))
+        menu.addSeparator()
+        menu.addAction("Expand all", self.tree.expandAll)
+        menu.addAction("Collapse all", self.tree.collapseAll)
+        self.add_copy(menu)
+        menu.popup(self.tree.viewport().mapToGlobal(position))
+
+    def command_line(self) -> command_text.Words | None:
+        """The tree."""
+        how = command_text.charge(self.ui)
+        return command_text.rcv(self.session, "hotspot", "--by=tree", *how, "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """All nodes, depth first."""
+        root = self.tree.rows.root
+        if not root.children:
+            return None
+        rows = (
+            (place.name, place.tip, place.cost, place.cost / max(1, root.cost))
+            for place in root.walk()
+            if place is not root
+        )
+        return Sheet("Explorer", ("name", "path", unit_of(self.session.trace.value), "share"), rows)
+
+
+def _is_folder(place: CostNode) -> bool:
+    return place.file < 0 and place.line < 0

@@ -1,0 +1,309 @@
+"""Latency of code lines: what other waves hide of it, and how long memory takes to answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtGui import QColor, QPainter
+
+from rcv_py.analysis.latency.hidden_latency import HiddenTable, hidden_table, why_not_hidden
+from rcv_py.analysis.latency.memory_latency import MemoryLatency
+from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.base.text import DASH, percent, short_count
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.results import latency as results
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
+from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.shared_results import waves_note
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import PAD, Elastic
+from rcv_py.ui.table.cost_bars import bar_length, draw_bar
+from rcv_py.ui.table.result_columns import result_columns, with_bar
+from rcv_py.ui.table.table_model import Column, grouped
+from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
+from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.legend import Legend
+
+KINDS = {"hidden": "Hidden latency", "memory": "Memory latency"}
+RULES = {"ours": "Better estimate", "reference": "Reference viewer"}
+SUFFIX = {"ours": "", "reference": "_reference"}  # of results
+CHOSEN = "_chosen"  # of hidden latency, where not all waves count
+WAITS = "waits"
+READING = "Waves are being read."
+NO_COST = "No instruction was executed while the trace was recorded, so there is no latency."
+BY_WAITS = (
+    "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."
+)
+DIGIT_PX = 9  # room for a digit at the usual size of code
+_BY_WAITS = ("exact", "median", "p90")
+_BY_COUNTERS = ("counter", "mean", "error", "std", "samples", "in_flight", "issue", "stall")
+_MEAN_TIP = "Mean latency; the whisker reaches one standard deviation to both sides."
+_MEDIAN_TIP = "Median latency by waits."
+_COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
+
+
+@dataclass(frozen=True, eq=False)
+class LatencyRows:
+    """What the panel lists."""
+
+    line: np.ndarray  # int64 [n], row of the code table
+    columns: tuple[Column, ...]
+    roles: tuple[str, ...]  # colours of the parts of a bar; none if kinds colour it
+    bars: np.ndarray  # float64 or int64 [parts, n], cycles
+    spread: np.ndarray | None = None  # float64 [n], half the length of the whisker at the end of a bar
+    kinds: np.ndarray | None = None  # int64 [n], TokenKind that colours a bar of one part
+    note: str = ""  # a sum over all rows
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @cached_property
+    def longest(self) -> float:
+        """Where the longest bar, or its whisker, ends."""
+        ends = self.bars.sum(axis=0) + (0 if self.spread is None else self.spread)
+        return float(ends.max(initial=0))
+
+
+def hidden_rows(trace: Trace, found: HiddenTable) -> LatencyRows:
+    """Return the rows of hidden latency, the largest remainder first."""
+    largest = int(found.total.max(initial=0))
+    columns = result_columns(results.hidden_rows(trace, found), trace)
+    columns = tuple(_roomy(column, largest) for column in columns)
+    total, hidden = int(found.total.sum()), int(found.hidden.sum())
+    note = f"{short_count(hidden)} of {short_count(total)} cycles hidden ({percent(hidden, total) or DASH})"
+    return LatencyRows(
+        found.line,
+        with_bar(columns, "source", "total", tip=_COST_TIP),
+        ("stall", "issue", "idle", "hidden"),
+        np.concatenate([found.seen_parts, found.hidden[None]]),
+        note=note,
+    )
+
+
+def memory_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None = None) -> LatencyRows:
+    """Return the rows of memory latency: by counters, and beside that by waits.
+
+    Lines of which waits tell upper bounds only are left out; `waits` is None until they are known.
+    """
+    table = results.memory_and_wait_rows(trace, found, waits)
+    line = np.asarray(table.columns["line"])
+    is_told = waits is not None and len(waits.line) > 0
+    left_out = (() if is_told else _BY_WAITS) if len(found) else _BY_COUNTERS
+    columns = tuple(column for column in result_columns(table, trace) if column.id not in left_out)
+    after, of, tip = ("counter", "mean", _MEAN_TIP) if len(found) else ("source", "median", _MEDIAN_TIP)
+    length = np.nan_to_num(np.asarray(table.columns[of]))
+    spread = np.nan_to_num(np.asarray(table.columns["std"])) if len(found) else None
+    columns = with_bar(columns, after, of, title="latency", tip=tip)
+    kinds = trace.code.kind[line].astype(np.int64)
+    return LatencyRows(line, columns, (), length[None], spread, kinds)
+
+
+def _roomy(column: Column, largest: int) -> Column:
+    """A column wide enough for the largest total, so that it need not grow while waves are read."""
+    if column.id in ("line", "share") or not column.is_number:
+        return column
+    return replace(column, width=max(column.width, len(grouped(largest)) * DIGIT_PX + 2 * PAD))
+
+
+WHISKER = 2  # px up and down at its ends
+ROLE_TEXT = {
+    "stall": "stall that nothing hides",
+    "issue": "issue that nothing hides",
+    "idle": "idle time that nothing hides",
+    "hidden": "covered by other waves of the SIMD",
+}
+
+
+def legend_items(theme: Theme, rows: LatencyRows) -> list[tuple[QColor, str, str]]:
+    """Return colour, name and meaning of what the bars are made of."""
+    if rows.kinds is None:
+        return [(theme.role(role), role, ROLE_TEXT[role]) for role in rows.roles]
+    kinds = [kind for kind in TokenKind if kind in rows.kinds]
+    return [(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds]
+
+
+def draw_latency(
+    painter: QPainter, box: QRectF, theme: Theme, rows: LatencyRows, row: int, *, scale: str
+) -> None:
+    """Draw the bar of one row; lengths with whiskers compare, so they are always to a linear scale."""
+    if rows.kinds is None:
+        colors = [theme.role(role) for role in rows.roles]
+    else:
+        colors = [theme.kind(int(rows.kinds[row]))]
+    parts = list(zip(rows.bars[:, row].tolist(), colors, strict=True))
+    if rows.spread is None:
+        draw_bar(painter, box, parts, rows.longest, scale)
+        return
+    draw_bar(painter, box, parts, rows.longest, "linear")
+    mean, spread = float(rows.bars[0, row]), float(rows.spread[row])
+    if spread <= 0:
+        return
+    left, right = (
+        box.left() + bar_length(max(0.0, end), rows.longest, box.width(), "linear")
+        for end in (mean - spread, mean + spread)
+    )
+    middle = box.center().y()
+    painter.setPen(theme.role("text"))
+    painter.drawLine(QPointF(left, middle), QPointF(right, middle))
+    for end in (left, right):
+        painter.drawLine(QPointF(end, middle - WHISKER), QPointF(end, middle + WHISKER))
+
+
+@panel(id="latency", title="Latency", area="bottom", order=40, needs=("waves", "code"))
+class LatencyPanel(TablePanel[LatencyRows]):
+    """What other waves hide of the latency, and how long memory takes."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.view = self.rows_view("Latency of code lines", bar=self._paint_bar)
+        self.kind = Choice("What is shown", KINDS, tip="Hidden latency, or latency of memory operations.")
+        tip = "Our estimate, or the definition of the reference viewer."
+        self.rule = Choice("By which rule", RULES, tip=tip)
+        self.remembered |= {"kind": self.kind, "rule": self.rule}
+        self.legend, self.note = Legend(), PlainLabel(role="muted")
+        self.assumption = PlainLabel(role="muted", wordWrap=True)
+        choices = bar(self.kind, self.rule, (self.legend, 1), self.note, margins=BAR_ABOVE)
+        self.empty = WithEmptyState(self.view)
+        column(choices, row(self.assumption, margins=BAR_BELOW), (self.empty, 1), of=self)
+        for cell in (self.session.waves, self.session.populations):
+            cell.watch(self._open)
+        names = [kind + suffix for kind in (*KINDS, f"hidden{CHOSEN}") for suffix in SUFFIX.values()]
+        for name in (*names, WAITS):
+            ui.results.cell(name).watch(self._arrived)
+        ui.settings.cell("isa.show_idle").watch(self._refresh)
+        for box in (self.kind, self.rule):
+            box.currentIndexChanged.connect(self._open)
+        self.view.chosen.connect(self._go)
+        self.view.hovered.connect(self._point)
+        ui.theme.changed.connect(self._show_legend)
+        self._start()
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether memory latency is shown."""
+        return self.kind.value == "memory"
+
+    def _open(self) -> None:
+        self._refresh()
+        if self.session.trace.value is None or self._why_not():
+            return
+        self.want_result(self._name())
+        if self.is_memory:
+            self.want_result(WAITS)
+
+    def _name(self) -> str:
+        choice = self.session.choice
+        is_part = not self.is_memory and choice is not None and choice.rows is not None
+        chosen = CHOSEN if is_part else ""
+        return self.kind.value + chosen + SUFFIX[self.rule.value]
+
+    def _why_not(self) -> str:
+        """Why nothing of the kind can ever be known of this capture, "" if it can."""
+        trace = self.session.trace.value
+        return why_not_hidden(trace) if trace is not None else ""
+
+    def _waits(self) -> WaitLatency | None:
+        """The table of latencies by waits, None until it is known."""
+        found = self.ui.results.cell(WAITS).value
+        return None if found is None else found.latency
+
+    def _refresh(self) -> None:
+        trace = self.session.trace.value
+        self.result = None
+        self.note.clear()
+        self.assumption.clear()
+        if trace is None or self._why_not():
+            self._say(self.reason(self._why_not()))
+            return
+        found = self.ui.results.cell(self._name()).value
+        if found is None or (not self.is_memory and not found.waves):
+            self._say(READING)
+            return
+        if self.is_memory:
+            self._show_memory(found)
+        else:
+            code = found.code or trace.code
+            table = hidden_table(code, found, self.ui.settings["isa.show_idle"])
+            note = waves_note(self.session)
+            text = f"Of {note}. {found.assumption}" if note else found.assumption
+            self._show(hidden_rows(trace, table), text, NO_COST)
+
+    def _show_memory(self, found: Any) -> None:
+        trace, waits = self.session.trace.value, self._waits()
+        assert trace is not None
+        rows = memory_rows(trace, found, waits)
+        by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""
+        text = found.assumption if len(found) else found.reason
+        self._show(rows, text + by_waits, found.reason)
+
+    def _show(self, rows: LatencyRows, assumption: str, otherwise: str) -> None:
+        if not len(rows):
+            self._say(self.reason(otherwise))
+            return
+        self._say("")
+        self.result = rows
+        self.assumption.setText(assumption)
+        self.note.setText(rows.note)
+        self._show_legend()
+        self.view.widths.elastic = Elastic("text", rows.columns[-1].id, 160, 560)
+        self.view.show_columns(rows.columns)
+        self._follow()
+
+    def _say(self, sentence: str) -> None:
+        self.empty.say(sentence)
+        self.assumption.setVisible(not sentence)
+        self._show_legend()
+
+    def _show_legend(self) -> None:
+        self.legend.set_items([] if self.result is None else legend_items(self.ui.theme, self.result))
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    @property
+    def lines(self) -> np.ndarray:
+        """The instruction of each row."""
+        return NO_LINES if self.result is None else self.result.line
+
+    # -- painting -----------------------------------------------------------------------------------
+
+    def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
+        if self.result is not None and row < len(self.result):
+            box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
+            scale = self.ui.settings["isa.bar_scale"]
+            draw_latency(painter, box, self.ui.theme, self.result, row, scale=scale)
+
+    # -- what the shell asks ------------------------------------------------------------------------
+
+    def caption(self) -> str:
+        """What is shown, and by which rule."""
+        return f"{self.kind.currentText()}, {self.rule.currentText().lower()}"
+
+    def command_line(self) -> command_text.Words | None:
+        """The table that is shown."""
+        kind, rule = self.kind.value, self.rule.value
+        waits = self._waits() if self.is_memory else None
+        what = (f"--kind={kind}", f"--rule={rule}", *(("--waits",) if waits is not None else ()))
+        idle = () if self.is_memory else command_text.idle(self.ui)
+        order = command_text.sorting(self.view.table)
+        return command_text.rcv(self.session, "latency", *what, *idle, *order, "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """The table that is shown; what is not known is left empty."""
+        if self.result is None:
+            return None
+        lines = (
+            tuple("" if isinstance(value, float) and np.isnan(value) else value for value in line)
+            for line in self.view.table.table()
+        )
+        return Sheet(self.kind.currentText(), self.view.table.headers, lines)

@@ -1,0 +1,277 @@
+"""Loops and their iterations: how long each took, what it was spent on, and which took much longer."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPainter
+
+from rcv_py.analysis.iterations.loop_iterations import LoopIterations
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
+from rcv_py.base.text import count, plural
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.window import TimeWindow
+from rcv_py.results.loops import iteration_table, iterations_of, loop_table
+from rcv_py.state.selection import Selection
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import bar, split
+from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.plot.bar_chart import BarChart
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.result_columns import result_columns
+from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.elided_label import ElidedLabel
+from rcv_py.ui.widgets.empty_state import page
+from rcv_py.ui.widgets.legend import Legend
+
+NO_LOOP = "No wave that counts jumped back to an instruction it had run: no loop, or one iteration of each."
+ALL, SELECTED, OUTLIERS = "all", "selected", "outliers"
+SCOPES = {ALL: "All waves", SELECTED: "Selected wave", OUTLIERS: "Outliers"}
+WIDEST_PX = 28  # of a column
+
+
+def color_of(theme: Theme, kind: int) -> QColor:
+    """The colour of a kind; idle time (NONE) is paler than the greys of waits."""
+    return theme.role("line") if kind == TokenKind.NONE else theme.kind(kind)
+
+
+def stack_of(found: LoopIterations, rows: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Return cycles by kind of iterations, idle as NONE, int64 [n, kinds], and kinds, the largest first."""
+    part = found.iterations.at(rows)
+    cycles = part.kinds.copy().reshape(-1, KIND_COUNT)
+    cycles[:, TokenKind.NONE] += part.idle
+    total = cycles.sum(axis=0)
+    return cycles, tuple(kind for kind in np.argsort(-total, kind="stable").tolist() if total[kind])
+
+
+class IterationStrip(BarChart):
+    """Iterations side by side: a column each, as high as it took, stacked by kind of instruction."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "Iterations of the loop, a column each", bottom=18, widest=WIDEST_PX)
+        self._kinds: tuple[int, ...] = ()
+        self._outliers = np.zeros(0, dtype=np.int64)
+        self._names: tuple[str, ...] = ()
+
+    def show_stacks(
+        self, cycles: np.ndarray, kinds: tuple[int, ...], outliers: np.ndarray, names: tuple[str, ...]
+    ) -> None:
+        """Show iterations: cycles by kind [n, kinds], kinds from the bottom up, outliers, names for tips."""
+        self._kinds, self._outliers, self._names = kinds, outliers, names
+        self.show_parts(cycles[:, list(kinds)], [partial(color_of, kind=kind) for kind in kinds])
+        self.select(-1)
+        most = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
+        self.setAccessibleDescription(most if len(self) else "")
+
+    def paint_over(self, painter: QPainter) -> None:
+        """Draw the axis, and a line above outliers."""
+        self.paint_axis(painter, (), f"{plural(len(self), 'iteration')}, cycles each")
+        for row in self._outliers.tolist():
+            box = self.bar_rect(row)
+            box.setRect(box.left(), box.top() - 3, max(2.0, box.width()), 2)
+            painter.fillRect(box, self._theme.role("stall"))
+
+    def tip(self, bar: int) -> str:
+        """Name, cycles and kinds of an iteration."""
+        if not 0 <= bar < len(self):
+            return ""
+        total = int(self.totals[bar])
+        lines = [f"{self._names[bar]}: {count(total)} cycles"]
+        for kind, cycles in zip(self._kinds, self.parts[bar].tolist(), strict=True):
+            if cycles:
+                name = "idle or unknown" if kind == TokenKind.NONE else TokenKind(kind).name
+                lines.append(f"{name}: {count(cycles)}  ({100 * cycles / total:.0f} %)")
+        return "\n".join(lines)
+
+
+@panel(id="loops", title="Loops", area="bottom", order=27, needs=("code",))
+class LoopsPanel(TablePanel[LoopSummary]):
+    """Iterations of loops: how long each took, and what on."""
+
+    result_name = "loops"
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self._loop = -1
+        self.rows = np.zeros(0, dtype=np.int64)  # iterations that are shown
+        self.loops = self.rows_view("Loops, most often continued first")
+        self.view = self.rows_view("Iterations of the chosen loop")
+        self.strip = IterationStrip(ui.theme)
+        self.scope = Choice("Which iterations are shown", SCOPES)
+        self.remembered = {"table": self.view, "loops": self.loops, "scope": self.scope}
+        self.legend, self.note, self.phases = Legend(), ElidedLabel(role="muted"), ElidedLabel(role="muted")
+        self.note.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.phases.setContentsMargins(8, 2, 8, 4)
+        right = split(self.strip, self.view, sizes=(150, 130), is_column=True)
+        choices = bar((self.legend, 1), (self.note, 1), self.scope)
+        self.empty = page(self, choices, (split(self.loops, right, sizes=(440, 720)), 1), self.phases)
+        ui.theme.changed.connect(self._show_legend)
+        self.scope.currentIndexChanged.connect(self._list)
+        self.loops.chosen.connect(self._choose_loop)
+        self.view.chosen.connect(self._go)
+        self.strip.chosen.connect(self._go)
+        self._start()
+
+    def _open(self) -> None:
+        self._loop = -1
+        super()._open()
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        trace, summary = self.session.trace.value, self.ui.results.cell("loops").value
+        sentence = self.why_no_waves(summary) or ("" if len(summary.found.iterations) else NO_LOOP)
+        chosen = self._pair()
+        self.result = None if sentence else summary
+        self.empty.say(sentence)
+        if trace is None or self.result is None:
+            return
+        table = self.result.found.table
+        self.loops.show_columns(result_columns(loop_table(trace, table), trace))
+        same = [i for i in range(len(table)) if (int(table.head[i]), int(table.branch[i])) == chosen]
+        self._loop = same[0] if same else max(0, table.dominant)
+        self.loops.set_current(self._loop)
+        self.phases.setText(self._phases_text())
+        self.phases.setToolTip(tooltip(self.phases.text()))
+        self._list()
+
+    def _pair(self) -> tuple[int, int] | None:
+        """Head and branch of the chosen loop: its row may change when more waves are read."""
+        if self.result is None or self._loop < 0:
+            return None
+        table = self.result.found.table
+        return int(table.head[self._loop]), int(table.branch[self._loop])
+
+    def _phases_text(self) -> str:
+        assert self.result is not None
+        found = self.result.phases
+        if not len(found):
+            return ""
+        parts = [
+            f"{name} {100 * share:.1f} % ({100 * stall:.0f} % stalled)"
+            for name, share, stall in zip(PHASES, found.shares, found.stall_shares, strict=True)
+        ]
+        table = self.result.found.table
+        loop = f"{table.head[found.loop]} – {table.branch[found.loop]}"
+        without = f"; {plural(found.without, 'wave')} did not run it twice" if found.without else ""
+        return f"Time of {plural(len(found), 'wave')} around loop {loop}: {', '.join(parts)}{without}"
+
+    def _list(self) -> None:
+        """Show the iterations of the chosen loop."""
+        trace, summary = self.session.trace.value, self.result
+        if trace is None or summary is None:
+            return
+        found = summary.found
+        self.rows = self._chosen()
+        rows = iteration_table(trace, found, self.rows, has_note=True)
+        self.view.show_columns(result_columns(rows, trace))
+        part = found.iterations.at(self.rows)
+        ids = (trace.waves.id(row) for row in part.wave.tolist())
+        names = tuple(f"{i}, iteration {number}" for i, number in zip(ids, part.number.tolist(), strict=True))
+        cycles, order = stack_of(found, self.rows)
+        outliers = np.flatnonzero(np.isin(self.rows, found.outliers))
+        self.strip.show_stacks(cycles, order, outliers, names)
+        many = int(np.count_nonzero(found.iterations.loop[found.outliers] == self._loop))
+        text = f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop"
+        text = self.of_waves(text)
+        self.note.setText(text)
+        self.note.setToolTip(
+            tooltip(
+                f"{text}.\nAn outlier took much longer than others: beyond the third quartile by 1.5 times "
+                "the distance of the quartiles. Entry and last iteration are not counted."
+            )
+        )
+        self._show_legend()
+        self._mark()
+
+    def _chosen(self) -> np.ndarray:
+        assert self.result is not None
+        found, trace = self.result.found, self.session.trace.value
+        if self.scope.value == OUTLIERS:
+            return found.outliers[found.iterations.loop[found.outliers] == self._loop]
+        wave = self.session.selection.value.wave
+        row = trace.waves.row(wave) if trace is not None and wave is not None else None
+        is_all = self.scope.value == ALL
+        return iterations_of(found, self._loop, None if is_all else (-1 if row is None else row))
+
+    def _show_legend(self) -> None:
+        if self.result is None:
+            return
+        theme = self.ui.theme
+        _, order = stack_of(self.result.found, self.rows)
+        items = [
+            (
+                color_of(theme, kind),
+                "idle" if kind == TokenKind.NONE else TokenKind(kind).name,
+                KIND_TEXT[TokenKind(kind)],
+            )
+            for kind in order
+        ]
+        self.legend.set_items(items)
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _choose_loop(self, row: int) -> None:
+        summary = self.result
+        if summary is None or not 0 <= row < len(summary.found.table) or row == self._loop:
+            return
+        self._loop = row
+        self._list()
+        self.session.select_line(int(summary.found.table.head[row]))
+
+    def _follow(self) -> None:
+        if self.result is None:
+            return
+        if self.scope.value == SELECTED and not np.array_equal(self._chosen(), self.rows):
+            self._list()
+        else:
+            self._mark()
+
+    def _mark(self) -> None:
+        """Point at the iteration that holds the selected token."""
+        token, at = self.session.token(), np.zeros(0, dtype=np.int64)
+        if token is not None and self.result is not None:
+            one = self.result.found.iterations.at(self.rows)
+            at = np.flatnonzero((one.wave == token[0].row) & (one.first <= token[1]) & (token[1] < one.stop))
+        row = int(at[0]) if len(at) else -1
+        self.view.set_current(row, reveal=row != self.view.current)
+        self.strip.select(row)
+
+    def _go(self, at: int) -> None:
+        trace, summary = self.session.trace.value, self.result
+        if trace is None or summary is None or not 0 <= at < len(self.rows):
+            return
+        one, i = summary.found.iterations, int(self.rows[at])
+        wave = trace.waves.id(int(one.wave[i]))
+        store = self.session.store
+        if store is not None and store.wave_by_id(wave) is not None:
+            self.session.select_token(wave, int(one.first[i]))
+        else:
+            self.session.select(Selection(wave=wave))
+        self.session.set_view(TimeWindow(int(one.begin[i]), int(one.end[i])))
+
+    # -- what the shell asks ------------------------------------------------------------------------
+
+    def caption(self) -> str:
+        """The loop, and which iterations."""
+        pair = self._pair()
+        return "" if pair is None else f"loop {pair[0]} to {pair[1]}, {self.scope.currentText().lower()}"
+
+    def command_line(self) -> command_text.Words | None:
+        """The iterations of the chosen loop, or the loops."""
+        pair = self._pair()
+        if pair is None:
+            return command_text.rcv(self.session, "loops", "--top=0")
+        scope = {SELECTED: command_text.wave(self.session, "rounds-of"), OUTLIERS: ("--outliers",)}
+        which = (
+            "--show=iterations",
+            f"--loop={pair[0]}:{pair[1]}",
+            *scope.get(self.scope.value, ()),
+        )
+        order = command_text.sorting(self.view.table)
+        return command_text.rcv(self.session, "loops", *which, *order, "--top=0")

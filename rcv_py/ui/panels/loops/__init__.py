@@ -1,4 +1,0 @@
-"""Loops: iterations and what is around them.
-
-`panel.py` is the panel, the other modules are its parts.
-"""

@@ -1,0 +1,203 @@
+"""The shortest answer to where the time went: lines ranked by cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QPainter
+
+from rcv_py.analysis.cost.explorer import top_lines
+from rcv_py.analysis.cost.place_text import beside, place_text
+from rcv_py.base.text import short_count
+from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.trace import Trace
+from rcv_py.results.hotspot import places_spec
+from rcv_py.state.selection import Hover, Selection
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import charged, cost_job, only_for, unit_of
+from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.panel import panel
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.result_columns import field_column
+from rcv_py.ui.table.table_model import Column, grouped
+from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.widgets.choice import Choice
+from rcv_py.ui.widgets.empty_state import page
+
+NO_COST = "No line has a cost: no instruction was executed while the trace was recorded."
+STREAM_MS = 500
+LIMIT = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """One entry a ranked line, the most expensive first."""
+
+    file: tuple[int, ...]  # index into Trace.sources; -1: `line` is a row of the code table
+    line: tuple[int, ...]
+    place: tuple[str, ...]  # short, for people
+    text: tuple[str, ...]
+    cost: np.ndarray  # int64
+    total: int  # of all code lines
+    unit: str
+
+    def row_of(self, file: int, line: int) -> int:
+        """The entry of a place, -1 if it is not ranked."""
+        pairs = list(zip(self.file, self.line, strict=True))
+        return pairs.index((file, line)) if (file, line) in pairs else -1
+
+
+def source_ranking(trace: Trace, cost: np.ndarray, how: SourceCost, file: int | None) -> Ranking:
+    """Rank the source lines of a file, or of all files."""
+    top = top_lines(trace.code, trace.sources, cost, how, file=file, limit=LIMIT)
+    return Ranking(
+        tuple(line.file for line in top),
+        tuple(line.line for line in top),
+        tuple(place_text(trace.sources, line.file, line.line) for line in top),
+        tuple(line.text for line in top),
+        np.array([line.cost for line in top], dtype=np.int64),
+        int(cost.sum()),
+        unit_of(trace),
+    )
+
+
+def code_ranking(trace: Trace, cost: np.ndarray) -> Ranking:
+    """Rank the instructions."""
+    rows = np.argsort(-cost, kind="stable")[: min(LIMIT, int(np.count_nonzero(cost)))].tolist()
+    return Ranking(
+        (-1,) * len(rows),
+        tuple(rows),
+        tuple(f"row {row}" for row in rows),
+        tuple(trace.code.text[row] + beside(trace, row) for row in rows),
+        cost[rows].astype(np.int64),
+        int(cost.sum()),
+        unit_of(trace),
+    )
+
+
+def ranking_columns(ranking: Ranking) -> tuple[Column, ...]:
+    """Return the columns of the table of ranked lines."""
+    spec, cost = places_spec("source", ranking.unit), ranking.cost
+    share = 100.0 * cost / max(1, ranking.total)
+    tip = f"Share of all {grouped(ranking.total)} {ranking.unit}."
+    return (
+        Column("rank", "#", np.arange(1, len(cost) + 1), str, True, width=30, tip="Rank."),
+        field_column(spec["place"], ranking.place, is_elided_left=True, width=96, sort="name"),
+        field_column(spec["cost"], cost, id="bar", title="cost", is_left=True, width=48, tip=tip),
+        field_column(spec["share"], share, title="%", text="{:.1f}".format, width=44, tip=tip),
+        field_column(spec["cost"], cost, text=short_count, width=50),
+        field_column(spec["text"], ranking.text, width=300),
+    )
+
+
+@panel(id="top_lines", title="Top lines", area="left_bottom", order=10, needs=("code", "source lines"))
+class TopLinesPanel(TablePanel[Ranking]):
+    """Lines ranked by cost."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self._shown_file: int | None = None
+        elastic = Elastic("place", "share", 84, 160, yields=("bar",))
+        self.view = self.rows_view("Lines ranked by cost", elastic, bar=self._paint_bar)
+        self.scope = Choice("Which files are ranked", {"all": "All files", "selected": "Selected file"})
+        self.remembered["scope"] = self.scope
+        self._wanted = self.coalesced(self._compute)
+        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self.empty = page(self, bar(self.scope, None), (self.view, 1))
+        self.view.chosen.connect(self._go)
+        self.view.hovered.connect(self._point)
+        self.scope.currentIndexChanged.connect(self._compute)
+        for cell in (self.session.source_cost, self.session.clock_range, ui.settings.cell("isa.show_idle")):
+            cell.watch(self._wanted.ask)
+        self.session.loaded.watch(self._more_waves)
+        self._start()
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        trace = self.session.trace.value
+        self.result = None
+        self._stream.reset()
+        missing = trace is None or not len(trace.code)
+        self.empty.say(self.reason(NO_COST) if missing else "")
+        if not missing:
+            self.scope.setVisible(self._has_sources)
+            self._compute()
+
+    @property
+    def _has_sources(self) -> bool:
+        trace = self.session.trace.value
+        return trace is not None and len(trace.code.chain_file) > 0
+
+    def _more_waves(self) -> None:
+        if self.session.clock_range.value is not None:
+            self._stream.ask()
+
+    def _wanted_file(self) -> int | None:
+        source = self.session.selection.value.source
+        return source[0] if self.scope.value == "selected" and source is not None else None
+
+    def _compute(self) -> None:
+        trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
+        if trace is None or job is None:
+            return
+        self._stream.started()
+        how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
+        file = self._shown_file = self._wanted_file()
+        has_sources = self._has_sources
+
+        def ranking() -> Ranking:
+            cost = charged(job(), idle)
+            return source_ranking(trace, cost, how, file) if has_sources else code_ranking(trace, cost)
+
+        self.run_job(ranking, only_for(self.session, self._take))
+
+    def _take(self, ranking: Ranking) -> None:
+        self._stream.finished()
+        self.result = ranking
+        self.view.show_columns(ranking_columns(ranking))
+        none = not len(ranking.line)
+        self.empty.say(self.reason(NO_COST) if none else "")
+        self._follow()
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        if self._shown_file != self._wanted_file():
+            self._wanted.ask()
+        super()._follow()
+
+    def row_of(self, selection: Selection) -> int:
+        """The row of the selected source line, or of the instruction where there are no sources."""
+        if self.result is not None and self._has_sources and selection.source is not None:
+            return self.result.row_of(*selection.source)
+        if self.result is not None and not self._has_sources and selection.line is not None:
+            return self.result.row_of(-1, selection.line)
+        return -1
+
+    def place_of(self, row: int) -> Hover | None:
+        """The source line of a row, or its instruction."""
+        ranking = self.result
+        if ranking is None or not 0 <= row < len(ranking.line):
+            return None
+        file, line = ranking.file[row], ranking.line[row]
+        return Hover(source=(file, line)) if file >= 0 else Hover(line=line)
+
+    # -- painting and state -------------------------------------------------------------------------
+
+    def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
+        ranking = self.result
+        if ranking is not None and row < len(ranking.cost):
+            parts = [(int(ranking.cost[row]), self.ui.theme.role("accent"))]
+            self.paint_bar(painter, cell, parts, int(ranking.cost[0]))
+
+    def command_line(self) -> command_text.Words | None:
+        """The ranking."""
+        trace, file = self.session.trace.value, self._wanted_file()
+        by = ("--by=source" if self._has_sources else "--by=line", *command_text.charge(self.ui))
+        of = () if file is None or trace is None else (f"--file={trace.sources[file].path}",)
+        order = command_text.sorting(self.view.table) or ("--sort=cost",)
+        return command_text.rcv(self.session, "hotspot", *by, *of, *order, f"--top={LIMIT}")

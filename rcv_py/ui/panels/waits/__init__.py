@@ -1,4 +1,0 @@
-"""Waits: what waits waited for.
-
-`panel.py` is the panel, the other modules are its parts.
-"""

@@ -1,0 +1,247 @@
+"""Bars side by side, each a stack of parts: what histograms and strips of columns share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count as counting
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from rcv_py.base.text import count, short_count
+from rcv_py.ui.core.plain_text import draw_text, show_tip
+from rcv_py.ui.core.theme import Theme
+
+LEFT, RIGHT = 52, 12  # px beside the bars
+GAP_FROM_PX = 4  # width of a bar from which there is a gap to the next one
+MIN_BAR_PX = 2.0  # one among thousands must be seen
+LABEL_GAP = 6
+GRID_LINES = 4
+TICK_PX = 70  # px that a tick with its number needs
+
+Color = Callable[[Theme], QColor]
+
+
+class BarChart(QWidget):
+    """Stacked bars, as high as their sums; a click or the arrow keys choose one that is not empty."""
+
+    chosen = Signal(int)  # bar
+
+    def __init__(self, theme: Theme, name: str, *, top: int = 8, bottom: int = 36, widest: float = 1e9):
+        """`top` and `bottom` are px around the bars, `widest` the px that one takes at most."""
+        super().__init__()
+        self._theme = theme
+        self._top, self._bottom, self._widest = top, bottom, widest
+        self.parts = np.zeros((0, 0), dtype=np.int64)  # [bars, parts]
+        self.totals = np.zeros(0, dtype=np.int64)
+        self.colors: tuple[Color, ...] = ()
+        self.selected: tuple[int, int] | None = None  # bars [first, stop)
+        self.hover = -1
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName(name)
+        theme.changed.connect(self.update)
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def show_parts(self, parts: np.ndarray, colors: Sequence[Color]) -> None:
+        """Show other bars: parts from the bottom up, numbers [bars, parts], and the colour of each part."""
+        self.parts, self.totals, self.colors = parts, parts.sum(axis=1), tuple(colors)
+        self.hover = -1
+        self.update()
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def select(self, first: int, stop: int = -1) -> None:
+        """Mark the bars [first, stop), by default one; -1 for none."""
+        selected = (first, max(stop, first + 1)) if first >= 0 else None
+        if selected != self.selected:
+            self.selected = selected
+            self.update()
+
+    def tip(self, bar: int) -> str:
+        """Return what a bar is; -1 is none."""
+        return ""
+
+    # -- geometry -----------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        """A strip."""
+        return QSize(420, 160)
+
+    def minimumSizeHint(self) -> QSize:
+        """Small, but with room for bars."""
+        return QSize(120, self._top + self._bottom + 40)
+
+    @property
+    def area(self) -> QRectF:
+        """Where bars are."""
+        room = self.width() - LEFT - RIGHT, self.height() - self._top - self._bottom
+        return QRectF(LEFT, self._top, max(1, room[0]), max(1, room[1]))
+
+    @property
+    def bar_px(self) -> float:
+        """The width of a bar with the gap behind it."""
+        return min(self._widest, self.area.width() / max(1, len(self)))
+
+    def x_of(self, bar: float) -> float:
+        """The left end of a bar, or a place inside of it."""
+        return LEFT + bar * self.bar_px
+
+    def bar_at(self, x: float) -> int:
+        """The bar at a horizontal place, of several behind one pixel the highest; -1 outside."""
+        px, left = self.bar_px, x - LEFT
+        if not len(self) or not 0 <= left < px * len(self):
+            return -1
+        first = min(int(left / px), len(self) - 1)
+        stop = max(first + 1, int((left + 1) / px)) if px < 1 else first + 1
+        return first + int(np.argmax(self.totals[first:stop]))
+
+    def bar_rect(self, bar: int) -> QRectF:
+        """Where a bar is."""
+        area, px = self.area, self.bar_px
+        height = area.height() * float(self.totals[bar]) / self._highest
+        gap = 1 if px >= GAP_FROM_PX else 0
+        return QRectF(self.x_of(bar), area.bottom() - height, max(1.0, px - gap), height)
+
+    @property
+    def _highest(self) -> float:
+        return max(1.0, float(self.totals.max(initial=0)))
+
+    # -- painting -----------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw grid, bars, axis and marks."""
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.role("canvas"))
+            if len(self):
+                self._paint_grid(painter)
+                self._paint_columns(painter)
+                self._paint_bars(painter)
+                self.paint_over(painter)
+
+    def paint_over(self, painter: QPainter) -> None:
+        """Draw the axis, and marks on the bars."""
+
+    def _paint_grid(self, painter: QPainter) -> None:
+        area, highest = self.area, self._highest
+        for value in range(0, int(highest) + 1, nice(highest / GRID_LINES)):
+            y = area.bottom() - value / highest * area.height()
+            painter.setPen(self._theme.role("grid"))
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            painter.setPen(self._theme.role("muted"))
+            text = count(value) if value < 10_000 else re.sub(r"\.0+(?=\D|$)", "", short_count(value))
+            side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            draw_text(painter, QRectF(0, y - 8, LEFT - LABEL_GAP, 16), side, text)
+
+    def _paint_columns(self, painter: QPainter) -> None:
+        """Mark the whole height of what is under the mouse and selected."""
+        hover = None if self.hover < 0 else (self.hover, self.hover + 1)
+        for bars, role in ((hover, "hover"), (self.selected, "accent_soft")):
+            if bars is not None:
+                left, right = (self.x_of(min(bar, len(self))) for bar in bars)
+                box = QRectF(left, self._top, max(2.0, right - left), self.area.height())
+                painter.fillRect(box, self._theme.role(role))
+
+    def _paint_bars(self, painter: QPainter) -> None:
+        colors = [color(self._theme) for color in self.colors]
+        for bar in self._shown():
+            box = self.bar_rect(bar)
+            scale = max(box.height(), MIN_BAR_PX) / max(1.0, float(self.totals[bar]))
+            bottom = box.bottom()
+            for part, color in zip(self.parts[bar].tolist(), colors, strict=True):
+                if part > 0:
+                    height = part * scale
+                    painter.fillRect(QRectF(box.left(), bottom - height, box.width(), height), color)
+                    bottom -= height
+
+    def _shown(self) -> list[int]:
+        """The bars that are painted: of those behind one pixel the highest."""
+        bars = np.flatnonzero(self.totals)
+        if self.bar_px >= 1:
+            return bars.tolist()
+        pixel = (bars * self.bar_px).astype(np.int64)
+        order = np.lexsort((self.totals[bars], pixel))
+        is_last = np.append(pixel[order][1:] != pixel[order][:-1], True)
+        return bars[order[is_last]].tolist()
+
+    def paint_axis(self, painter: QPainter, ticks: Iterable[tuple[float, int]], title: str) -> None:
+        """Draw the horizontal axis: numbers at their x in px, those for which there is room, and a title."""
+        area, metrics, free = self.area, self.fontMetrics(), 0.0
+        painter.setPen(self._theme.role("line"))
+        painter.drawLine(area.bottomLeft(), area.bottomRight())
+        painter.setPen(self._theme.role("muted"))
+        for x, value in ticks:
+            text = count(value)
+            width = metrics.horizontalAdvance(text)
+            left = min(max(x - width / 2, 0.0), self.width() - width - 2.0)
+            if left >= free:
+                painter.drawLine(QPointF(x, area.bottom()), QPointF(x, area.bottom() + 3))
+                draw_text(painter, QPointF(left, area.bottom() + 4 + metrics.ascent()), text)
+                free = left + width + 14
+        box = QRectF(area.left(), self.height() - metrics.height() - 1, area.width(), metrics.height())
+        draw_text(painter, box, Qt.AlignmentFlag.AlignHCenter, title)
+
+    def round_numbers(self, low: int, high: int) -> range:
+        """Return round numbers from `low` to `high`, about as many as an axis has room for."""
+        step = nice((high - low) / max(self.area.width() / TICK_PX, 1))
+        return range(-(-low // step) * step, high + 1, step)
+
+    # -- mouse and keys -----------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the bar under the mouse; the whole height counts."""
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        self._choose(self.bar_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Mark the bar under the mouse."""
+        self._set_hover(self.bar_at(event.position().x()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Forget the mouse."""
+        super().leaveEvent(event)
+        self._set_hover(-1)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and Right go to the next bar that is not empty, Home and End to the first and last."""
+        bars = np.flatnonzero(self.totals)
+        here = -1 if self.selected is None else self.selected[0]
+        target = {
+            Qt.Key.Key_Left: bars[bars < here][-1:] if here >= 0 else bars[:1],
+            Qt.Key.Key_Right: bars[bars > here][:1],
+            Qt.Key.Key_Home: bars[:1],
+            Qt.Key.Key_End: bars[-1:],
+        }.get(Qt.Key(event.key()))
+        if target is None or not len(self):
+            event.ignore()
+        elif len(target):
+            self._choose(int(target[0]))
+
+    def event(self, event: QEvent) -> bool:
+        """Explain the bar under the mouse."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            show_tip(event.globalPos(), self.tip(self.bar_at(event.x())), self)
+            return True
+        return super().event(event)
+
+    def _choose(self, bar: int) -> None:
+        if bar >= 0:
+            self.select(bar)
+            self.chosen.emit(bar)
+
+    def _set_hover(self, bar: int) -> None:
+        if bar != self.hover:
+            self.hover = bar
+            self.update()
+
+
+def nice(value: float) -> int:
+    """Return the smallest of 1, 2 and 5 times a power of ten that is at least `value`."""
+    steps = (factor * 10**power for power in counting() for factor in (1, 2, 5))
+    return next(step for step in steps if step >= value)

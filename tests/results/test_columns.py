@@ -1,0 +1,94 @@
+"""Names of columns stand in results and nowhere else: adding or renaming one is a change in one place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+
+import rcv_py.results
+from rcv_py.results.field import At
+from rcv_py.results.table import Spec
+from tests.house import Module, modules, read
+
+MOST = 3  # names of one Spec that a literal elsewhere may have
+ABOVE = ("api", "cli", "export", "ui", "work")  # what results are for; all others are below them
+HARDWARE = {"se", "sa", "cu", "simd", "slot", "wid"}  # where a wave was: attributes of every table of waves
+YET = {  # to be converted
+    "api",  # `Literal` types of options
+    "api.capture",
+    "api.judgements",  # facts of a document
+    "cli.chosen",  # names of options
+    "cli.commands.hotspot",
+    "cli.commands.pmc",  # roles of counters
+    "cli.commands.synth",
+    "cli.options.capture_options",
+    "cli.options.cost_options",
+    "export.report.sections_code",
+    "export.report.sections_loops",
+    "export.report.svg",  # names of colours
+    "export.tables",  # columns as wide as waves were read
+    "ui.panels.causes.panel",
+    "ui.panels.compare.panel",
+    "ui.panels.distribution.hit_table",
+    "ui.panels.distribution.panel",
+    "ui.panels.events",
+    "ui.panels.health.panel",
+    "ui.panels.isa.fold_view",
+    "ui.panels.latency.columns",
+    "ui.panels.waits.panel",
+    "ui.panels.wave_picker.panel",
+}
+
+
+def specs() -> Iterator[Spec]:
+    """Every declared table."""
+    for found in iter_modules(rcv_py.results.__path__):
+        module = import_module(f"rcv_py.results.{found.name}")
+        for value in vars(module).values():
+            values = value.values() if isinstance(value, dict) else (value,)
+            yield from (spec for spec in values if isinstance(spec, Spec))
+
+
+def names_of_each() -> set[frozenset[str]]:
+    """The names of columns of every table that has enough of them."""
+    columns = {frozenset(field.name for field in spec.at(At.DATA)) - HARDWARE for spec in specs()}
+    return {names for names in columns if len(names) > MOST}
+
+
+def literals(tree: ast.AST) -> Iterator[tuple[int, frozenset[str]]]:
+    """The texts of each dictionary's keys and of each sequence, with the number of the line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            items: list[ast.expr | None] = [*node.keys]
+        elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+            items = [*node.elts]
+        else:
+            continue
+        texts = (item.value for item in items if isinstance(item, ast.Constant))
+        yield node.lineno, frozenset(text for text in texts if isinstance(text, str))
+
+
+def columns_elsewhere(known: Mapping[str, Module]) -> Iterator[str]:
+    """Dictionaries and sequences outside of results that name columns of one table."""
+    tables = names_of_each()
+    for module in known.values():
+        if module.name.split(".")[0] not in ABOVE:
+            continue
+        for line, texts in literals(module.tree):
+            if len(texts) > MOST and any(len(texts & names) > MOST for names in tables):
+                yield f"{module.name}:{line}: {', '.join(sorted(texts)[:6])}"
+
+
+def test_columns_are_named_in_results_alone() -> None:
+    known = {name: module for name, module in modules().items() if name not in YET}
+    assert list(columns_elsewhere(known)) == []
+
+
+def test_a_planted_copy_of_columns_is_found() -> None:
+    head = 'HEAD = ("text", "hits", "latency", "stall", "idle")'
+    assert list(columns_elsewhere(read({"ui.panels.planted": head})))
+    row = "def row(one):\n    return {'hits': 1, 'latency': 2, 'stall': 3, 'idle': 4}"
+    assert list(columns_elsewhere(read({"cli.commands.planted": row})))
+    assert not list(columns_elsewhere(read({"results.planted": row})))
