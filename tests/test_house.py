@@ -29,7 +29,6 @@ SMALL_MAY_BE = {  # found, not imported, or started
 SMALL_YET = {  # to be merged with the one that imports them
     "cli.results",  # more results will be printed by it
     "ui.panels.source.parts",
-    "ui.table.smooth_scroll",
 }
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
 from rcv_py.analysis.cost.source_costs import source_costs
@@ -106,8 +105,7 @@ class ExplorerPanel(Panel):
         tree.setIndentation(14)
         tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         tree.setAccessibleName("Files and lines by cost")
-        tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        tree.customContextMenuRequested.connect(self._open_menu)
+        tree.menu_asked.connect(self._open_menu)
         tree.chosen.connect(self._go)
         tree.clicked.connect(self._toggle_folder)
         tree.activated.connect(self._toggle_folder)
@@ -193,22 +191,13 @@ class ExplorerPanel(Panel):
 
     # -- menu, state --------------------------------------------------------------------------------
 
-    def _open_menu(self, position: QPoint) -> None:
-        index = self.tree.indexAt(position)
-        if not index.isValid():
-            return
+    def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
         place = self.tree.rows.node(index)
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(
-            "Go there", lambda: self._toggle_folder(index) if _is_folder(place) else self._go(place)
-        )
-        menu.addAction("Copy path", lambda: copy_text(place.tip or place.name))
-        menu.addSeparator()
-        menu.addAction("Expand all", self.tree.expandAll)
-        menu.addAction("Collapse all", self.tree.collapseAll)
+        go = self._toggle_folder if _is_folder(place) else lambda _: self._go(place)
+        copy = ("Copy path", lambda: copy_text(place.tip or place.name))
+        menu = self.tree.menu(("Go there", lambda: go(index)), copy)
         self.add_copy(menu)
-        menu.popup(self.tree.viewport().mapToGlobal(position))
+        menu.popup(at)
 
     def command_line(self) -> command_text.Words | None:
         """The tree."""

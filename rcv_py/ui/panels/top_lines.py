@@ -107,8 +107,6 @@ class TopLinesPanel(TablePanel[Ranking]):
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
         self.empty = page(self, bar(self.scope, None), (self.view, 1))
-        self.view.chosen.connect(self._go)
-        self.view.hovered.connect(self._point)
         self.scope.currentIndexChanged.connect(self._compute)
         for cell in (self.session.source_cost, self.session.clock_range, ui.settings.cell("isa.show_idle")):
             cell.watch(self._wanted.ask)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from math import nan
 from operator import attrgetter
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QModelIndex, QPoint
 
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import beside, known_place
@@ -240,8 +239,7 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         self._ranged = self.coalesced(self._compute_range, STREAM_MS)
         self.bar = boxed(bar((self.legend, 1), self.note, self.only))
         column(self.bar, (self.empty, 1), of=self)
-        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.tree.customContextMenuRequested.connect(self._open_menu)
+        self.tree.menu_asked.connect(self._open_menu)
         self.session.clock_range.watch(self._range_changed)
         self.session.waves.watch(self._more_waves)
         self._start()
@@ -356,23 +354,17 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         shown = [one for wait in waits if tree.isExpanded(tree.rows.index_of(wait)) for one in wait.children]
         return next((node for node in (*waits, *shown) if node.line == line), None)
 
-    def _open_menu(self, position: QPoint) -> None:
-        index = self.tree.indexAt(position)
-        if not index.isValid():
-            return
+    def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
         node = self.tree.rows.node(index)
         wait = node if node.is_wait or node.parent is None else node.parent
         tip = self.tree.rows.tree.tip(node)
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Go there", lambda: self._go(node))
-        menu.addAction("Show only the arrows of this wait", lambda: self._isolate(wait))
-        menu.addAction("Copy", lambda: copy_text(tip))
-        menu.addSeparator()
-        menu.addAction("Expand all", self.tree.expandAll)
-        menu.addAction("Collapse all", self.tree.collapseAll)
+        menu = self.tree.menu(
+            ("Go there", lambda: self._go(node)),
+            ("Show only the arrows of this wait", lambda: self._isolate(wait)),
+            ("Copy", lambda: copy_text(tip)),
+        )
         self.add_copy(menu)
-        menu.popup(self.tree.viewport().mapToGlobal(position))
+        menu.popup(at)
 
     def _isolate(self, wait: WaitNode) -> None:
         self._go(wait)
