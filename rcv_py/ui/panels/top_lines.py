@@ -36,31 +36,24 @@ LIMIT = 200
 class Ranking:
     """One entry a ranked line, the most expensive first."""
 
-    file: tuple[int, ...]  # index into Trace.sources; -1: `line` is a row of the code table
-    line: tuple[int, ...]
-    place: tuple[str, ...]  # short, for people
+    places: tuple[Hover, ...]  # a source line each, or an instruction
+    names: tuple[str, ...]  # of places, short
     text: tuple[str, ...]
     cost: np.ndarray  # int64
     total: int  # of all code lines
     unit: str
-
-    def row_of(self, file: int, line: int) -> int:
-        """The entry of a place, -1 if it is not ranked."""
-        pairs = list(zip(self.file, self.line, strict=True))
-        return pairs.index((file, line)) if (file, line) in pairs else -1
 
 
 def source_ranking(trace: Trace, cost: np.ndarray, how: SourceCost, file: int | None) -> Ranking:
     """Rank the source lines of a file, or of all files."""
     top = top_lines(trace.code, trace.sources, cost, how, file=file, limit=LIMIT)
     return Ranking(
-        tuple(line.file for line in top),
-        tuple(line.line for line in top),
-        tuple(place_text(trace.sources, line.file, line.line) for line in top),
-        tuple(line.text for line in top),
-        np.array([line.cost for line in top], dtype=np.int64),
-        int(cost.sum()),
-        unit_of(trace),
+        places=tuple(Hover(source=(line.file, line.line)) for line in top),
+        names=tuple(place_text(trace.sources, line.file, line.line) for line in top),
+        text=tuple(line.text for line in top),
+        cost=np.array([line.cost for line in top], dtype=np.int64),
+        total=int(cost.sum()),
+        unit=unit_of(trace),
     )
 
 
@@ -68,13 +61,12 @@ def code_ranking(trace: Trace, cost: np.ndarray) -> Ranking:
     """Rank the instructions."""
     rows = np.argsort(-cost, kind="stable")[: min(LIMIT, int(np.count_nonzero(cost)))].tolist()
     return Ranking(
-        (-1,) * len(rows),
-        tuple(rows),
-        tuple(f"row {row}" for row in rows),
-        tuple(trace.code.text[row] + beside(trace, row) for row in rows),
-        cost[rows].astype(np.int64),
-        int(cost.sum()),
-        unit_of(trace),
+        places=tuple(Hover(line=row) for row in rows),
+        names=tuple(f"row {row}" for row in rows),
+        text=tuple(trace.code.text[row] + beside(trace, row) for row in rows),
+        cost=cost[rows].astype(np.int64),
+        total=int(cost.sum()),
+        unit=unit_of(trace),
     )
 
 
@@ -85,7 +77,7 @@ def ranking_columns(ranking: Ranking) -> tuple[Column, ...]:
     tip = f"Share of all {grouped(ranking.total)} {ranking.unit}."
     return (
         Column("rank", "#", np.arange(1, len(cost) + 1), str, True, width=30, tip="Rank."),
-        field_column(spec["place"], ranking.place, is_elided_left=True, width=96, sort="name"),
+        field_column(spec["place"], ranking.names, is_elided_left=True, width=96, sort="name"),
         field_column(spec["cost"], cost, id="bar", title="cost", is_left=True, width=48, tip=tip),
         field_column(spec["share"], share, title="%", text="{:.1f}".format, width=44, tip=tip),
         field_column(spec["cost"], cost, text=short_count, width=50),
@@ -157,7 +149,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         self._stream.finished()
         self.result = ranking
         self.view.show_columns(ranking_columns(ranking))
-        none = not len(ranking.line)
+        none = not ranking.places
         self.empty.say(self.reason(NO_COST) if none else "")
         self._follow()
 
@@ -170,19 +162,14 @@ class TopLinesPanel(TablePanel[Ranking]):
 
     def row_of(self, selection: Selection) -> int:
         """The row of the selected source line, or of the instruction where there are no sources."""
-        if self.result is not None and self._has_sources and selection.source is not None:
-            return self.result.row_of(*selection.source)
-        if self.result is not None and not self._has_sources and selection.line is not None:
-            return self.result.row_of(-1, selection.line)
-        return -1
+        has_sources, places = self._has_sources, () if self.result is None else self.result.places
+        wanted = Hover(source=selection.source) if has_sources else Hover(line=selection.line)
+        return places.index(wanted) if wanted in places else -1
 
     def place_of(self, row: int) -> Hover | None:
         """The source line of a row, or its instruction."""
-        ranking = self.result
-        if ranking is None or not 0 <= row < len(ranking.line):
-            return None
-        file, line = ranking.file[row], ranking.line[row]
-        return Hover(source=(file, line)) if file >= 0 else Hover(line=line)
+        places = () if self.result is None else self.result.places
+        return places[row] if 0 <= row < len(places) else None
 
     # -- painting and state -------------------------------------------------------------------------
 

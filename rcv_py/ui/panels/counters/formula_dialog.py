@@ -32,6 +32,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.counters.formula_editor import FormulaEditor
 from rcv_py.ui.panels.counters.tree import number_text
 
+TITLE = "Formulas of counters"
 TYPING_MS = 200  # after the last key the formulas are computed
 NOTHING_WRONG = "Every formula that is written here has a value."
 NO_FILES = "The built-in set cannot be changed. New begins a file of your own, which is added to it."
@@ -48,9 +49,9 @@ class FormulaDialog(QDialog):
         self._theme = theme
         self._results: DerivedSet | None = None
         self.editors: dict[str, FormulaEditor] = {}
-        self.confirm: Callable[[str], bool] = self._confirm
+        self.confirm: Callable[[str], bool] = partial(agrees, self, TITLE)
         self.ask_name: Callable[[str], str] = self._ask_name
-        self.setWindowTitle("Formulas of counters")
+        self.setWindowTitle(TITLE)
         self.resize(1060, 640)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName("Files of formulas")
@@ -277,11 +278,8 @@ class FormulaDialog(QDialog):
     def _restyle(self) -> None:
         self.help.setFont(self._theme.mono)
 
-    def _confirm(self, question: str) -> bool:
-        return agrees(self, "Formulas of counters", question)
-
     def _ask_name(self, name: str) -> str:
-        text, is_given = QInputDialog.getText(self, "Formulas of counters", "Name of the file", text=name)
+        text, is_given = QInputDialog.getText(self, TITLE, "Name of the file", text=name)
         return text if is_given else ""
 
 
