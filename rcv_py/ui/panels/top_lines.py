@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.hotspot import places_spec
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import charged, cost_job, only_for, unit_of
+from rcv_py.ui.core.costs import charged, cost_job, has_sources, only_for, unit_of
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
@@ -114,13 +114,8 @@ class TopLinesPanel(TablePanel[Ranking]):
         missing = trace is None or not len(trace.code)
         self.empty.say(self.reason(NO_COST) if missing else "")
         if not missing:
-            self.scope.setVisible(self._has_sources)
+            self.scope.setVisible(has_sources(self.session.trace.value))
             self._compute()
-
-    @property
-    def _has_sources(self) -> bool:
-        trace = self.session.trace.value
-        return trace is not None and len(trace.code.chain_file) > 0
 
     def _more_waves(self) -> None:
         if self.session.clock_range.value is not None:
@@ -137,11 +132,11 @@ class TopLinesPanel(TablePanel[Ranking]):
         self._stream.started()
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
         file = self._shown_file = self._wanted_file()
-        has_sources = self._has_sources
+        is_source = has_sources(trace)
 
         def ranking() -> Ranking:
             cost = charged(job(), idle)
-            return source_ranking(trace, cost, how, file) if has_sources else code_ranking(trace, cost)
+            return source_ranking(trace, cost, how, file) if is_source else code_ranking(trace, cost)
 
         self.run_job(ranking, only_for(self.session, self._take))
 
@@ -162,8 +157,11 @@ class TopLinesPanel(TablePanel[Ranking]):
 
     def row_of(self, selection: Selection) -> int:
         """The row of the selected source line, or of the instruction where there are no sources."""
-        has_sources, places = self._has_sources, () if self.result is None else self.result.places
-        wanted = Hover(source=selection.source) if has_sources else Hover(line=selection.line)
+        is_source, places = (
+            has_sources(self.session.trace.value),
+            () if self.result is None else self.result.places,
+        )
+        wanted = Hover(source=selection.source) if is_source else Hover(line=selection.line)
         return places.index(wanted) if wanted in places else -1
 
     def place_of(self, row: int) -> Hover | None:
@@ -182,7 +180,10 @@ class TopLinesPanel(TablePanel[Ranking]):
     def command_line(self) -> command_text.Words | None:
         """The ranking."""
         trace, file = self.session.trace.value, self._wanted_file()
-        by = ("--by=source" if self._has_sources else "--by=line", *command_text.charge(self.ui))
+        by = (
+            "--by=source" if has_sources(self.session.trace.value) else "--by=line",
+            *command_text.charge(self.ui),
+        )
         of = () if file is None or trace is None else (f"--file={trace.sources[file].path}",)
         order = command_text.sorting(self.view.table) or ("--sort=cost",)
         return command_text.rcv(self.session, "hotspot", *by, *of, *order, f"--top={LIMIT}")

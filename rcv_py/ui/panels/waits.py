@@ -155,7 +155,7 @@ class WaitRows:
                 ),
                 number_column(LATENCIES["median"], attrgetter("median"), 66, sort=""),
                 number_column(LATENCIES["p90"], attrgetter("p90"), 56, sort=""),
-                source_column(SOURCE_PLACE, self.source, 160, sort=SOURCE_PLACE.name),
+                source_column(SOURCE_PLACE, self.trace, 160, sort=SOURCE_PLACE.name),
             ),
             self.tip,
             self.spoken,
@@ -166,10 +166,6 @@ class WaitRows:
     def name(self, node: WaitNode) -> str:
         """The instruction, after its row."""
         return "" if self.trace is None else f"{node.line}  {self.trace.code.text[node.line]}"
-
-    def source(self, node: WaitNode) -> str:
-        """The innermost source line, "" if it is not known."""
-        return "" if self.trace is None else beside(self.trace, node.line)
 
     def parts(self, node: WaitNode) -> Parts:
         """Stall by kind of the instruction it is charged to, then what is charged to none."""

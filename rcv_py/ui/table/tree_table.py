@@ -24,8 +24,10 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
+from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.text import percent, visible
 from rcv_py.base.tree import TreeNode
+from rcv_py.model.trace import Trace
 from rcv_py.results.field import Field
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import button_text, tooltip
@@ -91,8 +93,12 @@ def number_column(
     )
 
 
-def source_column(field: Field, text: Callable[[N], str], width: int, *, sort: str = "") -> TreeColumn[N]:
-    """Return the column of source places, apart from the numbers at its left."""
+def source_column(field: Field, trace: Trace | None, width: int, *, sort: str = "") -> TreeColumn[Any]:
+    """Return the column of the innermost source places of nodes' lines, apart from the numbers at its left."""
+
+    def text(node: Any) -> str:
+        return "" if trace is None else beside(trace, node.line)
+
     title, tip = f"  {field.title}", field.sentence
     return TreeColumn(field.name, title, text, text, is_elided_left=True, width=width, tip=tip, sort=sort)
 
