@@ -28,12 +28,6 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.search",
 }
 SMALL_YET = {  # to be merged with the one that imports them
-    "ui.panels.compare.flame",
-    "ui.panels.distribution.hit_table",
-    "ui.panels.distribution.spread_colors",
-    "ui.panels.source.parts",
-    "ui.panels.summary.pmc_facts",
-    "ui.panels.triage.evidence_go",
     "ui.table.smooth_scroll",
 }
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

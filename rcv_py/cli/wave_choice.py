@@ -15,8 +15,15 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.cost.hotspot import counted_rows
-from rcv_py.analysis.findings.engine_choice import only
-from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, WaveChoice, populations, wave_choice
+from rcv_py.analysis.waves.populations import (
+    ALL,
+    WORKING,
+    Populations,
+    WaveChoice,
+    only,
+    populations,
+    wave_choice,
+)
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.opening import batches, opened, warn

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rcv_py.analysis.latency.hidden_latency import hidden_latency, why_not_hidden
-from rcv_py.analysis.latency.latency_tables import hidden_table
+from rcv_py.analysis.latency.hidden_latency import hidden_latency, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import memory_latency
 from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.analysis.waits.wait_latency import wait_summary

@@ -70,7 +70,7 @@ def _changes(rows: list[OccupancyRow]) -> list[tuple[Any, ...]]:
     return [
         (row.name, time, waves)
         for row in rows[1:]
-        for time, waves in zip(row.steps.time.tolist(), row.steps.waves.tolist(), strict=True)
+        for time, waves in zip(row.steps.time.tolist(), row.steps.value.tolist(), strict=True)
     ]
 
 

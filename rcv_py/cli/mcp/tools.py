@@ -110,7 +110,7 @@ _TYPES: Mapping[Any, dict[str, Any]] = {
 }
 _ANY = {"type": ["string", "number"]}  # the command itself says what it accepts
 _MANY = ("+", "*")
-_MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are shortened, and `shortened` tells which"
+_MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are cut, and `shortened` names them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,19 +128,9 @@ class Tool:
         return self.command.name
 
     @property
-    def title(self) -> str:
-        """The command's line of help, as a title."""
-        return self.command.help[0].upper() + self.command.help[1:]
-
-    @property
     def description(self) -> str:
         """What it does, and when to use it."""
-        return f"{self.title}. {_WHEN.get(self.name, '')}".strip()
-
-    @property
-    def example(self) -> str:
-        """A command line that it stands for."""
-        return self.command.example
+        return f"{self.command.help}. {_WHEN.get(self.name, '')}".strip()
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -178,7 +168,7 @@ class Tool:
     def _property(self, name: str, action: argparse.Action) -> dict[str, Any]:
         described: dict[str, Any] = {"description": _help(action)}
         default = _DEFAULTS.get((self.name, name), action.default)
-        if _is_flag(action):
+        if action.nargs == 0:
             return {"type": "boolean", "default": False, **described}
         if default not in (None, "", [], argparse.SUPPRESS):
             described["default"] = str(default) if isinstance(default, Path) else default
@@ -199,7 +189,7 @@ class Tool:
         for name, action in self.actions.items():
             if name not in values:
                 continue
-            if _is_flag(action):
+            if action.nargs == 0:
                 if not isinstance(values[name], bool):
                     raise self._wrong(name, f"is true or false, not {short(values[name])}")
                 options += [action.option_strings[-1]] if values[name] else []
@@ -312,17 +302,13 @@ def short(item: object) -> str:
         return "a value that long"
 
 
-def _is_flag(action: argparse.Action) -> bool:
-    return action.nargs == 0
-
-
 def _is_list(action: argparse.Action) -> bool:
     repeated = isinstance(action, argparse._AppendAction)  # its class is all that tells
     return action.nargs in _MANY or repeated
 
 
 def _help(action: argparse.Action) -> str:
-    """What an argument is; its default is told by the schema."""
+    """What an argument is; the schema has its default."""
     text = (action.help or action.dest.replace("_", " ")).replace("%%", "%")
     stated = r"\s*\(default:? [^()]*\)$" if action.default is not None else r"$^"
     text = re.sub(stated, "", text)

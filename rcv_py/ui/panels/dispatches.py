@@ -13,10 +13,9 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
-from rcv_py.ui.plot.curve_panel import CurvePanel
-from rcv_py.ui.plot.curve_plot import Curve, Stack
+from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.table.command_text import Words, only, rcv
-from rcv_py.ui.timeline.event_lines import event_lines
+from rcv_py.ui.timeline.time_overlay import event_lines
 
 NO_KERNELS = (
     "The capture does not say which kernels ran: its occupancy file is missing or empty. "
@@ -126,7 +125,7 @@ def _curve(trace: Trace, name: str, kernel: KernelCurve, number: int) -> Curve:
     return Curve(
         name,
         np.concatenate([before, kernel.steps.time]),
-        np.concatenate([np.zeros(1, np.int32), kernel.steps.waves]),
+        np.concatenate([np.zeros(1, np.int32), kernel.steps.value]),
         number,
         "waves",
         f"{demangled(kernel.name) or name}\n{about(name, kernel)}",

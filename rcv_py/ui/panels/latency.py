@@ -10,8 +10,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QColor, QPainter
 
-from rcv_py.analysis.latency.hidden_latency import why_not_hidden
-from rcv_py.analysis.latency.latency_tables import HiddenTable, hidden_table
+from rcv_py.analysis.latency.hidden_latency import HiddenTable, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.text import DASH, percent, short_count
@@ -19,10 +18,10 @@ from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results import latency as results
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic

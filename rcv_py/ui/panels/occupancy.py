@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyCurve, occupancy_curves, occupancy_numbers
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
-from rcv_py.ui.plot.curve_panel import CurvePanel
-from rcv_py.ui.plot.curve_plot import Curve, Stack
+from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.table.command_text import Words, each, only, rcv
 
 NO_OCCUPANCY = (
@@ -102,13 +101,13 @@ class OccupancyPanel(CurvePanel):
 def _peaks_text(shown: list[OccupancyCurve]) -> str:
     if not shown:
         return "No curve is shown."
-    peaks = {int(one.steps.waves.max()) for one in shown}
+    peaks = {int(one.steps.value.max()) for one in shown}
     if len(peaks) == 1:
         return f"at most {plural(peaks.pop(), 'wave')} at a time each"
     return f"peaks between {min(peaks):,} and {max(peaks):,} waves"
 
 
-def numbers_text(steps: Steps) -> str:
+def numbers_text(steps: StepCurve) -> str:
     """Mean, peak and tail of a step function of waves, in words."""
     numbers = occupancy_numbers(steps)
     return (
@@ -120,7 +119,7 @@ def numbers_text(steps: Steps) -> str:
 
 def _curve(trace: Trace, one: OccupancyCurve, number: int, is_share: bool) -> Curve:
     """The curve with a zero where the trace begins, so that its rise is drawn."""
-    value = 100.0 * one.steps.waves / max(1, one.slots) if is_share else one.steps.waves
+    value = 100.0 * one.steps.value / max(1, one.slots) if is_share else one.steps.value
     before = np.array([min(trace.span.begin, int(one.steps.time[0]) - 1)], np.int64)
     slots = f"; its {plural(one.units, 'compute unit')} can hold {count(one.slots)}" if one.slots else ""
     tip = f"{one.name}: {numbers_text(one.steps)}{slots}"

@@ -1,0 +1,359 @@
+"""The waves of a compute unit, instruction by instruction, with what each wave was doing below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from PySide6.QtWidgets import QComboBox
+
+from rcv_py.analysis.events.event_table import NOT_ON_UNITS
+from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
+from rcv_py.base.text import plural
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.session import Session
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.plain_text import PlainLabel, joined, with_tip
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.filter_menu import Choice
+from rcv_py.ui.timeline.rows_item import RowShape
+from rcv_py.ui.timeline.time_overlay import (
+    PREFIX,
+    Line,
+    Marks,
+    Place,
+    bookmark_time,
+    event_choices,
+    event_lines,
+)
+from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
+from rcv_py.ui.timeline.token_rows import TokenRows
+from rcv_py.ui.timeline.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
+from rcv_py.ui.timeline.unit_markers import UnitMarkers
+from rcv_py.ui.timeline.wave_rows import WaveRows, kernel_choices, wave_rows
+from rcv_py.ui.widgets.empty_state import page
+from rcv_py.ui.widgets.legend import Legend
+
+MAX_TOKENS = 300_000  # that may be compared for one picture
+
+Ticks = tuple[tuple[int, np.ndarray], ...]
+
+
+class LineTicks:
+    """Remembers the last answer: the overlay asks at every move of the mouse."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._key: tuple[object, ...] = ()
+        self._ticks: Ticks = ()
+
+    def line(self) -> int | None:
+        """The line another view hovers, else the selected one."""
+        hover = self._session.hover.value
+        if hover is not None and hover.wave is None and hover.line is not None:
+            return hover.line
+        return self._session.selection.value.line
+
+    def of(self, rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, version: int) -> Ticks:
+        """Times of the line's tokens by row; nothing if too many tokens are in view."""
+        line = self.line()
+        key = (line, first, stop, window, version)
+        if key != self._key:
+            self._key = key
+            self._ticks = () if line is None else _ticks(rows, first, stop, window, line)
+        return self._ticks
+
+
+def _ticks(rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, line: int) -> Ticks:
+    parts = [
+        (row, segment.tokens, segment.rows_in(window))
+        for row in range(first, min(stop, len(rows)))
+        for segment in rows[row].visible(window)
+    ]
+    if sum(part.stop - part.start for _, _, part in parts) > MAX_TOKENS:
+        return ()
+    found = [
+        (row, tokens.offset[part][tokens.line[part] == line].astype(np.int64) + tokens.base)
+        for row, tokens, part in parts
+    ]
+    return tuple((row, times) for row, times in found if len(times))
+
+
+NO_WAVES = (
+    "No instruction detail: no wave ran on the traced compute unit. "
+    "Record again with a larger grid, or choose another compute unit to trace."
+)
+LANE_PX, MAX_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
+REBUILD_MS = 150  # while waves arrive
+MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
+LEGEND = (
+    ("MFMA", TokenKind.MATRIX),
+    ("VALU", TokenKind.VALU),
+    ("SALU", TokenKind.SALU),
+    ("SMEM", TokenKind.SMEM),
+    ("buffer", TokenKind.VMEM),
+    ("global", TokenKind.FLAT),
+    ("LDS", TokenKind.LDS),
+    ("branch", TokenKind.JUMP),
+    ("wait", TokenKind.IMMED),
+)
+
+
+@panel(id="compute_unit", title="Compute Unit", area="top", order=20, needs=("waves",))
+class ComputeUnitPanel(TimelinePanel):
+    """Every instruction of the waves of a compute unit over time, and the state of each wave."""
+
+    def __init__(self, ui: UiContext) -> None:
+        self.source = TokenRows(ui.theme, RowShape(ui.settings["timeline.row_height"]))
+        name = "Timeline of the waves of a compute unit"
+        remembered = (PREFIX, MARKERS, VALUES, SIBLING)
+        super().__init__(ui, self.source, name, "the timeline of the compute unit", remembered)
+        self._unit: tuple[int, ...] | None = None
+        self._lanes = 1
+        self._lines: tuple[Line, ...] = ()
+        self._segments: dict[int, Segment] = {}
+        self._row_of_wave: dict[int, int] = {}
+        self._ticks = LineTicks(self.session)
+        self.markers = UnitMarkers(self.session, self.source.band)
+        self._which = with_tip(QComboBox(), "Which compute units are shown")
+        self._which.addItems(["Unit of the selected wave", "All traced units"])
+        self._which.setAccessibleName("Which compute units are shown")
+        self._which.currentIndexChanged.connect(self._which_changed)
+        self.filter.changed.connect(self._filter_changed)
+        self._legend = Legend()
+        self._progress = PlainLabel()
+        self._progress.setObjectName("muted")
+        head = bar(self._which, self.filter, (self._legend, 1), self._progress, margins=(8, 2, 8, 2))
+        self._page = page(self, head, (self.timeline, 1))
+        self._rebuild = self.coalesced(self._start, REBUILD_MS)
+        self.session.trace.watch(self._trace_changed)
+        self.session.loaded.watch(self._rebuild.ask)
+        self.session.selection.watch(self._selection_changed)
+        ui.settings.cell("timeline.row_height").watch(self._height_changed)
+        ui.results.cell("markers").watch(self._show_markers)
+        ui.theme.changed.connect(self._theme_changed)
+        self._theme_changed()
+        self._trace_changed()
+
+    # -- rows -------------------------------------------------------------------------------------------
+
+    def _trace_changed(self) -> None:
+        trace = self.session.trace.value
+        self._segments, self._row_of_wave, self._unit = {}, {}, None
+        self.selected = self.hovered_place = None
+        self._offer_choices()
+        self._show(WaveRows((), (), (), {}))
+        empty = trace is None or not len(trace.waves)
+        self._page.say(self.reason(NO_WAVES) if empty else "")
+        if trace is not None and not empty:
+            self._rebuild.ask()
+            if trace.shader_data:
+                self.want_result("markers")
+
+    def _which_changed(self) -> None:
+        self._unit = None
+        self._rebuild.now()
+
+    def _start(self) -> None:
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None or not len(trace.waves):
+            return
+        row = None if self._which.currentIndex() else self.session.wave_row
+        self._unit = unit_of(trace, row)
+        known, has_sibling = dict(self._segments), SIBLING not in self.filter.hidden
+        chosen = waves_of_kernels(trace, waves_of_unit(trace, row), set(self.hidden(KERNEL)))
+        self.run_job(lambda: wave_rows(trace, store, chosen, known, has_sibling), self._show)
+
+    def _show(self, made: WaveRows) -> None:
+        self._segments.update({part.key: part for row in made.rows for part in row.segments if part.key >= 0})
+        self._row_of_wave = dict(made.row_of_wave)
+        trace = self.session.trace.value
+        self._lanes = max((part.lanes for row in made.rows for part in row.segments), default=1)
+        self.source.texts = () if trace is None else trace.code.text
+        self.source.set_rows(made.rows, made.names, made.pending)
+        count = len(made.row_of_wave)
+        read = count - len(made.pending)
+        self._progress.setText(
+            f"reading waves {read:,} of {count:,}" if made.pending else plural(count, "wave")
+        )
+        self._show_markers()
+
+    def _show_markers(self) -> None:
+        self.markers.show(self.ui.results.cell("markers").value, self._row_of_wave)
+        self.source.shape = self._shape()
+        self.source.version += 1
+        self._find_selected()
+        self.timeline.plot.rows_changed()
+
+    # -- what is shown ----------------------------------------------------------------------------------
+
+    def _offer_choices(self) -> None:
+        trace = self.session.trace.value
+        self.filter.forget(KERNEL)
+        surfaces = []
+        if trace is not None and trace.shader_data:
+            surfaces += [Choice(MARKERS, "Markers", tip="Scopes of instrumented kernels, below each wave.")]
+            surfaces += [Choice(VALUES, "Shader data", tip="A tick for every value the kernel wrote.")]
+        if trace is not None and trace.other_simd:
+            surfaces.append(Choice(SIBLING, "Sibling SIMD", tip="Memory instructions of the other SIMD."))
+        self.filter.set_section("Rows and marks", surfaces)
+        self.filter.set_section("Events", event_choices(trace, NOT_ON_UNITS))
+        self.filter.set_section("Kernels", kernel_choices(trace, KERNEL))
+        self._find_lines()
+
+    def _find_lines(self) -> None:
+        trace, hidden = self.session.trace.value, self.filter.hidden
+        self._lines = () if trace is None else event_lines(trace, hidden, NOT_ON_UNITS)
+        self.markers.has_spans, self.markers.has_values = MARKERS not in hidden, VALUES not in hidden
+
+    def _filter_changed(self) -> None:
+        self._find_lines()
+        self._show_markers()
+        self._rebuild.now()
+
+    def _selection_changed(self) -> None:
+        unit = unit_of(self.session.trace.value, self.session.wave_row)
+        if self._unit is not None and not self._which.currentIndex() and self._unit != unit:
+            self._rebuild.now()
+        self._find_selected()
+        self.timeline.plot.reveal_row(self.source.selected_row)
+        self.timeline.plot.rows_changed()
+
+    def _find_selected(self) -> None:
+        index_row, token = self.session.wave_row, self.session.token()
+        self.source.selected_row = -1 if index_row is None else self._row_of_wave.get(index_row, -1)
+        self.selected = None
+        if token is not None and self.source.selected_row >= 0:
+            self.selected = Place(self.source.selected_row, token[0].tokens.span(token[1]))
+
+    # -- looks ------------------------------------------------------------------------------------------
+
+    def _height_changed(self) -> None:
+        self.source.shape = self._shape()
+        self.timeline.plot.rows_changed()
+
+    def _shape(self) -> RowShape:
+        """Rows are higher where tokens overlap, so that each sub-row can be seen."""
+        room = min(self._lanes * LANE_PX, MAX_PX) if self._lanes > 1 else 0
+        height = max(self.ui.settings["timeline.row_height"], room)
+        return RowShape(height, band=self.source.band.height)
+
+    def _theme_changed(self) -> None:
+        self._legend.set_items([(self.ui.theme.kind(kind), name, KIND_TEXT[kind]) for name, kind in LEGEND])
+
+    def command_line(self) -> command_text.Words | None:
+        """The waves that are shown, with what they did in the view."""
+        unit = command_text.wave(self.session, "unit-of") if self._which.currentIndex() == 0 else ()
+        hidden = command_text.each("without-kernel", self.hidden(KERNEL))
+        return command_text.rcv(self.session, "waves", *unit, *hidden, *command_text.within(self.session))
+
+    # -- guide ------------------------------------------------------------------------------------------
+
+    def marks(self) -> Marks:
+        """Selection, hover, ticks of the selected line, shader data, events, bookmarks."""
+        plot = self.timeline.plot.rows
+        first, stop = plot.rows_in_view(self.timeline.plot.box.height())
+        ticks = self._ticks.of(self.source.rows, first, stop, plot.shown, self.source.version)
+        data = self.markers.values(plot.shown, first, stop)
+        selected = self.markers.place(self.markers.chosen, self.source.shape) or self.selected
+        hovered = self.markers.place(self.markers.hovered, self.source.shape) or self.hovered_place
+        times = (bookmark_time(self.session, mark) for mark in self.session.bookmarks.value)
+        bookmarks = tuple(time for time in times if time is not None)
+        return Marks(selected, hovered, ticks, data, self._lines, bookmarks)
+
+    def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
+        """Rich text about what is there, behind the events whose lines are near."""
+        events = near_lines(self._lines, time, pixel)
+        is_low = is_strip or self.timeline.plot.band_y >= 0
+        values = self.markers.value_tip(row, time, pixel) if is_low else ""
+        text = self._place_tip(row, time, pixel, is_strip)
+        return joined("<br>", (part for part in (values, *events, text) if part))
+
+    def _place_tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None:
+            return ""
+        if self.timeline.plot.band_y >= 0:
+            return self.markers.tip(trace, span) if (span := self._span_at(row, time)) >= 0 else ""
+        segment, wave, token = self._token_at(row, time, pixel)
+        if segment is None:
+            waiting = self._pending_at(row, time)
+            still = "The instructions of this wave are still being read."
+            return "" if waiting is None else store.missing.get(waiting, still)
+        if is_strip and wave is not None:
+            return state_tip(trace, wave, time)
+        if token < 0:
+            return gap_tip(trace, wave, segment, time)
+        text = token_tip(trace, wave, segment, token, pixel)
+        return sibling_tip(text, self.source.group(row)) if wave is None else text
+
+    def hovered(self, row: int, time: int) -> None:
+        """Outline the token and tell the others."""
+        self.markers.hovered = self._span_at(row, time)
+        if self.timeline.plot.band_y >= 0:
+            self.point_at(row, time)
+            return
+        segment, wave, token = self._token_at(row, time, self.timeline.plot.pixel_at(time))
+        if segment is None or token < 0:
+            self.point_at(row, time, wave=wave)
+        else:
+            span, line = segment.tokens.span(token), int(segment.tokens.line[token])
+            self.point_at(row, time, span, wave, line)
+
+    def clicked(self, row: int, time: int, is_double: bool) -> None:
+        """Select the token or the wave; a double click fits it."""
+        trace = self.session.trace.value
+        if (span := self._span_at(row, time)) >= 0:
+            self.markers.choose(span, is_double)
+            return
+        self.markers.chosen = -1
+        _, wave, token = self._token_at(row, time, self.timeline.plot.pixel_at(time))
+        if trace is None:
+            return
+        if wave is None:
+            waiting = self._pending_at(row, time)
+            if waiting is not None:
+                self.session.select_wave(trace.waves.id(waiting))
+            return
+        if token >= 0:
+            self.session.select_token(wave.id, token)
+        else:
+            self.session.select_wave(wave.id)
+        if is_double:
+            self.session.fit_selection()
+
+    def measured(self, window: TimeWindow, row: int) -> str:
+        """How many tokens the row measured in has there."""
+        if not 0 <= row < len(self.source.rows):
+            return ""
+        parts = self.source.rows[row].visible(window)
+        count = sum((rows := part.rows_in(window)).stop - rows.start for part in parts)
+        return f"{plural(count, 'token')} in {self.source.label(row)}"
+
+    # -- asking -----------------------------------------------------------------------------------------
+
+    def _span_at(self, row: int, time: int) -> int:
+        plot = self.timeline.plot
+        return self.markers.at(row, plot.band_y, time, plot.pixel_at(time))
+
+    def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
+        """What can be done with a marker there, and the command of the panel."""
+        return [*self.markers.actions(self._span_at(row, time)), self.copy_action]
+
+    def _token_at(self, row: int, time: int, pixel: TimeWindow) -> tuple[Segment | None, Wave | None, int]:
+        """The segment of a row at a time, its wave if it is one of a wave, and its token there or -1."""
+        found = self.source.rows[row].visible(pixel) if 0 <= row < len(self.source.rows) else ()
+        if not found:
+            return None, None, -1
+        segment = next((part for part in found if part.begin <= time < part.end), found[0])
+        wave = None if self.session.store is None else self.session.store.wave(segment.key)
+        return segment, wave, token_at(segment, time, pixel, self.timeline.plot.depth)
+
+    def _pending_at(self, row: int, time: int) -> int | None:
+        there = (wave for wave in self.source.pending if wave.row == row and wave.span.contains(time))
+        return next((wave.key for wave in there), None)

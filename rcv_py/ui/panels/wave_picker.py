@@ -1,0 +1,360 @@
+"""The selected wave: pick another one, see its facts, and choose which waves count."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton
+
+from rcv_py.analysis.core.median import nearest_to_median
+from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
+from rcv_py.analysis.timeline.token_details import state_cycles
+from rcv_py.base.text import nanoseconds, plural
+from rcv_py.model.ids import WaveId
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveIndex
+from rcv_py.model.window import TimeWindow
+from rcv_py.state.commands import Command
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.layout import boxed, column, row, scrolled
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.table import command_text
+from rcv_py.ui.widgets.empty_state import page
+from rcv_py.ui.widgets.state_bar import StateBar, state_text
+
+NO_WAVES = (
+    "No wave has instructions: none ran on the traced compute unit. Trace another one, or a larger grid."
+)
+MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
+SPEEDS = ("fastest", "median", "slowest")
+SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
+MAX_CYCLES = 1 << 62
+LEVELS = ("se", "simd", "slot", "wid")
+TITLES = ("SE", "SIMD", "Slot", "Wave")
+
+
+def cycles_in(text: str) -> int | None:
+    """Return the number a text says, None if it says none: `109,776`, `-4`, `110 000`."""
+    plain = text.replace(",", "").replace(" ", "").replace("\u202f", "").strip()
+    sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 19:
+        return None
+    value = sign * int(digits)
+    return value if abs(value) <= MAX_CYCLES else None
+
+
+class CycleField(QLineEdit):
+    """Emits `edited` when the user has finished and the text is a number; else it is marked as wrong."""
+
+    edited = Signal(object)  # int
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._shown = ""
+        self.setAccessibleName(name)
+        self.setToolTip(tooltip(name))
+        self.setPlaceholderText("cycles")
+        self.textEdited.connect(
+            lambda: self.mark(cycles_in(self.text()) is None, "This is not a number of cycles.")
+        )
+        self.editingFinished.connect(self._finish)
+
+    def show_cycles(self, value: int) -> None:
+        """Show a number; emits nothing."""
+        self._shown = f"{value:,}"
+        self.setText(self._shown)
+        self.setCursorPosition(0)
+        self.mark(False)
+
+    def mark(self, is_wrong: bool, why: str = "") -> None:
+        """Colour the field, and say why in its tooltip."""
+        self.setToolTip(tooltip(why if is_wrong else self.accessibleName()))
+        if bool(self.property("invalid")) != is_wrong:
+            self.setProperty("invalid", is_wrong)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
+    def _finish(self) -> None:
+        value = cycles_in(self.text())
+        if value is not None and self.text() != self._shown:
+            self._shown = self.text()
+            self.edited.emit(value)
+
+
+def choices(index: WaveIndex, wave: WaveId) -> tuple[list[int], ...]:
+    """Return what each level can be, given the levels before it."""
+    rows = np.ones(len(index), dtype=bool)
+    found = []
+    for level in LEVELS:
+        column = getattr(index, level)
+        found.append(np.unique(column[rows]).tolist())
+        rows &= column == getattr(wave, level)
+    return tuple(found)
+
+
+def changed(index: WaveIndex, wave: WaveId, level: str, value: int) -> WaveId | None:
+    """Return the wave after one level was set: the levels before it stay, those behind it stay near."""
+    at = LEVELS.index(level)
+    rows = np.flatnonzero(getattr(index, level) == value)
+    for name in LEVELS[:at]:
+        rows = rows[getattr(index, name)[rows] == getattr(wave, name)]
+    if not len(rows):
+        return None
+    distance = [
+        np.abs(getattr(index, name)[rows].astype(np.int64) - getattr(wave, name)) for name in LEVELS[at + 1 :]
+    ]
+    best = rows[np.lexsort(distance[::-1])[0]] if distance else rows[0]
+    return index.id(int(best))
+
+
+def by_speed(index: WaveIndex, row: int) -> dict[str, int]:
+    """Return the rows of the fastest wave, that of median life and the slowest of the kernel of one.
+
+    Of median life is the wave nearest to the median: of an even number there need not be one that has it.
+    """
+    rows = np.flatnonzero(index.kernel == index.kernel[row])
+    duration = index.end[rows] - index.begin[rows]
+    order = rows[np.argsort(duration, kind="stable")]
+    found = (order[0], rows[nearest_to_median(duration)], order[-1])
+    return {name: int(row) for name, row in zip(SPEEDS, found, strict=True)}
+
+
+@panel(id="wave_picker", title="Wave", area="right", order=10, needs=("waves",))
+class WavePickerPanel(Panel):
+    """Choose a wave and the waves that count."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self._facts = ""
+        self.boxes = {level: QComboBox() for level in LEVELS}
+        self.speeds = {name: QPushButton(name.capitalize()) for name in SPEEDS}
+        self.life, self.length = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
+        self.shares, self.counted = (PlainLabel(role="muted", wordWrap=True) for _ in range(2))
+        self.states = StateBar(ui.theme)
+        self.begin, self.end = CycleField("Begin of the clock range"), CycleField("End of the clock range")
+        self.reset = QPushButton("Reset")
+        self.use_view = QPushButton("Use view")
+        self._lay_out()
+        self._watch()
+        self._update()
+
+    def commands(self) -> tuple[Command, ...]:
+        """The clock range, and the waves by speed."""
+
+        def needs_waves() -> str:
+            trace = self.session.trace.value
+            return "" if trace is not None and len(trace.waves) else "The capture has no waves."
+
+        speeds = tuple(
+            Command(
+                f"wave.{name}",
+                f"Go to the {name} wave",
+                "Go",
+                partial(self._go_by_speed, name),
+                (key,),
+                f"Select the {name} wave of this kernel.",
+                needs_waves,
+            )
+            for name, key in zip(SPEEDS, SPEED_KEYS, strict=True)
+        )
+        return (
+            Command("range.use_view", "Count the waves in view", "Analyze", self._take_view, ("R",),
+                    "Make the shown time the clock range: waves that touch it count.", needs_waves),
+            Command("range.reset", "Count all waves", "Analyze", lambda: self.session.set_clock_range(None),
+                    ("Shift+R",), "Take the clock range away: all waves count.", needs_waves),
+            *speeds,
+        )  # fmt: skip
+
+    # -- layout -------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        for name, button in self.speeds.items():
+            button.setProperty("small", "true")
+            button.setToolTip(tooltip(f"Select the {name} wave of this kernel."))
+            button.setMinimumWidth(MIN_PX)
+            button.clicked.connect(partial(self._go_by_speed, name))
+        for label in (self.life, self.length, self.shares, self.counted):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        body = column(
+            self._cascade(),
+            row(*self.speeds.values(), spacing=4),
+            *(self.life, self.length, self.states, self.shares),
+            self._range(),
+            self.counted,
+            None,
+            margins=(8, 8, 8, 8),
+            spacing=4,
+        )
+        body.insertSpacing(2, 4)
+        body.insertSpacing(7, 4)
+        self.empty = page(self, scrolled(boxed(body), is_wide=False))
+
+    def _cascade(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setSpacing(4)
+        for place, (level, title) in enumerate(zip(LEVELS, TITLES, strict=True)):
+            box = self.boxes[level]
+            box.setAccessibleName(title)
+            box.setMinimumContentsLength(1)
+            box.setMinimumWidth(MIN_PX)
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.activated.connect(partial(self._chosen, level))
+            label = PlainLabel(title, role="muted")
+            label.setBuddy(box)
+            grid.addWidget(label, 0, place)
+            grid.addWidget(box, 1, place)
+            grid.setColumnStretch(place, 1)
+        return grid
+
+    def _range(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setSpacing(4)
+        title = PlainLabel("Waves that count: clock range", role="muted", wordWrap=True)
+        grid.addWidget(title, 0, 0, 1, 2)
+        for at, (field, button) in enumerate(((self.begin, self.use_view), (self.end, self.reset))):
+            field.setMinimumWidth(MIN_PX)
+            button.setMinimumWidth(MIN_PX)
+            field.edited.connect(self._range_edited)
+            button.setProperty("small", "true")
+            grid.addWidget(field, 1, at)
+            grid.addWidget(button, 2, at)
+        self.use_view.setToolTip("Count the waves that touch the shown time  (R)")
+        self.reset.setToolTip("Count all waves  (Shift+R)")
+        self.use_view.clicked.connect(self._take_view)
+        self.reset.clicked.connect(lambda: self.session.set_clock_range(None))
+        return grid
+
+    def _watch(self) -> None:
+        session = self.session
+        self._soon = self.coalesced(self._update)
+        for cell in (session.trace, session.selection, session.clock_range, session.loaded):
+            cell.watch(self._soon.ask)
+        self.ui.settings.cell("timeline.units").watch(self._soon.ask)
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _update(self) -> None:
+        trace, wave = self.session.trace.value, self.session.selection.value.wave
+        is_empty = trace is None or not len(trace.waves)
+        self.empty.say(self.reason(NO_WAVES) if is_empty else "")
+        if trace is None or is_empty:
+            return
+        row = None if wave is None else trace.waves.row(wave)
+        if wave is not None and row is not None:
+            self._fill(trace, wave)
+            self._tell_wave(trace, row)
+        self._tell_range(trace, 0 if row is None else row)
+
+    def _fill(self, trace: Trace, wave: WaveId) -> None:
+        for level, values in zip(LEVELS, choices(trace.waves, wave), strict=True):
+            box = self.boxes[level]
+            texts = [str(value) for value in values]
+            if [box.itemText(at) for at in range(box.count())] != texts:
+                box.clear()
+                box.addItems(texts)
+            box.setCurrentText(str(getattr(wave, level)))
+            box.setEnabled(len(values) > 1)
+            box.setToolTip("" if len(values) > 1 else "There is only one.")
+
+    def _tell_wave(self, trace: Trace, row: int) -> None:
+        span = trace.waves.span(row)
+        ns = trace.clock.ns(span.width)
+        self.life.setText(str(span))
+        self.life.setToolTip("First and last cycle of the wave.")
+        self.length.setText(f"{span.width:,} cycles" + ("" if ns is None else f"  ·  {nanoseconds(ns)}"))
+        wave = None if self.session.store is None else self.session.store.wave(row)
+        if wave is None:
+            store = self.session.store
+            why = "" if store is None else store.missing.get(row, "")
+            self.shares.setText(why or "Its instructions are not loaded yet.")
+            self.states.show_cycles(())
+            return
+        place = f"CU {wave.cu}" if wave.cu >= 0 else ""
+        self._facts = " · ".join(part for part in (f"{len(wave.tokens):,} tokens", place) if part)
+
+        def job() -> tuple[int, ...]:
+            return state_cycles(wave, wave.begin, wave.end)
+
+        self.run_job(job, only_for(self.session, self._tell_states), "states")
+
+    def _tell_states(self, cycles: tuple[int, ...]) -> None:
+        self.states.show_cycles(cycles)
+        self.shares.setText("\n".join(part for part in (self._facts, state_text(cycles)) if part))
+
+    def _tell_range(self, trace: Trace, row: int) -> None:
+        chosen = self.session.clock_range.value
+        shown = chosen or default_clock_range(trace.waves, row)
+        for field, value in ((self.begin, shown.begin), (self.end, shown.end)):
+            if not field.hasFocus() or field.text() == "":
+                field.show_cycles(value)
+        number = len(counted_rows(trace.waves, None, chosen))
+        whole = len(trace.waves)
+        self.counted.setText(
+            f"All {plural(whole, 'wave')} count."
+            if number == whole
+            else f"{number:,} of {whole:,} waves count."
+        )
+        self.reset.setEnabled(chosen is not None)
+
+    # -- choosing -----------------------------------------------------------------------------------
+
+    def _chosen(self, level: str, at: int) -> None:
+        trace, wave = self.session.trace.value, self.session.selection.value.wave
+        text = self.boxes[level].itemText(at)
+        if trace is None or wave is None or not text:
+            return
+        found = changed(trace.waves, wave, level, int(text))
+        if found is not None:
+            self.session.select_wave(found)
+
+    def _go_by_speed(self, name: str) -> None:
+        trace, wave = self.session.trace.value, self.session.selection.value.wave
+        if trace is None or not len(trace.waves):
+            return
+        row = 0 if wave is None else trace.waves.row(wave) or 0
+        self.session.select_wave(trace.waves.id(by_speed(trace.waves, row)[name]))
+
+    def _take_view(self) -> None:
+        if self.session.trace.value is not None:
+            self.session.set_clock_range(self.session.view.value)
+
+    def _range_edited(self, value: int) -> None:
+        begin, end = cycles_in(self.begin.text()), cycles_in(self.end.text())
+        if begin is None or end is None:
+            return
+        is_wrong = begin >= end
+        self.end.mark(is_wrong, "The end must lie after the begin.")
+        if not is_wrong:
+            self.session.set_clock_range(TimeWindow(begin, end))
+
+    # -- export -------------------------------------------------------------------------------------
+
+    def command_line(self) -> command_text.Words | None:
+        """The selected wave, and how many count."""
+        wave = self.session.selection.value.wave
+        if wave is None:
+            return command_text.rcv(self.session, "waves")
+        return command_text.rcv(self.session, "wave", str(wave), *command_text.clock(self.session))
+
+    def sheet(self) -> Sheet | None:
+        """All waves of the capture."""
+        trace = self.session.trace.value
+        if trace is None:
+            return None
+        index = trace.waves
+        headers = ("se", "simd", "slot", "wave", "cu", "begin", "end", "duration, cycles")
+        columns = (
+            index.se,
+            index.simd,
+            index.slot,
+            index.wid,
+            index.cu,
+            index.begin,
+            index.end,
+            index.end - index.begin,
+        )
+        return Sheet("Waves", headers, zip(*(column.tolist() for column in columns), strict=True))

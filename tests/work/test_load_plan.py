@@ -1,0 +1,38 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.work.load import FILE_BYTES, WaveQueue, plan
+from tests.support.wave_folder import index
+
+SIZES = st.lists(st.integers(0, 5 << 20), max_size=40)
+
+
+@given(SIZES, st.integers(1 << 16, 1 << 23))
+def test_every_wave_is_in_one_job_and_jobs_are_about_as_large_as_asked(sizes, job_bytes):
+    waves = index([f"{i}.json" for i in range(len(sizes))], sizes)
+    jobs = plan(waves, job_bytes=job_bytes)
+    assert [row for job in jobs for row in job] == list(range(len(sizes)))
+    assert all(jobs)
+    for job in jobs:
+        cost = sum(sizes[row] + FILE_BYTES for row in job)
+        largest = max(sizes[row] + FILE_BYTES for row in job)
+        assert len(job) == 1 or cost <= job_bytes + (largest + 1) // 2
+
+
+@given(st.lists(st.integers(0, 30)), st.lists(st.integers(0, 30), unique=True))
+def test_wanted_waves_come_first_and_none_is_lost(wanted, rows):
+    queue = WaveQueue([rows[i : i + 4] for i in range(0, len(rows), 4)])
+    queue.prioritize(wanted)
+    taken = []
+    while (job := queue.take()) is not None:
+        assert job
+        taken += job
+    front = [row for row in dict.fromkeys(wanted) if row in rows]
+    assert taken[: len(front)] == front
+    assert sorted(taken) == sorted(rows)
+
+
+def test_a_queue_can_be_emptied():
+    queue = WaveQueue([[1, 2], [3]])
+    assert queue.clear() == [1, 2, 3]
+    assert queue.take() is None
