@@ -11,7 +11,6 @@ import shlex
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import orjson
@@ -19,6 +18,7 @@ import orjson
 from rcv_py.base.errors import RcvError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.main import run_command
 from rcv_py.formats.capture_cache import CaptureCache
 
 CAPTURES = 8  # that a process keeps open
@@ -56,8 +56,7 @@ class CommandRunner:
         try:
             with redirect_stdout(out), redirect_stderr(err):
                 options = replace(parse(words), cache=self._cache)
-                command = import_module(f"rcv_py.cli.commands.{options.command}")
-                code = int(command.run(options) or 0)
+                code = run_command(options)
         except RcvError as error:
             return Outcome(ExitCode.USAGE, error=str(error), hint=error.hint)
         except SystemExit:
