@@ -22,7 +22,7 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
 
 AHEAD = 12  # instructions after a wait within which a result has to be read to count as needed
-FEW = 8  # waits that are looked at
+MAX_WAITS = 8  # waits that are looked at
 _ZERO = re.compile(r"s_wait(?:cnt.*\b(?:vmcnt|lgkmcnt)\(0\)|_(?:load|ds|km|x)cnt 0x0\b)")
 
 
@@ -109,7 +109,7 @@ def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:
     table, code, uses = inputs.attribution, inputs.trace.code, inputs.uses
     rows = inputs.rows_of(Cause.WAIT_LOAD, Cause.WAIT_SCALAR, Cause.WAIT_LDS)
     claimed = inputs.claimed(rows)
-    for wait in claimed.line[:FEW].tolist():
+    for wait in claimed.line[:MAX_WAITS].tolist():
         if not _ZERO.match(code.text[wait]):
             continue
         blamed = rows[(table.line[rows] == wait) & (table.producer[rows] >= 0)]
