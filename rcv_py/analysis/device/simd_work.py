@@ -133,17 +133,8 @@ def simd_work(
     All waves of the batches issue and keep units busy.  The reference's rule counts time under s_endpgm as
     issue and knows no work of units.
     """
-    return of_pieces(trace, [piece for piece in pieces(batches) if len(piece.waves)], rows, rule)
-
-
-def of_pieces(
-    trace: Trace,
-    found: list[Piece],
-    rows: Collection[int] | None = None,
-    rule: ReferenceRule = ReferenceRule.OURS,
-) -> SimdWork:
-    """Return the same of pieces that hold each wave once."""
     is_ours = rule is ReferenceRule.OURS
+    found = [piece for piece in pieces(batches) if len(piece.waves)]
     left_out = _astray(found)
     found = without_rows(found, left_out)
     passes = matrix_passes(trace.code, trace.target)

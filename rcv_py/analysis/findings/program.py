@@ -72,6 +72,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
     if not len(claimed):
         return
     first_wait, newest, olds = found[0]
+    named = ", ".join(map(str, olds[:3]))
     yield Finding(
         name="redundant-wait",
         title="Over-conservative s_waitcnt",
@@ -81,7 +82,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
         exposed=claimed.bound.exposed,
         sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result "
         f"none of the next {AHEAD} instructions reads: instruction {first_wait} waits for {newest}, but what "
-        f"follows reads only {_named(olds)}.",
+        f"follows reads only results of {named}.",
         **remedy_fields("redundant-wait", Situation(inputs, claimed, (newest, *olds))),
         evidence=tuple(
             line_of(inputs, line, why)
@@ -98,10 +99,6 @@ def _in_order(inputs: FindingInputs, wait: int, producers: tuple[int, ...]) -> b
     """Whether everything that a wait requires comes back in the order of issue."""
     only = Claimed(np.array([wait]), np.zeros(1, np.int64), np.zeros(1, np.int64), 0, Bound(0, 0.0, 0))
     return PRECONDITIONS["in-order"].holds(Situation(inputs, only, producers))
-
-
-def _named(lines: list[int]) -> str:
-    return "results of " + ", ".join(f"{line}" for line in lines[:3])
 
 
 def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:
