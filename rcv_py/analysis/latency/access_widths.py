@@ -35,10 +35,6 @@ def _bits(text: str) -> int:
     return int(text) // 8
 
 
-def _twice(text: str) -> int:
-    return 2 * _bits(text)
-
-
 # The first rule that matches decides; its group gives the bytes a lane (of scalar instructions, a wave).
 _RULES: tuple[tuple[re.Pattern[str], Callable[[str], int]], ...] = tuple(
     (re.compile(pattern), size)
