@@ -28,7 +28,6 @@ SMALL_MAY_BE = {  # found, not imported, or started
     "cli.commands.search",
 }
 SMALL_YET = {  # to be merged with the one that imports them
-    "ui.panels.source.parts",
     "ui.table.smooth_scroll",
 }
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

@@ -321,7 +321,7 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, twin: Comparis
     for side, name in ((a, "A"), (b, "B")):
         if side.launch is not None and side.launch.is_cut:
             notes.append(
-                f"The launch of {name} began before the trace or did not end in it: launches are not compared."
+                f"The launch of {name} began before the trace or did not end in it: they are not compared."
             )
         if side.missing:
             do = "do" if side.missing > 1 else "does"
