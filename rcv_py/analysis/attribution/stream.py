@@ -90,7 +90,7 @@ class Stream:
         return time + self.cu[self.owner[token]] * self.stride
 
     def last_of(self, is_meant: np.ndarray) -> np.ndarray:
-        """Return for each token the last token of its wave in front of it that is meant, int64, -1: none."""
+        """Return for each token the last token of its wave before it that is meant, int64, -1: none."""
         place = np.where(is_meant, np.arange(len(self)), -1)
         last = np.maximum.accumulate(np.append(-1, place[:-1])) if len(self) else place
         return np.where(last >= self.first, last, -1)

@@ -26,7 +26,7 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
-from rcv_py.analysis.core.saturated import MOST, later
+from rcv_py.analysis.core.saturated import MAX_CYCLES, later
 from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
 from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
@@ -181,7 +181,7 @@ def _far(piece: Piece, middle: int) -> list[Wave]:
         last = later(piece.start, later(piece.stall, piece.busy))
         low[ran] = np.minimum(low[ran], np.minimum.reduceat(piece.start, piece.first[ran]))
         high[ran] = np.maximum(high[ran], np.maximum.reduceat(last, piece.first[ran]))
-    is_far = (high > min(middle + MAX_DISTANCE, MOST)) | (low < max(middle - MAX_DISTANCE, -MOST))
+    is_far = (high > min(middle + MAX_DISTANCE, MAX_CYCLES)) | (low < max(middle - MAX_DISTANCE, -MAX_CYCLES))
     return [piece.waves[at] for at in np.flatnonzero(is_far).tolist()]
 
 
