@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -74,7 +73,7 @@ from rcv_py.results.flame import frames
 from rcv_py.results.hotspot import ranking_table, totals
 from rcv_py.results.isa import LISTED, Listing, listing
 from rcv_py.results.line import hit_table, sample_table, spread_facts, spreads
-from rcv_py.results.occupancy import curve_table, limit_table, step_table
+from rcv_py.results.occupancy import curve_table, limit_document, limit_table, step_table
 from rcv_py.results.summary import summary_table
 from rcv_py.results.tables import CURVE
 from rcv_py.results.triage import finding_table
@@ -209,7 +208,7 @@ class Capture(CaptureTables):
         return self._waits(waits.producer_table, waves)
 
     def wait_latency(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
-        """Return how long instructions took to answer, told by the waits for them: `rcv waits --latency`."""
+        """Return how long instructions took to answer, by the waits for them: `rcv waits --latency`."""
         return self._waits(waits.latency_table, waves)
 
     def _waits(
@@ -251,7 +250,7 @@ class Capture(CaptureTables):
         return Answer.of(table, found, facts)
 
     def memory_latency(self, rule: Rule = "ours") -> Answer[MemoryLatency]:
-        """Return how long memory took to answer, told by counters; `facts["reason"]` says why not."""
+        """Return how long memory took to answer, by counters; `facts["reason"]` says why not."""
         one_of("rule", rule, RULES)
         found = memory_latency(self.trace, self._all(), ReferenceRule(rule))
         facts = {"assumption": found.assumption, "reason": found.reason}
@@ -277,14 +276,9 @@ class Capture(CaptureTables):
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
         """Return how many waves of a SIMD each resource allows, and what the next step takes."""
         found = limits_of(self.trace, self.facts)
-        facts = {
-            "waves_per_simd": found.waves,
-            "most_waves_per_simd": found.cap,
-            "binding": None if found.binding is None else found.binding.name,
-            "next_step": found.next_step,
-            "resident": asdict(found.resident),
-            "notes": list(found.notes),
-        }
+        document = limit_document(self.trace, found)
+        names = ("waves_per_simd", "most_waves_per_simd", "binding", "next_step", "resident", "notes")
+        facts = {name: document[name] for name in names}
         return Answer.of(limit_table(found), found, facts)
 
     def counter_numbers(
@@ -385,7 +379,7 @@ class Capture(CaptureTables):
         """Compare another capture with this one as the baseline, by `line`, `source`, `block` or `class`.
 
         Columns of this one end in `_a`, of the other in `_b`; cycles are those a wave, at the executions of
-        this one.  `least` is the share below which a difference of the kernel is never told, `twin` another
+        this one.  A difference of the kernel below the share `least` is not reported; `twin` is another
         capture of this build.  `facts["verdict"]` is about the launch where both captures say how long it
         took, else about cycles a wave or a hit (`facts["per"]`).
         """

@@ -141,7 +141,7 @@ class CaptureTables:
         facts = wave_results.population_facts(self.trace, self.ways)
         return Answer.of(wave_results.population_table(self.ways), self.ways, facts)
 
-    # -- tables; cycles are on one clock for the whole capture ---------------------------------------------
+    # -- tables; cycles are on one clock for all of the capture ---------------------------------------------
 
     @property
     def code(self) -> Table:
@@ -227,9 +227,9 @@ class CaptureTables:
         table = TABLES[name]
 
         def make() -> Table:
-            if table.whole is None:
+            if table.make is None:
                 return wave_table(self.trace, name, self._all(waves), self.budget)
-            return Table(table.whole(self.trace, self.markers if name == "events" else None), spec=table.spec)
+            return Table(table.make(self.trace, self.markers if name == "events" else None), spec=table.spec)
 
         return self._once(name, waves, make)
 

@@ -118,10 +118,9 @@ def _nearest_launch(
 def _nearest_agent(near: _Near, target: str, notes: list[str]) -> tuple[AgentFacts | None, Path | None]:
     """The device by the nearest table that has one of this target, and that table."""
     for place, names in near.tables(_AGENTS):
-        rows = [row for name in names for row in _rows(place, name, notes) if row["agent_type"] == "GPU"]
-        agent = _agent([_agent_of(row) for row in rows], target)
-        if agent is not None:
-            return agent, place / agent.file
+        for row in (row for name in names for row in _rows(place, name, notes)):
+            if row["agent_type"] == "GPU" and target in ("", row["name"]):
+                return _agent_of(row), place / row.file
     return None, None
 
 
@@ -185,6 +184,7 @@ def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
 
 
 def _launch(row: _Row) -> KernelResources:
+    begin, end = row.number("start_timestamp"), row.number("end_timestamp")
     return KernelResources(
         row["kernel_name"],
         row.number("dispatch_id"),
@@ -196,13 +196,8 @@ def _launch(row: _Row) -> KernelResources:
         row.three("workgroup_size"),
         row.three("grid_size"),
         row.file,
-        _between(row.number("start_timestamp"), row.number("end_timestamp")),
+        end - begin if 0 <= begin < end else -1,
     )
-
-
-def _between(begin: int, end: int) -> int:
-    """Nanoseconds between two times, -1 if either is not known."""
-    return end - begin if 0 <= begin < end else -1
 
 
 def _agent_of(row: _Row) -> AgentFacts:
@@ -249,21 +244,15 @@ def _named(rows: list[_Row], kernel: str) -> list[_Row]:
     wanted = _plain(kernel)
     if not wanted:
         return []
-    names = {row["kernel_name"]: "" for row in rows}
-    plain = {name: _plain(name) for name in names if name}
+    plain = {name: _plain(name) for name in {row["kernel_name"] for row in rows} if name}
     same = {name for name, text in plain.items() if text == wanted}
-    same = same or {name for name, text in plain.items() if _holds(text, wanted)}
+    same = same or {
+        name
+        for name, text in plain.items()
+        if min(len(text), len(wanted)) > 3 and (text in wanted or wanted in text)
+    }
     return [row for row in rows if row["kernel_name"] in same]
 
 
 def _plain(name: str) -> str:
     return name.strip().removesuffix(".kd").removeprefix("void ").replace(" ", "")
-
-
-def _holds(one: str, other: str) -> bool:
-    return min(len(one), len(other)) > 3 and (one in other or other in one)
-
-
-def _agent(rows: list[AgentFacts], target: str) -> AgentFacts | None:
-    fitting = [row for row in rows if row.name == target]
-    return fitting[0] if fitting else (rows[0] if rows and not target else None)

@@ -13,7 +13,7 @@ from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.formats.open import open_trace
-from rcv_py.ui.panels.wave_picker.wave_choice import rank
+from rcv_py.ui.panels.wave_picker import by_speed
 from tests.support import captures
 
 VALUES = st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=40)
@@ -51,5 +51,5 @@ def test_summary_and_triage_tell_the_same_median_life(name: str) -> None:
     assert device_summary(trace, batches).fact("wave_life").value == middle
     told = next(one for one in findings(trace, batches).numbers if one.id == "waves")
     assert f"median life {round(middle):,} cycles" in told.of
-    chosen = rank(trace.waves, 0).median
+    chosen = by_speed(trace.waves, 0)["median"]
     assert abs(lives[chosen] - middle) == min(abs(life - middle) for life in lives)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from enum import Enum
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -11,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from rcv_py.analysis.flame.flame import Metric
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.flamegraph.panel import FlamegraphPanel
 from tests.support.code_samples import trace, two_waves
@@ -73,11 +75,9 @@ def key(panel: FlamegraphPanel, code: Qt.Key) -> None:
     QTest.keyClick(panel.view, code)
 
 
-def choose(panel: FlamegraphPanel, settled: Settled, **chosen: object) -> None:
+def choose(panel: FlamegraphPanel, settled: Settled, **chosen: Enum) -> None:
     for name, value in chosen.items():
-        combo = getattr(panel.choices, name)
-        combo.setCurrentIndex(combo.findData(value))
-    panel.choices.changed.emit()
+        getattr(panel.choices, name).choose(value.name.lower() if isinstance(value, Metric) else value.value)
     settled()
 
 

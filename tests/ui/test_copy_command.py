@@ -516,8 +516,7 @@ def test_the_selected_wave(app: App, shown: Any) -> None:
 def test_frames(metric: int, content: str, app: App, shown: Any) -> None:
     def choose(panel: Any) -> None:
         panel.choices.metrics.setCurrentIndex(metric)
-        panel.choices.load_state({"content": content})
-        panel._changed()
+        panel.choices.contents.choose(content)
 
     app.ui.session.select_line(LINE)
     panel = shown("flamegraph", choose)

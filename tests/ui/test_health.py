@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.health.panel import FINE, HealthPanel
+from rcv_py.ui.panels.health import FINE, HealthPanel, note_text
 from tests.support import captures, folders
 from tests.support.yaml_subset import jobs
 from tests.ui.window import SAMPLES, settle, window
@@ -93,7 +93,7 @@ def test_a_card_can_be_copied_and_leads_to_its_wave(show: Callable, ui: UiContex
     panel = show(open_trace(captures.trace_path("flash_attn_small_before")))
     card = next(card for card in panel.cards if card.note.name == "representative")
     QTest.keyClick(card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    assert QGuiApplication.clipboard().text() == card.text()
+    assert QGuiApplication.clipboard().text() == note_text(card.note)
     card.findChild(QPushButton).click()
     assert str(ui.session.selection.value.wave) == card.note.number("wave of median life")
 

@@ -25,8 +25,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.panels.token_details import TokenFacts, token_html
-from rcv_py.ui.panels.wave_picker.cycle_field import cycles_in
-from rcv_py.ui.panels.wave_picker.wave_choice import changed, choices, rank
+from rcv_py.ui.panels.wave_picker import by_speed, changed, choices, cycles_in
 from tests.support import drawing
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
@@ -80,8 +79,8 @@ def test_the_cascade_keeps_what_is_near() -> None:
 
 
 def test_fastest_median_slowest() -> None:
-    ranked = rank(index(*[(0, 0, slot, 0) for slot in range(4)], length=(40, 10, 30, 20)), 0)
-    assert (ranked.fastest, ranked.median, ranked.slowest) == (1, 3, 0)
+    ranked = by_speed(index(*[(0, 0, slot, 0) for slot in range(4)], length=(40, 10, 30, 20)), 0)
+    assert ranked == {"fastest": 1, "median": 3, "slowest": 0}
 
 
 @pytest.mark.parametrize(

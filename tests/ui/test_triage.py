@@ -15,7 +15,7 @@ from rcv_py.analysis.findings.detect import NO_CODE
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.triage.panel import READING, TriagePanel
+from rcv_py.ui.panels.triage import READING, TriagePanel
 from tests.support import captures
 from tests.support.samples import write_sample
 from tests.ui.window import SAMPLE, open_sample, settle, window

@@ -135,25 +135,17 @@ def _waves(trace: Trace) -> UnitTable | None:
 
 
 def _counters(counted: CounterShares) -> UnitTable:
-    places = (
+    columns = [
         UnitColumn("se", "SE", counted.se, "Shader engine."),
         UnitColumn("cu", "CU", counted.cu, "Compute unit."),
-    )
-    shares = (
-        UnitColumn(
-            f"share_{pipe}",
-            f"{pipe} %",
-            counted.share(pipe),
-            f"Busy share of {pipe}, of the unit's busy time.",
-            True,
-        )
-        for pipe in counted.utilized
-    )
-    sums = (
-        UnitColumn(f"sum_{name}", name, counted.total[:, at], f"Sum of {name} over all samples.")
-        for at, name in enumerate(counted.names)
-    )
-    return UnitTable((*places, *shares, *sums))
+    ]
+    for pipe in counted.utilized:
+        meaning = f"Busy share of {pipe}, of the unit's busy time."
+        columns.append(UnitColumn(f"share_{pipe}", f"{pipe} %", counted.share(pipe), meaning, True))
+    for at, name in enumerate(counted.names):
+        meaning = f"Sum of {name} over all samples."
+        columns.append(UnitColumn(f"sum_{name}", name, counted.total[:, at], meaning))
+    return UnitTable(tuple(columns))
 
 
 def _joined(waves: UnitTable, counters: UnitTable) -> UnitTable:

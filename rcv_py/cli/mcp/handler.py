@@ -157,7 +157,9 @@ class ToolHandler:
         tool = self.tools.get(str(given.get("tool")))
         if tool is None:
             return failure("help is about one tool.", f"There are {', '.join(self.tools)}.")
-        return Reply(tool.description, {"tool": tool.name, "example": tool.example, "arguments": tool.schema})
+        return Reply(
+            tool.description, {"tool": tool.name, "example": tool.command.example, "arguments": tool.schema}
+        )
 
     def _run(self, words: list[str], request: Request, max_kb: int, *, is_alone: bool = False) -> Reply:
         try:

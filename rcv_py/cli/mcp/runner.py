@@ -11,7 +11,6 @@ import shlex
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import orjson
@@ -19,6 +18,7 @@ import orjson
 from rcv_py.base.errors import RcvError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.main import run_command
 from rcv_py.formats.capture_cache import CaptureCache
 
 CAPTURES = 8  # that a process keeps open
@@ -49,15 +49,14 @@ class CommandRunner:
     def __call__(self, words: list[str], max_kb: int) -> Outcome:
         """Run one command line; its document is shortened to `max_kb` KB, 0: not.
 
-        What goes wrong is told by the outcome; nothing but being stopped gets out of here.
+        The outcome says what goes wrong; nothing but being stopped gets out of here.
         """
         self._cache = self._cache or CaptureCache(CAPTURES)
         out, err = io.StringIO(), io.StringIO()
         try:
             with redirect_stdout(out), redirect_stderr(err):
                 options = replace(parse(words), cache=self._cache)
-                command = import_module(f"rcv_py.cli.commands.{options.command}")
-                code = int(command.run(options) or 0)
+                code = run_command(options)
         except RcvError as error:
             return Outcome(ExitCode.USAGE, error=str(error), hint=error.hint)
         except SystemExit:
@@ -95,7 +94,7 @@ def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], list[
     """Return the document with lists as long as fit into `max_kb` KB, and what was shortened.
 
     The latter in texts such as `rows 5 of 40`, which a shortened document has as `shortened`, too.  No number
-    is changed.  The list that takes most room, lists inside of it aside, is shortened first; where that is
+    is changed.  The list that takes most room, without lists inside of it, is shortened first; where that is
     not enough, the largest parts are left out.
     """
     room = int(max_kb * KB * (1 - _TEXT_ROOM))

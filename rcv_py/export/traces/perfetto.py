@@ -8,7 +8,7 @@ process   SE0 CU1 SIMD2      markers of its slots
 
 Instructions are slices with line, stall, cycle and source; an arrow leads from what a wait waited for to the
 wait.  Written batch by batch: memory does not grow with the capture.  Times are nanoseconds if the capture
-tells its clock; else, or if asked, a cycle is written as one nanosecond.
+says how long a cycle is; else, or with `cycles`, a cycle is written as one nanosecond.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _TITLES = {EntryKind.DISPATCH: "Dispatches", EntryKind.EVENT: "Events"}
 
 
 class Device:
-    """Everything that belongs to no single wave; computed when it is asked for."""
+    """Everything that belongs to no single wave; computed on first use."""
 
     def __init__(self, trace: Trace, spans: MarkerSpans | None) -> None:
         self.trace, self.spans = trace, spans

@@ -1,55 +1,287 @@
-"""A flamegraph under mouse and keys: wheel and drag move, a click chooses, a double click zooms in."""
+"""A flamegraph: which part of it is in view, what is marked in it, and what mouse and keys do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea
 
 from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_canvas import NONE, FlameCanvas
+from rcv_py.ui.flame.flame_frames import frame_line, frame_tip
+from rcv_py.ui.flame.flame_paint import FlamePainter, Marks, color_codes
+from rcv_py.ui.flame.flame_scene import Camera, FlameScene
 from rcv_py.ui.timeline.time_plot import KEY_PAN, KEY_ZOOM, NOTCH, PER_NOTCH, ROWS_PER_NOTCH, SLOP_PX
 
+NONE = -1
+THIN_PX = 6
 FAR = 1 << 30
 Keys = Qt.Key
 
 
-class FlameView(FlameCanvas):
-    """A `FlameCanvas` that answers to the user."""
+class FlameView(QAbstractScrollArea):
+    """Shows a `FlameScene` and answers to mouse and keys.  Frames are rows of its tree; -1 is none.
 
+    The wheel and a drag move the view, a click chooses a frame, a double click zooms to it.
+    """
+
+    zoomed = Signal()  # another part is in view
+    pointed = Signal(int)  # the frame under the mouse or with the focus changed
     chosen = Signal(int)  # a click, or Space
     menu_asked = Signal(int, QPoint)  # frame, screen position
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
+        super().__init__()
+        self._theme = theme
+        self._painter = FlamePainter(theme)
+        self.scene: FlameScene | None = None
+        self.camera = Camera()
+        self.focus_frame = NONE
+        self.hover_frame = NONE
+        self._zoomed_to = NONE
+        self._selected: np.ndarray | None = None
+        self._matched: np.ndarray | None = None
+        self._codes = np.empty(0, dtype=np.int64)
+        self._picture: QPixmap | None = None
         self._pressed: QPointF | None = None
         self._last = QPointF()
         self._is_drag = False
         self._keys = self._key_table()
         self.viewport().setMouseTracking(True)
+        self.setFrameShape(self.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("Flamegraph")
+        self.verticalScrollBar().valueChanged.connect(self._moved)
+        theme.changed.connect(self._restyle)
 
-    def _key_table(self) -> dict[Qt.Key, Callable[[], None]]:
-        return {
-            Keys.Key_Left: lambda: self._step_aside(-1),
-            Keys.Key_Right: lambda: self._step_aside(+1),
-            Keys.Key_Up: lambda: self._step_row(-1),
-            Keys.Key_Down: lambda: self._step_row(+1),
-            Keys.Key_Home: lambda: self._step_aside(-FAR),
-            Keys.Key_End: lambda: self._step_aside(FAR),
-            Keys.Key_Return: self._zoom_to_focus,
-            Keys.Key_Enter: self._zoom_to_focus,
-            Keys.Key_F: self._zoom_to_focus,
-            Keys.Key_Space: lambda: self._choose(self.focus_frame),
-            Keys.Key_Backspace: self.zoom_out,
-            Keys.Key_0: self.reset,
-            Keys.Key_W: lambda: self.scale_about(KEY_ZOOM, self.camera.width_px / 2),
-            Keys.Key_S: lambda: self.scale_about(1 / KEY_ZOOM, self.camera.width_px / 2),
-            Keys.Key_A: lambda: self.pan(-KEY_PAN * self.camera.width_px),
-            Keys.Key_D: lambda: self.pan(KEY_PAN * self.camera.width_px),
-        }
+    # -- showing ------------------------------------------------------------------------------------
+
+    def show_scene(self, scene: FlameScene | None, keep: bool = False) -> None:
+        """Show another scene; `keep` stays zoomed to the same frame, if it is still there."""
+        old, zoomed, focus = self.scene, self._zoomed_to, self.focus_frame
+        self.scene = scene
+        self._matched = self._selected = None
+        self.hover_frame = self.focus_frame = self._zoomed_to = NONE
+        if scene is not None:
+            self._codes = color_codes(scene)
+            self.camera.whole = max(scene.boxes.whole, 1)
+            self.camera.fit(0, self.camera.whole)
+            if keep and old is not None:
+                self.focus_frame = scene.find(old.path(focus)) if focus >= 0 else NONE
+                if zoomed >= 0 and (frame := scene.find(old.path(zoomed))) >= 0:
+                    self._fit(frame)
+        self._set_range()
+        self._moved()
+
+    def set_matched(self, matched: np.ndarray | None) -> None:
+        """Tell frames apart that a search found; None ends the search."""
+        self._matched = matched
+        self._repaint()
+
+    def set_selected(self, selected: np.ndarray | None) -> None:
+        """Outline frames (bool)."""
+        self._selected = selected
+        self.viewport().update()
+
+    def set_upward(self, is_upward: bool) -> None:
+        """Let flames grow upwards, or roots hang on top."""
+        self.camera.is_upward = is_upward
+        self._set_range()
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.maximum() if is_upward else 0)
+        self._moved()
+
+    # -- zooming ------------------------------------------------------------------------------------
+
+    @property
+    def crumb(self) -> int:
+        """The frame that fills the view: the one zoomed to, else the deepest that covers all of it."""
+        scene, camera = self.scene, self.camera
+        if scene is None:
+            return NONE
+        if self._zoomed_to >= 0:
+            return self._zoomed_to
+        if camera.end - camera.begin >= camera.whole * 0.999999:
+            return NONE
+        begin, width = scene.boxes.begin, scene.boxes.width
+        covers = (begin <= camera.begin) & (begin + width >= camera.end) & (scene.boxes.row >= 0)
+        found = np.flatnonzero(covers)
+        return int(found[-1]) if len(found) else NONE
+
+    def zoom_to(self, frame: int) -> None:
+        """Let a frame fill the width; -1 shows everything."""
+        if self.scene is None or frame < 0:
+            self.reset()
+            return
+        self._fit(frame)
+        self.set_focus_frame(frame)
+        self._moved()
+
+    def zoom_out(self) -> None:
+        """Go to the nearest frame below that is wider than the view, at last to everything."""
+        scene = self.scene
+        if scene is None:
+            return
+        frame = self.crumb
+        shown = self.camera.end - self.camera.begin
+        while frame >= 0 and scene.boxes.width[frame] <= shown * 1.000001:
+            frame = int(scene.tree.parent[frame])
+        self.zoom_to(frame)
+
+    def reset(self) -> None:
+        """Show everything."""
+        self._zoomed_to = NONE
+        self.camera.fit(0, self.camera.whole)
+        self._moved()
+
+    @property
+    def is_zoomed(self) -> bool:
+        """Whether something is out of view on the left or right."""
+        return self.camera.end - self.camera.begin < self.camera.whole * 0.999999
+
+    def show_frame(self, frame: int) -> None:
+        """Give the focus to a frame, and zoom to its parent if it is too thin to be seen."""
+        assert self.scene is not None
+        if self.scene.boxes.width[frame] * self.camera.scale < THIN_PX:
+            self.zoom_to(int(self.scene.tree.parent[frame]))
+        self.set_focus_frame(frame)
+
+    def set_focus_frame(self, frame: int) -> None:
+        """Give the keyboard's focus to a frame and bring it into view."""
+        self.focus_frame = frame
+        self._reveal(frame)
+        self.viewport().update()
+        self.pointed.emit(frame)
+
+    def box_of(self, frame: int) -> tuple[float, float, float, float]:
+        """Left, top, width and height of a frame in the viewport, cut to the view."""
+        assert self.scene is not None
+        left, top, width, height = self.camera.rectangles(self.scene, np.array([frame]))[0].tolist()
+        return left, top, width, height
+
+    def frame_at(self, at: QPointF) -> int:
+        """The frame at a place of the viewport."""
+        if self.scene is None:
+            return NONE
+        return self.scene.frame_at(self.camera.row_at(self.scene, at.y()), self.camera.cost_at(at.x()))
+
+    def _fit(self, frame: int) -> None:
+        assert self.scene is not None
+        begin, width = int(self.scene.boxes.begin[frame]), int(self.scene.boxes.width[frame])
+        self._zoomed_to = frame
+        self.camera.fit(begin, begin + width)
+
+    def scale_about(self, factor: float, x: float) -> None:
+        """Show `factor` times as much; what is at pixel `x` stays there."""
+        camera = self.camera
+        at = camera.cost_at(x)
+        self._zoomed_to = NONE
+        begin = at - (at - camera.begin) * factor
+        camera.fit(begin, begin + (camera.end - camera.begin) * factor)
+        self._moved()
+
+    def pan(self, pixels: float) -> None:
+        """Move the view to the right by so many pixels."""
+        by = pixels / self.camera.scale
+        self._zoomed_to = NONE
+        self.camera.fit(self.camera.begin + by, self.camera.end + by)
+        self._moved()
+
+    def _reveal(self, frame: int) -> None:
+        scene, camera = self.scene, self.camera
+        if scene is None or frame < 0:
+            return
+        begin, width = int(scene.boxes.begin[frame]), int(scene.boxes.width[frame])
+        if begin + width <= camera.begin or begin >= camera.end:
+            shown = max(camera.end - camera.begin, float(width))
+            self._zoomed_to = NONE
+            camera.fit(begin + width / 2 - shown / 2, begin + width / 2 + shown / 2)
+            self._moved()
+        top, bar = int(camera.y(scene, int(scene.boxes.row[frame]))), self.verticalScrollBar()
+        if top < 0:
+            bar.setValue(bar.value() + top)
+        elif top + camera.row_px > camera.height_px:
+            bar.setValue(bar.value() + top + camera.row_px - int(camera.height_px))
+
+    def _moved(self) -> None:
+        self.camera.scroll = self.verticalScrollBar().value()
+        self._repaint()
+        self.zoomed.emit()
+
+    def _set_range(self) -> None:
+        content = self.camera.content_px(self.scene) if self.scene is not None else 0
+        page = self.viewport().height()
+        bar = self.verticalScrollBar()
+        bar.setRange(0, max(0, content - page))
+        bar.setPageStep(page)
+        bar.setSingleStep(self.camera.row_px)
+
+    # -- painting -----------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        """A few rows."""
+        return QSize(400, 160)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit what is shown into another size."""
+        self.camera.width_px = max(1.0, float(self.viewport().width()))
+        self.camera.height_px = float(self.viewport().height())
+        self._set_range()
+        self._moved()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the cached picture and the outlines on it."""
+        view = self.viewport()
+        ratio = view.devicePixelRatioF()
+        if self._picture is None or self._picture.devicePixelRatio() != ratio:
+            self._picture = QPixmap(view.size() * ratio)
+            self._picture.setDevicePixelRatio(ratio)
+            self._picture.fill(self._theme.role("canvas"))
+            if self.scene is not None:
+                with QPainter(self._picture) as painter:
+                    self._painter.paint(painter, self.scene, self.camera, self._codes, self._matched)
+        with QPainter(view) as painter:
+            painter.drawPixmap(0, 0, self._picture)
+            if self.scene is not None:
+                focus = self.focus_frame if self.hasFocus() else NONE
+                marks = Marks(self._selected, self.hover_frame, focus)
+                self._painter.paint_marks(painter, self.scene, self.camera, marks)
+
+    def _repaint(self) -> None:
+        self._picture = None
+        self.viewport().update()
+
+    def _restyle(self) -> None:
+        self._painter.restyle()
+        height = self.fontMetrics().height()
+        self.camera.row_px = max(20, height + 4)
+        self._set_range()
+        self._moved()
+
+    # -- words --------------------------------------------------------------------------------------
+
+    def tip(self, frame: int) -> str:
+        """The tooltip of a frame."""
+        return frame_tip(self.scene, frame) if self.scene is not None and frame >= 0 else ""
+
+    def told(self) -> str:
+        """One line about the frame under the mouse or with the focus."""
+        frame = self.hover_frame if self.hover_frame >= 0 else self.focus_frame
+        return frame_line(self.scene, frame) if self.scene is not None and frame >= 0 else ""
 
     # -- mouse --------------------------------------------------------------------------------------
 
@@ -128,6 +360,26 @@ class FlameView(FlameCanvas):
             self.chosen.emit(frame)
 
     # -- keys ---------------------------------------------------------------------------------------
+
+    def _key_table(self) -> dict[Qt.Key, Callable[[], None]]:
+        return {
+            Keys.Key_Left: lambda: self._step_aside(-1),
+            Keys.Key_Right: lambda: self._step_aside(+1),
+            Keys.Key_Up: lambda: self._step_row(-1),
+            Keys.Key_Down: lambda: self._step_row(+1),
+            Keys.Key_Home: lambda: self._step_aside(-FAR),
+            Keys.Key_End: lambda: self._step_aside(FAR),
+            Keys.Key_Return: self._zoom_to_focus,
+            Keys.Key_Enter: self._zoom_to_focus,
+            Keys.Key_F: self._zoom_to_focus,
+            Keys.Key_Space: lambda: self._choose(self.focus_frame),
+            Keys.Key_Backspace: self.zoom_out,
+            Keys.Key_0: self.reset,
+            Keys.Key_W: lambda: self.scale_about(KEY_ZOOM, self.camera.width_px / 2),
+            Keys.Key_S: lambda: self.scale_about(1 / KEY_ZOOM, self.camera.width_px / 2),
+            Keys.Key_A: lambda: self.pan(-KEY_PAN * self.camera.width_px),
+            Keys.Key_D: lambda: self.pan(KEY_PAN * self.camera.width_px),
+        }
 
     def event(self, event: QEvent) -> bool:
         """Take keys that mean something here before the window's shortcuts do."""

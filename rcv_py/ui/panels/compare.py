@@ -28,7 +28,7 @@ from rcv_py.ui.core.panel import NO_TRACE, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_choose import choose, selected_frames
+from rcv_py.ui.flame.flame_frames import choose, selected_frames
 from rcv_py.ui.flame.flame_scene import Change, FlameScene
 from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.table import command_text
@@ -266,9 +266,7 @@ class ComparePanel(TablePanel[Comparison]):
             return
         show = self._job(by)
         self.run_job(
-            lambda: show(found),
-            only_for(self.session, lambda shown: self._take(by, found, shown)),
-            "mode",
+            lambda: show(found), only_for(self.session, lambda shown: self._take(by, found, shown)), "mode"
         )
 
     def _take(self, by: str, found: Comparison, shown: Shown) -> None:

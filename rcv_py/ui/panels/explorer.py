@@ -55,11 +55,7 @@ class PlaceRows:
                     width=60,
                 ),
                 TreeColumn(
-                    "share",
-                    "%",
-                    lambda place: share_text(place.cost, self.total),
-                    is_number=True,
-                    width=46,
+                    "share", "%", lambda place: share_text(place.cost, self.total), is_number=True, width=46
                 ),
             ),
             self.tip,

@@ -25,11 +25,7 @@ def bar_length(value: float, largest: float, width: float, scale: str) -> float:
 
 
 def draw_bar(
-    painter: QPainter,
-    box: QRectF,
-    parts: Sequence[tuple[float, QColor]],
-    largest: float,
-    scale: str,
+    painter: QPainter, box: QRectF, parts: Sequence[tuple[float, QColor]], largest: float, scale: str
 ) -> None:
     """Draw a bar split into parts from the left; the scale is that of the whole, the split is linear."""
     total = sum(value for value, _ in parts)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from rcv_py.analysis.core.search import find
 from rcv_py.analysis.flame.flame import Metric, What, key, parts
@@ -16,14 +16,13 @@ from rcv_py.base.text import percent, plural
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
-from rcv_py.ui.core.layout import column
+from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
-from rcv_py.ui.flame.flame_choose import choose, hover_of, place_of, selected_frames
+from rcv_py.ui.flame.flame_frames import choose, hover_of, place_of, selected_frames
 from rcv_py.ui.flame.flame_scene import FlameScene
 from rcv_py.ui.flame.flame_view import FlameView
-from rcv_py.ui.panels.flamegraph.choices import FlameChoices
-from rcv_py.ui.panels.flamegraph.crumbs import FlameCrumbs
+from rcv_py.ui.panels.flamegraph.head import FlameChoices, FlameCrumbs
 from rcv_py.ui.panels.flamegraph.jobs import OF_MARKERS, Content, Wanted, scene_job
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.find_bar import FindBar
@@ -54,34 +53,27 @@ class FlamegraphPanel(Panel):
         self.crumbs = FlameCrumbs()
         self.find_bar = FindBar(ui.theme, "Find frames", has_filter=False)
         self.choices = FlameChoices(ui.theme, self.find_bar)
-        self.note, self.told = ElidedLabel(), ElidedLabel()
+        self.note, self.told = ElidedLabel(role="muted"), ElidedLabel(role="muted")
         for label, side in (
             (self.note, Qt.AlignmentFlag.AlignLeft),
             (self.told, Qt.AlignmentFlag.AlignRight),
         ):
-            label.setObjectName("muted")
             label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        boxes = self.choices
+        self.remembered = {"content": boxes.contents, "metric": boxes.metrics, "order": boxes.orders}
+        self.remembered["upward"] = boxes.upward
         self._element = -1
         self._is_own_choice = False
         self._hovered: Hover | None = None
         self._matches = np.empty(0, dtype=np.int64)
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
-        self._lay_out()
+        way = row((self.crumbs, 3), (self.note, 2), (self.told, 3), margins=(8, 0, 8, 4), spacing=8)
+        self.empty = WithEmptyState(boxed(column(way, (self.view, 1))))
+        column(self.choices, (self.empty, 1), of=self)
         self._connect()
         self._open()
-
-    def _lay_out(self) -> None:
-        way = QHBoxLayout()
-        way.setContentsMargins(8, 0, 8, 4)
-        way.setSpacing(8)
-        for widget, share in ((self.crumbs, 3), (self.note, 2), (self.told, 3)):
-            way.addWidget(widget, share)
-        below = QWidget()
-        column(way, (self.view, 1), of=below)
-        self.empty = WithEmptyState(below)
-        column(self.choices, (self.empty, 1), of=self)
 
     def _connect(self) -> None:
         session, view = self.session, self.view
@@ -253,7 +245,7 @@ class FlamegraphPanel(Panel):
         scene = self.view.scene
         assert scene is not None
         tree = scene.tree
-        self.choices.set_content(Content.SANDWICH)
+        self.choices.contents.choose(Content.SANDWICH.value)
         self.choices.offer(not scene.trace.has_thread_trace)
         self._element = int(key(int(tree.what[frame]), int(tree.first[frame]), int(tree.second[frame])))
         self._compute()
@@ -341,16 +333,6 @@ class FlamegraphPanel(Panel):
         unit = "executions" if scene.metric is Metric.HITS else scene.tree.unit
         headers = ("depth", "name", "full name", f"self ({unit})", f"total ({unit})", "share")
         return Sheet(f"Flamegraph: {self.caption()}", headers, _sheet_rows(scene))
-
-    def save_state(self) -> dict[str, Any]:
-        """The choices."""
-        return self.choices.save_state()
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.choices.load_state(state)
-        if self.session.trace.value is not None:
-            self._changed()
 
 
 def _sheet_rows(scene: FlameScene) -> Iterator[tuple[Any, ...]]:

@@ -21,8 +21,7 @@ class Card(QFrame):
         self._width = width
         self.content = content
         self.setObjectName("card")
-        self.title = PlainLabel(title)
-        self.title.setProperty("role", "heading")
+        self.title = PlainLabel(title, role="heading")
         column(self.title, (content, 1), margins=(10, 8, 10, 8), spacing=6, of=self)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(title)
@@ -55,7 +54,7 @@ class CardFlow(QWidget):
         self.setSizePolicy(policy)
 
     def add(self, card: Card) -> None:
-        """Add a card behind the others."""
+        """Add a card after the others."""
         self._flow.addWidget(card)
 
     def cards(self) -> list[Card]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
@@ -14,22 +12,21 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, device_
 from rcv_py.base.text import plural
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.panels.summary.card_flow import Card, CardFlow
-from rcv_py.ui.panels.summary.fact_list import FactList
-from rcv_py.ui.panels.summary.meters import Meters
 from rcv_py.ui.panels.summary.parts import (
     activity_shares,
     counter_meters,
     pipe_meters,
+    pmc_facts,
     reason_shares,
     state_shares_of,
     unit_columns,
 )
-from rcv_py.ui.panels.summary.pmc_facts import pmc_facts
-from rcv_py.ui.panels.summary.share_bar import ShareBar
+from rcv_py.ui.panels.summary.widgets import FactList, Meters, ShareBar
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.elided_label import ElidedLabel
@@ -54,20 +51,19 @@ class SummaryPanel(Panel):
         super().__init__(ui)
         self.summary: DeviceSummary | None = None
         theme = ui.theme
-        self.facts = FactList(theme)
+        self.facts = FactList()
         self.activity = ShareBar(theme, "Activity of the traced waves", "cycles", is_ring=True)
         self.states = ShareBar(theme, "States of the traced waves", "cycles")
-        self.pipes = Meters(theme, "Share of SIMD cycles: issue, matrix unit, pipes")
+        self.pipes = Meters(theme, "Share of SIMD cycles: issue, MFMA unit, pipes")
         self.counters = Meters(theme, "Hardware counters: busy share of pipes")
         self.reasons = ShareBar(theme, "PC samples by stall reason", "samples")
         self.line_reasons = ShareBar(theme, "PC samples of the selected instruction", "samples")
-        self.memory = FactList(theme)
-        self.memory.setAccessibleName("L2 and memory, by counters of the profiler")
+        self.memory = FactList("L2 and memory, by counters of the profiler")
         self.units = RowsView(theme, ui.settings)
         self.units.setAccessibleName("Compute units: waves and occupancy")
         self.units.setMinimumHeight(TABLE_PX)
-        self.note = PlainLabel()
-        self.note.setProperty("role", "muted")
+        self.note = PlainLabel(role="muted")
+        self.remembered = {"units": self.units}
         self._soon = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
         self._lay_out()
@@ -79,8 +75,7 @@ class SummaryPanel(Panel):
         self._open()
 
     def _lay_out(self) -> None:
-        self.line_title = ElidedLabel()
-        self.line_title.setProperty("role", "muted")
+        self.line_title = ElidedLabel(role="muted")
         self.cards = CardFlow()
         self.fact_card = Card("Key numbers", self.facts, width=390, grows=1)
         self.times = _Stack(("instructions", self.activity), ("states", self.states))
@@ -92,27 +87,14 @@ class SummaryPanel(Panel):
         self.line_card = Card("Stall reasons, selected instruction", line, width=260, grows=1)
         self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", self.memory, width=390, grows=1)
         self.unit_card = Card("Compute units", self.units, width=360, grows=3)
-        for card in self._all_cards():
-            self.cards.add(card)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(self.cards)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.note.setContentsMargins(18, 6, 8, 0)
-        self.empty = page(self, self.note, (area, 1))
-
-    def _all_cards(self) -> tuple[Card, ...]:
-        return (
-            self.fact_card,
-            self.time_card,
-            self.pipe_card,
-            self.counter_card,
-            self.reason_card,
-            self.line_card,
-            self.memory_card,
-            self.unit_card,
+        self._all_cards = (
+            *(self.fact_card, self.time_card, self.pipe_card, self.counter_card),
+            *(self.reason_card, self.line_card, self.memory_card, self.unit_card),
         )
+        for card in self._all_cards:
+            self.cards.add(card)
+        self.note.setContentsMargins(18, 6, 8, 0)
+        self.empty = page(self, self.note, (scrolled(self.cards), 1))
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -121,7 +103,7 @@ class SummaryPanel(Panel):
         self.summary = None
         self._stream.reset()
         self.empty.say("" if trace is not None else self.reason(NOTHING))
-        for card in self._all_cards():
+        for card in self._all_cards:
             card.setVisible(False)
         if trace is not None:
             self._soon.ask()
@@ -243,26 +225,17 @@ class SummaryPanel(Panel):
         rows += [("samples: " + share.name, share.value, "of all samples") for share in self.reasons.shares]
         return Sheet("Summary", ("number", "value", "of"), rows)
 
-    def save_state(self) -> dict[str, Any]:
-        """Columns of the table."""
-        return {"units": self.units.save_state()}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.units.load_state(state.get("units") or {})
-
 
 class _Stack(QWidget):
     """Widgets under each other, each under a small heading; what they say together."""
 
     def __init__(self, *parts: tuple[str, QWidget]) -> None:
         super().__init__()
-        self._parts = [(PlainLabel(title), widget) for title, widget in parts]
+        self._parts = [(PlainLabel(title, role="muted"), widget) for title, widget in parts]
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
         for label, widget in self._parts:
-            label.setProperty("role", "muted")
             label.setVisible(bool(label.text()))
             column.addWidget(label)
             column.addWidget(widget)

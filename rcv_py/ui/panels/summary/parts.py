@@ -1,53 +1,46 @@
-"""A summary as what widgets show: shares, bars and table columns."""
+"""A summary as what widgets show: facts, shares, bars and table columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
-from PySide6.QtGui import QColor
 
 from rcv_py.analysis.cost.activity import MEANING, SHOWN, STATE_MEANING, Activity, StateShares
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_meaning, reason_name
 from rcv_py.analysis.counters.counter_shares import CounterShares
+from rcv_py.analysis.counters.pmc.decision import decision
+from rcv_py.analysis.counters.pmc.traffic import traffic, traffic_facts
 from rcv_py.analysis.device.pipe_use import PIPE_KIND, PIPE_TEXT, PipeUse
 from rcv_py.analysis.device.unit_table import UnitColumn, UnitTable
-from rcv_py.analysis.overview.device_summary import DeviceSummary
+from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact
+from rcv_py.base.text import plural, short_kernel
+from rcv_py.formats.pmc_files import beside
 from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
 from rcv_py.results.summary import pipe_rows
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.panels.summary.meters import Meter
-from rcv_py.ui.panels.summary.share_bar import Share
+from rcv_py.ui.panels.summary.widgets import Color, Meter, Share
 from rcv_py.ui.table.table_model import Column, grouped
 
 MEAN = "Of the busy time of all sampled compute units, over all samples. Above 100 %: two issues a step."
 PEAK = "At the moment of its largest value, of what was busy then, over all sampled compute units."
+PMC_MEANING = "Mean of a dispatch, counted in runs of their own by rocprofv3 --pmc; rcv pmc tells more."
 LISTED = 16  # SIMDs that a tooltip names one by one
 _SIMD_FACTS = {  # key numbers about SIMDs: column of each, short name, and colour
     "simd_busy": ("issuing", "issuing", "accent"),
     "simd_working": ("working", "working", "accent"),
-    "matrix_busy": ("matrix_busy", "matrix unit", "good"),
+    "matrix_busy": ("matrix_busy", "MFMA unit", "good"),
     "no_issue": ("no_issue", "no issue", "idle"),
     "nothing_happens": ("nothing", "nothing", "stall"),
 }
 
 
-def role(name: str) -> Callable[[Theme], QColor]:
-    """A colour by its role."""
-    return lambda theme: theme.role(name)
-
-
-def _state(state: int) -> Callable[[Theme], QColor]:
-    return lambda theme: theme.state(state)
-
-
-def _kind(kind: TokenKind) -> Callable[[Theme], QColor]:
-    return lambda theme: theme.kind(kind)
-
-
-def _reason(reason: int) -> Callable[[Theme], QColor]:
-    return lambda theme: theme.reason(reason)
+def role(name: str) -> Color:
+    """Return what asks a theme for a colour by its role."""
+    return partial(Theme.role, name=name)
 
 
 def activity_shares(found: Activity) -> tuple[Share, ...]:
@@ -64,7 +57,7 @@ def state_shares_of(found: StateShares) -> tuple[Share, ...]:
         Share(
             state.name.capitalize(),
             int(found.cycles[state]),
-            _state(state),
+            partial(Theme.state, state=state),
             STATE_MEANING[state],
         )
         for state in order
@@ -76,12 +69,7 @@ def reason_shares(found: StallReasons) -> tuple[Share, ...]:
     shares = [Share("issued", found.issued, role("line"), "the sample met an instruction that issued")]
     for reason, samples in found.ranked():
         shares.append(
-            Share(
-                reason_name(reason),
-                samples,
-                _reason(reason),
-                reason_meaning(reason),
-            )
+            Share(reason_name(reason), samples, partial(Theme.reason, reason=reason), reason_meaning(reason))
         )
     if found.unknown:
         shares.append(Share("no reason given", found.unknown, role("muted"), "the file names none"))
@@ -89,7 +77,7 @@ def reason_shares(found: StallReasons) -> tuple[Share, ...]:
 
 
 def pipe_meters(found: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
-    """The share of all SIMDs and of each: issue, work of the matrix unit, and issue of each pipe."""
+    """The share of all SIMDs and of each: issue, work of the MFMA unit, and issue of each pipe."""
     pipes = found.pipes
     assert pipes is not None
     rows = [
@@ -115,7 +103,7 @@ def pipe_meters(found: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
             Meter(
                 name,
                 100 * pipes.share(name),
-                _kind(kind),
+                partial(Theme.kind, kind=kind),
                 f"{PIPE_TEXT[name][:1].upper()}{PIPE_TEXT[name][1:]}, {whole}.\n{_each(pipes, column)}",
                 _marks(pipes, column),
             )
@@ -129,7 +117,7 @@ def counter_meters(found: CounterShares) -> tuple[Meter, ...]:
         Meter(
             bar.name,
             bar.value,
-            _kind(TokenKind[bar.kind]),
+            partial(Theme.kind, kind=TokenKind[bar.kind]),
             PEAK if bar.name.endswith("Peak") else MEAN,
         )
         for bar in found.bars
@@ -140,7 +128,7 @@ def _pipe_heading(is_gfx9: bool) -> str:
     if is_gfx9:
         return (
             "On this generation a trace records the cycles of issue, not how long a pipe goes on working; "
-            "how long the matrix unit works is told by the forms of its instructions."
+            "the forms of MFMA instructions tell how long the MFMA unit works."
         )
     return "On this generation a trace records how long an instruction executes."
 
@@ -181,3 +169,24 @@ def _text_of(column: UnitColumn) -> Callable[[Any], str]:
         return grouped
     digits = 0 if (np.nan_to_num(column.values) % 1 == 0).all() and not column.is_percent else 1
     return lambda value: "" if np.isnan(value) else f"{value:,.{digits}f}"
+
+
+def pmc_facts(trace: Trace) -> tuple[Fact, ...]:
+    """Return numbers of L2 and memory and the branch they lead to; nothing if none are of this kernel.
+
+    Reads files: not for the thread of the window.
+    """
+    table = beside(trace.path)
+    name = short_kernel(trace.kernel_name)
+    if table is None or not name:
+        return ()
+    mine = [one for one in traffic(table) if short_kernel(one.name) == name]
+    facts = list(traffic_facts(mine[0])) if mine else []
+    if not facts:
+        return ()
+    found = decision(mine[0]).branch
+    many = plural(mine[0].dispatches, "dispatch", "dispatches")
+    return (
+        *(Fact(f"pmc {name}", name, text, text, "", f"{PMC_MEANING} ({many})") for name, text in facts),
+        Fact("pmc branch", "branch", found.name, found.name, found.sentence, found.remedy),
+    )

@@ -1,44 +1,126 @@
-"""Which wave is looked at, and which waves count."""
+"""The selected wave: pick another one, see its facts, and choose which waves count."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QComboBox,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton
 
+from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
 from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.base.text import nanoseconds, plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
+from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
-from rcv_py.ui.panels.wave_picker import wave_choice
-from rcv_py.ui.panels.wave_picker.cycle_field import CycleField, cycles_in
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.state_bar import StateBar, state_text
 
 NO_WAVES = (
     "No wave has instructions: none ran on the traced compute unit. Trace another one, or a larger grid."
 )
-SHORTEST_PX = 44  # of a button or field: four fit beside each other in the narrowest column
+MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
 SPEEDS = ("fastest", "median", "slowest")
 SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
+MAX_CYCLES = 1 << 62
+LEVELS = ("se", "simd", "slot", "wid")
+TITLES = ("SE", "SIMD", "Slot", "Wave")
+
+
+def cycles_in(text: str) -> int | None:
+    """Return the number a text says, None if it says none: `109,776`, `-4`, `110 000`."""
+    plain = text.replace(",", "").replace(" ", "").replace("\u202f", "").strip()
+    sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 19:
+        return None
+    value = sign * int(digits)
+    return value if abs(value) <= MAX_CYCLES else None
+
+
+class CycleField(QLineEdit):
+    """Emits `edited` when the user has finished and the text is a number; else it is marked as wrong."""
+
+    edited = Signal(object)  # int
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._shown = ""
+        self.setAccessibleName(name)
+        self.setToolTip(tooltip(name))
+        self.setPlaceholderText("cycles")
+        self.textEdited.connect(
+            lambda: self.mark(cycles_in(self.text()) is None, "This is not a number of cycles.")
+        )
+        self.editingFinished.connect(self._finish)
+
+    def show_cycles(self, value: int) -> None:
+        """Show a number; emits nothing."""
+        self._shown = f"{value:,}"
+        self.setText(self._shown)
+        self.setCursorPosition(0)
+        self.mark(False)
+
+    def mark(self, is_wrong: bool, why: str = "") -> None:
+        """Colour the field, and say why in its tooltip."""
+        self.setToolTip(tooltip(why if is_wrong else self.accessibleName()))
+        if bool(self.property("invalid")) != is_wrong:
+            self.setProperty("invalid", is_wrong)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
+    def _finish(self) -> None:
+        value = cycles_in(self.text())
+        if value is not None and self.text() != self._shown:
+            self._shown = self.text()
+            self.edited.emit(value)
+
+
+def choices(index: WaveIndex, wave: WaveId) -> tuple[list[int], ...]:
+    """Return what each level can be, given the levels before it."""
+    rows = np.ones(len(index), dtype=bool)
+    found = []
+    for level in LEVELS:
+        column = getattr(index, level)
+        found.append(np.unique(column[rows]).tolist())
+        rows &= column == getattr(wave, level)
+    return tuple(found)
+
+
+def changed(index: WaveIndex, wave: WaveId, level: str, value: int) -> WaveId | None:
+    """Return the wave after one level was set: the levels before it stay, those behind it stay near."""
+    at = LEVELS.index(level)
+    rows = np.flatnonzero(getattr(index, level) == value)
+    for name in LEVELS[:at]:
+        rows = rows[getattr(index, name)[rows] == getattr(wave, name)]
+    if not len(rows):
+        return None
+    distance = [
+        np.abs(getattr(index, name)[rows].astype(np.int64) - getattr(wave, name)) for name in LEVELS[at + 1 :]
+    ]
+    best = rows[np.lexsort(distance[::-1])[0]] if distance else rows[0]
+    return index.id(int(best))
+
+
+def by_speed(index: WaveIndex, row: int) -> dict[str, int]:
+    """Return the rows of the fastest wave, that of median life and the slowest of the kernel of one.
+
+    Of median life is the wave nearest to the median: of an even number there need not be one that has it.
+    """
+    rows = np.flatnonzero(index.kernel == index.kernel[row])
+    duration = index.end[rows] - index.begin[rows]
+    order = rows[np.argsort(duration, kind="stable")]
+    found = (order[0], rows[nearest_to_median(duration)], order[-1])
+    return {name: int(row) for name, row in zip(SPEEDS, found, strict=True)}
 
 
 @panel(id="wave_picker", title="Wave", area="right", order=10, needs=("waves",))
@@ -48,11 +130,11 @@ class WavePickerPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._facts = ""
-        self.boxes = {level: QComboBox() for level in wave_choice.LEVELS}
+        self.boxes = {level: QComboBox() for level in LEVELS}
         self.speeds = {name: QPushButton(name.capitalize()) for name in SPEEDS}
-        self.life, self.length, self.counted = PlainLabel(), PlainLabel(), PlainLabel()
+        self.life, self.length = PlainLabel(wordWrap=True), PlainLabel(wordWrap=True)
+        self.shares, self.counted = (PlainLabel(role="muted", wordWrap=True) for _ in range(2))
         self.states = StateBar(ui.theme)
-        self.shares = PlainLabel()
         self.begin, self.end = CycleField("Begin of the clock range"), CycleField("End of the clock range")
         self.reset = QPushButton("Reset")
         self.use_view = QPushButton("Use view")
@@ -90,51 +172,38 @@ class WavePickerPanel(Panel):
     # -- layout -------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        body = QWidget()
-        column = QVBoxLayout(body)
-        column.setContentsMargins(8, 8, 8, 8)
-        column.setSpacing(4)
-        column.addLayout(self._cascade())
-        row = QHBoxLayout()
-        row.setSpacing(4)
         for name, button in self.speeds.items():
             button.setProperty("small", "true")
             button.setToolTip(tooltip(f"Select the {name} wave of this kernel."))
-            button.setMinimumWidth(SHORTEST_PX)
+            button.setMinimumWidth(MIN_PX)
             button.clicked.connect(partial(self._go_by_speed, name))
-            row.addWidget(button)
-        column.addLayout(row)
-        column.addSpacing(4)
-        for label in (self.life, self.length):
-            column.addWidget(_selectable(label))
-        column.addWidget(self.states)
-        column.addWidget(_selectable(self.shares, "muted"))
-        column.addSpacing(4)
-        column.addLayout(self._range())
-        column.addWidget(_selectable(self.counted, "muted"))
-        column.addStretch()
-        scroll = QScrollArea()
-        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(body)
-        self.empty = WithEmptyState(scroll)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        for label in (self.life, self.length, self.shares, self.counted):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        body = column(
+            self._cascade(),
+            row(*self.speeds.values(), spacing=4),
+            *(self.life, self.length, self.states, self.shares),
+            self._range(),
+            self.counted,
+            None,
+            margins=(8, 8, 8, 8),
+            spacing=4,
+        )
+        body.insertSpacing(2, 4)
+        body.insertSpacing(7, 4)
+        self.empty = page(self, scrolled(boxed(body), is_wide=False))
 
     def _cascade(self) -> QGridLayout:
         grid = QGridLayout()
         grid.setSpacing(4)
-        for place, (level, title) in enumerate(zip(wave_choice.LEVELS, wave_choice.TITLES, strict=True)):
+        for place, (level, title) in enumerate(zip(LEVELS, TITLES, strict=True)):
             box = self.boxes[level]
             box.setAccessibleName(title)
             box.setMinimumContentsLength(1)
-            box.setMinimumWidth(SHORTEST_PX)
+            box.setMinimumWidth(MIN_PX)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.activated.connect(partial(self._chosen, level))
-            label = PlainLabel(title)
-            label.setProperty("role", "muted")
+            label = PlainLabel(title, role="muted")
             label.setBuddy(box)
             grid.addWidget(label, 0, place)
             grid.addWidget(box, 1, place)
@@ -144,17 +213,15 @@ class WavePickerPanel(Panel):
     def _range(self) -> QGridLayout:
         grid = QGridLayout()
         grid.setSpacing(4)
-        title = PlainLabel("Waves that count: clock range")
-        title.setWordWrap(True)
-        title.setProperty("role", "muted")
+        title = PlainLabel("Waves that count: clock range", role="muted", wordWrap=True)
         grid.addWidget(title, 0, 0, 1, 2)
-        for column, (field, button) in enumerate(((self.begin, self.use_view), (self.end, self.reset))):
-            field.setMinimumWidth(SHORTEST_PX)
-            button.setMinimumWidth(SHORTEST_PX)
+        for at, (field, button) in enumerate(((self.begin, self.use_view), (self.end, self.reset))):
+            field.setMinimumWidth(MIN_PX)
+            button.setMinimumWidth(MIN_PX)
             field.edited.connect(self._range_edited)
             button.setProperty("small", "true")
-            grid.addWidget(field, 1, column)
-            grid.addWidget(button, 2, column)
+            grid.addWidget(field, 1, at)
+            grid.addWidget(button, 2, at)
         self.use_view.setToolTip("Count the waves that touch the shown time  (R)")
         self.reset.setToolTip("Count all waves  (Shift+R)")
         self.use_view.clicked.connect(self._take_view)
@@ -183,7 +250,7 @@ class WavePickerPanel(Panel):
         self._tell_range(trace, 0 if row is None else row)
 
     def _fill(self, trace: Trace, wave: WaveId) -> None:
-        for level, values in zip(wave_choice.LEVELS, wave_choice.choices(trace.waves, wave), strict=True):
+        for level, values in zip(LEVELS, choices(trace.waves, wave), strict=True):
             box = self.boxes[level]
             texts = [str(value) for value in values]
             if [box.itemText(at) for at in range(box.count())] != texts:
@@ -240,7 +307,7 @@ class WavePickerPanel(Panel):
         text = self.boxes[level].itemText(at)
         if trace is None or wave is None or not text:
             return
-        found = wave_choice.changed(trace.waves, wave, level, int(text))
+        found = changed(trace.waves, wave, level, int(text))
         if found is not None:
             self.session.select_wave(found)
 
@@ -249,7 +316,7 @@ class WavePickerPanel(Panel):
         if trace is None or not len(trace.waves):
             return
         row = 0 if wave is None else trace.waves.row(wave) or 0
-        self.session.select_wave(trace.waves.id(getattr(wave_choice.rank(trace.waves, row), name)))
+        self.session.select_wave(trace.waves.id(by_speed(trace.waves, row)[name]))
 
     def _take_view(self) -> None:
         if self.session.trace.value is not None:
@@ -260,7 +327,7 @@ class WavePickerPanel(Panel):
         if begin is None or end is None:
             return
         is_wrong = begin >= end
-        self.end.mark(is_wrong, "The end must lie behind the begin.")
+        self.end.mark(is_wrong, "The end must lie after the begin.")
         if not is_wrong:
             self.session.set_clock_range(TimeWindow(begin, end))
 
@@ -291,11 +358,3 @@ class WavePickerPanel(Panel):
             index.end - index.begin,
         )
         return Sheet("Waves", headers, zip(*(column.tolist() for column in columns), strict=True))
-
-
-def _selectable(label: QLabel, role: str = "") -> QLabel:
-    label.setWordWrap(True)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    if role:
-        label.setProperty("role", role)
-    return label

@@ -1,17 +1,19 @@
-"""What there is to say about a frame of a flamegraph: a tooltip, and one line for the bar."""
+"""Frames of a flamegraph: what there is to say about one, what a click selects, which show the selection."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.flame.flame import Metric, What, kind_mix
+from rcv_py.analysis.flame.flame import Metric, What, key, kind_mix
 from rcv_py.analysis.flame.flame_text import source_text
 from rcv_py.base.text import count, elide_left, elide_right, percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.state.selection import Hover, Selection
+from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import Rich, lines_tip, rich
 from rcv_py.ui.flame.flame_scene import FlameScene
 
-MOST_KINDS = 5
+MAX_KINDS = 5
 METRIC_TEXT = {
     Metric.TOTAL: "total",
     Metric.NONHIDDEN: "not hidden",
@@ -85,26 +87,75 @@ def _costs(scene: FlameScene, frame: int) -> list[str]:
     others = [Metric.TOTAL, Metric.STALL, Metric.HITS]
     if tree.has_hidden:
         others.insert(1, Metric.NONHIDDEN)
-    told = [
+    said = [
         f"{METRIC_TEXT[metric]} {count(int(total[metric.value]))}"
         for metric in others
         if metric is not scene.metric
     ]
     if tree.unit == "samples":
-        told = told[:-1]
+        said = said[:-1]
     hidden = int(total[Metric.TOTAL.value] - total[Metric.NONHIDDEN.value])
     if tree.has_hidden:
-        told.append(f"hidden {percent(hidden, int(total[Metric.TOTAL.value]))}")
-    return [*lines, ", ".join(told)]
+        said.append(f"hidden {percent(hidden, int(total[Metric.TOTAL.value]))}")
+    return [*lines, ", ".join(said)]
 
 
 def _kinds(scene: FlameScene, frame: int) -> list[Rich]:
     if scene.tree.what[frame] == What.CODE or scene.boxes.row[frame] < 0:
         return []
     mix = kind_mix(scene.tree, frame, scene.trace.code.kind, scene.metric, KIND_COUNT)
-    order = [kind for kind in np.argsort(-mix, kind="stable").tolist() if mix[kind]][:MOST_KINDS]
-    whole = int(mix.sum())
+    order = [kind for kind in np.argsort(-mix, kind="stable").tolist() if mix[kind]][:MAX_KINDS]
+    total = int(mix.sum())
     return [
-        rich("&nbsp;&nbsp;{}: {}", KIND_TEXT[TokenKind(kind)], percent(int(mix[kind]), whole))
+        rich("&nbsp;&nbsp;{}: {}", KIND_TEXT[TokenKind(kind)], percent(int(mix[kind]), total))
         for kind in order
     ]
+
+
+def choose(session: Session, scene: FlameScene, frame: int) -> None:
+    """Select what a frame stands for: an instruction, a source line, the lines of a block or kernel.
+
+    A file stands for its most expensive line.  Scopes of markers stand for nothing in the code.
+    """
+    tree = scene.tree
+    what, first, second = int(tree.what[frame]), int(tree.first[frame]), int(tree.second[frame])
+    if what == What.CODE:
+        session.select_line(second)
+    elif what == What.LINE:
+        session.select_source(first, second)
+    elif what == What.FILE:
+        lines = [child for child in scene.children(frame).tolist() if tree.what[child] == What.LINE]
+        if lines:
+            choose(session, scene, lines[0])
+    elif rows := scene.code_rows(frame):
+        session.select_lines(*rows)
+
+
+def hover_of(scene: FlameScene, frame: int) -> Hover | None:
+    """What the other views mark while the mouse is over a frame."""
+    if frame < 0:
+        return None
+    first, second = int(scene.tree.first[frame]), int(scene.tree.second[frame])
+    found = {What.CODE: Hover(line=second), What.LINE: Hover(source=(first, second))}
+    return found.get(What(int(scene.tree.what[frame])))
+
+
+def place_of(session: Session) -> int:
+    """The element of the selected source line, else of the selected instruction; -1 if there is neither."""
+    selection, trace = session.selection.value, session.trace.value
+    if selection.source is not None:
+        return int(key(What.LINE, *selection.source))
+    if selection.line is not None and trace is not None and selection.line < len(trace.code):
+        return int(key(What.CODE, 0, selection.line))
+    return -1
+
+
+def selected_frames(scene: FlameScene, selection: Selection) -> np.ndarray:
+    """Return which frames are the selected instruction or its source line, bool."""
+    tree = scene.tree
+    found = np.zeros(len(tree), dtype=bool)
+    if selection.line is not None:
+        found |= tree.code_row == selection.line
+    if selection.source is not None:
+        found |= tree.element == key(What.LINE, *selection.source)
+    return found

@@ -1,0 +1,329 @@
+"""What the cards of the summary show: key numbers, meters, and parts of a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+
+from rcv_py.analysis.overview.device_summary import Fact
+from rcv_py.base.text import count, percent
+from rcv_py.ui.core.plain_text import PlainLabel, draw_text, show_tip, tooltip
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.widgets.elided_label import ElidedLabel
+
+METER_PX = 9  # height of a bar in a row
+LOW = 0.05  # percent, below which a number is written as less than a tenth
+BAR = 14
+SWATCH = 10
+RING = 76  # px, diameter of the ring
+RING_WIDTH = 13
+FULL_CIRCLE = 360 * 16  # Qt counts sixteenths of a degree
+GAP = 8
+WIDEST = "100.0 %"
+LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+
+Color = Callable[[Theme], QColor]  # asked for at every painting, so that it follows the theme
+
+
+class FactList(QWidget):
+    """A grid of three columns; values can be selected with the mouse and copied."""
+
+    def __init__(self, name: str = "Key numbers") -> None:
+        super().__init__()
+        self.facts: tuple[Fact, ...] = ()
+        self._labels: list[QLabel] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(2)
+        self._grid.setColumnStretch(2, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        self.setAccessibleName(name)
+
+    def set_facts(self, facts: Sequence[Fact]) -> None:
+        """Show these numbers; labels are kept while the facts are the same ones."""
+        facts = tuple(facts)
+        if _shape(facts) != _shape(self.facts):
+            self._rebuild(facts)
+        self.facts = facts
+        for row, fact in enumerate(facts):
+            for column, text in enumerate((fact.name, fact.text, fact.of)):
+                label = self._labels[3 * row + column]
+                label.setText(text)
+                label.setToolTip(tooltip(f"{fact.name}: {fact.text} {fact.of}\n{fact.meaning}"))
+            self._labels[3 * row + 1].setAccessibleName(f"{fact.name}: {fact.text} {fact.of}")
+
+    def text(self) -> str:
+        """All numbers, one a line."""
+        return "\n".join(f"{fact.name}\t{fact.text}\t{fact.of}".rstrip() for fact in self.facts)
+
+    def _rebuild(self, facts: tuple[Fact, ...]) -> None:
+        for label in self._labels:
+            self._grid.removeWidget(label)
+            label.deleteLater()
+        self._labels = []
+        for row in range(len(facts)):
+            for column in range(3):
+                kind = ElidedLabel if column == 2 or not facts[row].of else PlainLabel
+                label = kind(role="" if column == 1 else "muted")
+                if column == 1:
+                    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+                is_wide = column == 1 and not facts[row].of  # a name, which may be long
+                self._grid.addWidget(label, row, column, 1, 2 if is_wide else 1)
+                self._labels.append(label)
+        self._grid.setRowStretch(len(facts), 1)
+
+
+def _shape(facts: tuple[Fact, ...]) -> list[tuple[str, bool]]:
+    return [(fact.id, bool(fact.of)) for fact in facts]
+
+
+class Rows(QWidget):
+    """Rows of parts that are painted, each with a tooltip."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self._theme, self._name = theme, name
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        self.setAccessibleName(name)
+        theme.changed.connect(self.update)
+
+    def _shows(self, texts: Iterable[str]) -> None:
+        """Say what is shown now."""
+        self.setAccessibleName(f"{self._name}: " + ", ".join(texts))
+        self.updateGeometry()
+        self.update()
+
+    def row_at(self, x: float, y: float) -> int:
+        """The row at a place, -1 if there is none."""
+        return int(y) // self._row
+
+    def tip(self, row: int) -> str:
+        """What a row is, "" for none."""
+        raise NotImplementedError
+
+    @property
+    def _row(self) -> int:
+        return self.fontMetrics().height() + 4
+
+    def minimumSizeHint(self) -> QSize:
+        """The same height, less width."""
+        return QSize(170, self.sizeHint().height())
+
+    def event(self, event: QEvent) -> bool:
+        """Explain the row under the mouse."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            show_tip(event.globalPos(), self.tip(self.row_at(event.x(), event.y())), self)
+            return True
+        return super().event(event)
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """A bar: `value` in percent may exceed 100, the bar does not; `marks` are the values it sums up."""
+
+    name: str
+    value: float  # percent
+    color: Color
+    meaning: str
+    marks: tuple[float, ...] = ()  # percent
+    is_heading: bool = False  # a row of text without a bar
+
+
+class Meters(Rows):
+    """Rows of bars with a common scale."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__(theme, name)
+        self.meters: tuple[Meter, ...] = ()
+
+    def set_meters(self, meters: Sequence[Meter]) -> None:
+        """Show these bars."""
+        self.meters = tuple(meters)
+        self._shows(f"{meter.name} {number(meter)}" for meter in self.meters if not meter.is_heading)
+
+    def text(self) -> str:
+        """All bars, one a line."""
+        return "\n".join(f"{meter.name}\t{number(meter)}".rstrip() for meter in self.meters)
+
+    def tip(self, row: int) -> str:
+        """What a bar is."""
+        if not 0 <= row < len(self.meters):
+            return ""
+        meter = self.meters[row]
+        return meter.meaning if meter.is_heading else f"{meter.name}: {number(meter)}\n{meter.meaning}"
+
+    def sizeHint(self) -> QSize:
+        """Room for every row."""
+        return QSize(260, len(self.meters) * self._row)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the rows."""
+        metrics = self.fontMetrics()
+        names = [metrics.horizontalAdvance(meter.name) for meter in self.meters if not meter.is_heading]
+        left = min(max(names, default=0) + 8, self.width() // 3)
+        right = metrics.horizontalAdvance(WIDEST) + 8
+        with QPainter(self) as painter:
+            for row, meter in enumerate(self.meters):
+                top = row * self._row
+                self._paint_row(painter, meter, QRect(0, top, self.width(), self._row), left, right)
+
+    def _paint_row(self, painter: QPainter, meter: Meter, box: QRect, left: int, right: int) -> None:
+        theme, middle = self._theme, Qt.AlignmentFlag.AlignVCenter
+        painter.setPen(theme.role("muted"))
+        if meter.is_heading:
+            draw_text(painter, box, Qt.AlignmentFlag.AlignLeft | middle, meter.name)
+            return
+        name = self.fontMetrics().elidedText(meter.name, Qt.TextElideMode.ElideRight, left - 4)
+        draw_text(painter, box, Qt.AlignmentFlag.AlignLeft | middle, name)
+        painter.setPen(theme.role("text"))
+        draw_text(painter, box, Qt.AlignmentFlag.AlignRight | middle, number(meter))
+        room = max(0, box.width() - left - right)
+        top = box.top() + (box.height() - METER_PX) / 2
+        painter.fillRect(QRectF(left, top, room, METER_PX), theme.role("raised"))
+        length = min(meter.value, 100.0) / 100 * room
+        if meter.value > 0:
+            painter.fillRect(QRectF(left, top, max(2.0, length), METER_PX), meter.color(theme))
+        for mark in meter.marks:
+            at = left + min(max(mark, 0.0), 100.0) / 100 * room
+            painter.fillRect(QRectF(round(at), top - 2, 1, METER_PX + 4), theme.role("text"))
+
+
+def number(meter: Meter) -> str:
+    """The value of a bar as text, "" for a heading."""
+    if meter.is_heading:
+        return ""
+    return f"{meter.value:.1f} %" if meter.value >= LOW or not meter.value else "<0.1 %"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One part of a whole."""
+
+    name: str
+    value: int
+    color: Color
+    meaning: str = ""
+
+
+class ShareBar(Rows):
+    """Shares of a total in the order given; `is_ring` draws a ring with the list beside it."""
+
+    def __init__(self, theme: Theme, name: str, unit: str, *, is_ring: bool = False) -> None:
+        super().__init__(theme, name)
+        self._unit, self._is_ring = unit, is_ring
+        self.shares: tuple[Share, ...] = ()
+
+    def set_shares(self, shares: Sequence[Share]) -> None:
+        """Show these parts."""
+        self.shares = tuple(shares)
+        self._shows(map(self._line, self.shares))
+
+    @property
+    def total(self) -> int:
+        """Sum of all parts."""
+        return sum(share.value for share in self.shares)
+
+    def text(self) -> str:
+        """All parts, one a line."""
+        return "\n".join(
+            f"{share.name}\t{share.value}\t{percent(share.value, self.total)}" for share in self.shares
+        )
+
+    def tip(self, row: int) -> str:
+        """What a part is."""
+        if not 0 <= row < len(self.shares):
+            return ""
+        share = self.shares[row]
+        meaning = f"\n{share.meaning[:1].upper()}{share.meaning[1:]}." if share.meaning else ""
+        return f"{self._line(share)} of {count(self.total)}{meaning}"
+
+    def _line(self, share: Share) -> str:
+        return f"{share.name} {percent(share.value, self.total)}, {count(share.value)} {self._unit}"
+
+    # -- geometry -----------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        """Room for the drawing and every row."""
+        rows = len(self.shares) * self._row
+        height = max(RING, rows) if self._is_ring else BAR + 6 + rows
+        return QSize(220, height)
+
+    def _rows_area(self) -> QRect:
+        if not self._is_ring:
+            return QRect(0, BAR + 6, self.width(), self.height() - BAR - 6)
+        rows = len(self.shares) * self._row
+        return QRect(RING + GAP, max(0, (RING - rows) // 2), self.width() - RING - GAP, rows)
+
+    def row_at(self, x: float, y: float) -> int:
+        """The part at a place of the list or of the bar, -1 if there is none."""
+        area = self._rows_area()
+        if area.left() <= x <= area.right() and y >= area.top():
+            row = int(y - area.top()) // self._row
+            return row if row < len(self.shares) else -1
+        if self._is_ring or y >= BAR or not self.total:
+            return -1
+        passed, at = 0, x / max(1, self.width()) * self.total
+        for row, share in enumerate(self.shares):
+            passed += share.value
+            if at < passed:
+                return row
+        return -1
+
+    # -- painting -----------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the total and the list."""
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, self._is_ring)
+            (self._paint_ring if self._is_ring else self._paint_bar)(painter)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            self._paint_rows(painter)
+
+    def _paint_bar(self, painter: QPainter) -> None:
+        painter.fillRect(QRectF(0, 0, self.width(), BAR), self._theme.role("raised"))
+        left, total = 0.0, max(self.total, 1)
+        for share in self.shares:
+            width = share.value / total * self.width()
+            gap = 1.0 if width > 3 else 0.0
+            painter.fillRect(QRectF(left, 0, max(0.0, width - gap), BAR), share.color(self._theme))
+            left += width
+
+    def _paint_ring(self, painter: QPainter) -> None:
+        half = RING_WIDTH / 2
+        box = QRectF(half, half, RING - RING_WIDTH, RING - RING_WIDTH)
+        total, begin = max(self.total, 1), 0
+        for share in self.shares:
+            end = begin + share.value
+            first, last = (round(FULL_CIRCLE * part / total) for part in (begin, end))
+            pen = QPen(share.color(self._theme), RING_WIDTH, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+            painter.setPen(pen)
+            if last > first:
+                painter.drawArc(box, 90 * 16 - last, last - first)  # from the top, clockwise
+            begin = end
+        if self.shares:
+            largest = max(self.shares, key=lambda share: share.value)
+            painter.setPen(self._theme.role("text"))
+            text = f"{100 * largest.value / total:.0f} %\n{largest.name}"
+            draw_text(painter, QRectF(0, 0, RING, RING), Qt.AlignmentFlag.AlignCenter, text)
+
+    def _paint_rows(self, painter: QPainter) -> None:
+        area, metrics = self._rows_area(), self.fontMetrics()
+        numbers = metrics.horizontalAdvance(WIDEST) + 8
+        left, right = (side | Qt.AlignmentFlag.AlignVCenter for side in (LEFT, RIGHT))
+        for row, share in enumerate(self.shares):
+            top = area.top() + row * self._row
+            swatch = top + (self._row - SWATCH) // 2
+            painter.fillRect(area.left(), swatch, SWATCH, SWATCH, share.color(self._theme))
+            box = QRect(area.left() + SWATCH + 6, top, area.width() - SWATCH - 6, self._row)
+            painter.setPen(self._theme.role("text"))
+            draw_text(painter, box, right, percent(share.value, self.total))
+            painter.setPen(self._theme.role("muted"))
+            room, amount = box.width() - numbers, count(share.value)
+            if room > metrics.horizontalAdvance(share.name + amount) + 16:
+                draw_text(painter, box.adjusted(0, 0, -numbers, 0), right, amount)
+            draw_text(painter, box, left, metrics.elidedText(share.name, Qt.TextElideMode.ElideRight, room))

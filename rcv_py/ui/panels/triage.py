@@ -1,0 +1,455 @@
+"""What to look at first: patterns that cost cycles, with evidence one click away and a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from rcv_py.analysis.cost.place_text import place_text
+from rcv_py.analysis.findings.finding import RANKED, SAMPLES, Evidence, Finding, Findings, KeyNumber
+from rcv_py.analysis.findings.text import markdown, one_as_markdown
+from rcv_py.model.window import TimeWindow
+from rcv_py.results.field import At
+from rcv_py.results.triage import finding_table
+from rcv_py.state.commands import Command
+from rcv_py.state.session import Session
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import boxed, column, row, split
+from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import PlainLabel, Rich, copy_text, draw_text, joined, rich, tooltip, with_tip
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table import command_text
+from rcv_py.ui.widgets.elided_label import ElidedLabel
+from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.links import LinkText
+
+RESULT = "findings"
+READING = "Findings are shown as soon as waves are read."
+NOTHING_OPEN = "Open a capture to see what to look at first."
+ROUNDING = 2  # px that a text may need more than its advance
+ROW = 24  # px
+BAR, NUMBER, SHARE, PAD = 44, 22, 62, 6
+_ROLE = Qt.ItemDataRole.UserRole
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+EVIDENCE, ASSUMPTION = "evidence", "assumption"
+SHOWN = 3  # pieces of evidence that are named below the title, where a low panel shows them
+# Panels by kind; an execution is seen in the timeline that draws instructions.
+SHOWN_IN = {
+    "line": "isa",
+    "token": "compute_unit",
+    "wave": "global_timeline",
+    "window": "global_timeline",
+    "source": "source",
+}
+MARGIN = 0.05  # of a range, left and right of it
+
+
+class NumberStrip(QWidget):
+    """Equal columns; where room is short, names and the first value (a kernel) are cut, numbers never."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(10, 4, 10, 4)
+        self._row.setSpacing(12)
+        self._cells: list[_Cell] = []
+        self.numbers: tuple[KeyNumber, ...] = ()
+
+    def show_numbers(self, numbers: Sequence[KeyNumber]) -> None:
+        """Replace the numbers that are shown."""
+        self.numbers = tuple(numbers)
+        while len(self._cells) < len(numbers):
+            self._cells.append(_Cell())
+            self._row.addWidget(self._cells[-1], 1 if len(self._cells) > 1 else 2)  # a kernel has a long name
+        for place, cell in enumerate(self._cells):
+            cell.setVisible(place < len(numbers))
+            if place < len(numbers):
+                cell.put(numbers[place], is_whole=place > 0)
+        self.setAccessibleName(", ".join(f"{one.name} {one.text} {one.of}".strip() for one in numbers))
+
+
+class _Cell(QWidget):
+    """One number with its title."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
+        column(self.name, self.value, of=self)
+
+    def put(self, number: KeyNumber, is_whole: bool) -> None:
+        tip = "\n".join(part for part in (f"{number.text}  {number.of}".strip(), number.meaning) if part)
+        self.name.setText(number.name)
+        self.value.setText(number.text)
+        self.value.ensurePolished()  # the width is that of the heading's font
+        room = self.value.fontMetrics().horizontalAdvance(number.text) + ROUNDING
+        self.value.setMinimumWidth(room if is_whole else 0)
+        for widget in (self, self.name, self.value):
+            widget.setToolTip(tooltip(tip))
+
+
+class FindingList(QListWidget):
+    """One row a finding; `chosen` tells its number, `asked` a number of its evidence."""
+
+    chosen = Signal(int)
+    asked = Signal(int)
+    copied = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setItemDelegate(_Rows(theme, self))
+        self.setUniformItemSizes(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setAccessibleName("Findings, the one with most to gain first")
+        self.currentRowChanged.connect(self.chosen)
+        self.itemDoubleClicked.connect(lambda _: self.asked.emit(0))
+        theme.changed.connect(lambda: self.viewport().update())
+
+    def show_findings(self, findings: Sequence[Finding], rest: str = "") -> None:
+        """Show these, and behind them a row for the rest, told in one line.
+
+        The finding that is current stays so, if it is still there.
+        """
+        current = self.currentItem()
+        is_kept = current is not None and self.currentRow() > 0  # the first one gives way to a new first one
+        kept = current.data(_ROLE) if current is not None and is_kept else None
+        name = "" if kept is None else kept.name
+        self.blockSignals(True)
+        self.clear()
+        for number, one in enumerate(findings, 1):
+            told = one.gain_text or one.stake
+            item = QListWidgetItem(f"{number}. {one.title} {told}".strip())
+            item.setData(_ROLE, one)
+            item.setToolTip(tooltip(f"{one.title}\n{told}".strip()))
+            self.addItem(item)
+        if rest:
+            last = QListWidgetItem(rest)
+            last.setToolTip(tooltip(rest))
+            self.addItem(last)
+        names = [one.name for one in findings]
+        self.setCurrentRow(names.index(name) if name in names else 0 if self.count() else -1)
+        self.blockSignals(False)
+        self.chosen.emit(self.currentRow())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter: the first evidence; 1 to 9: that one; Ctrl+C: copy."""
+        key = event.key()
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copied.emit()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.asked.emit(0)
+        elif Qt.Key.Key_1 <= key <= Qt.Key.Key_9 and event.modifiers() in (
+            Qt.KeyboardModifier.NoModifier,
+            Qt.KeyboardModifier.KeypadModifier,
+        ):
+            self.asked.emit(int(key) - int(Qt.Key.Key_1))
+        else:
+            super().keyPressEvent(event)
+
+    def sizeHint(self) -> QSize:
+        """A third of a window."""
+        return QSize(330, 160)
+
+
+class _Rows(QStyledItemDelegate):
+    """Paints a row: number, title, bar, share."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """All rows are equally high."""
+        return QSize(120, ROW)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint one finding; those that are no part of the ranking are muted and have no bar."""
+        one: Finding | None = index.data(_ROLE)
+        theme, box = self._theme, QRect(option.rect)
+        role = theme.role
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(box, role("accent_soft"))
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(box, role("hover"))
+        is_ranked = one is not None and one.rank == RANKED
+        painter.setPen(role("muted"))
+        right, left = box.right() - PAD, box.x() + NUMBER + PAD
+        room = QRect(left, box.y(), right - left, box.height())
+        if one is not None:
+            draw_text(painter, QRect(box.x(), box.y(), NUMBER, box.height()), _RIGHT, f"{index.row() + 1}")
+        if one is not None and is_ranked and one.cycles:
+            share = one.gain if one.unit != SAMPLES else one.share
+            draw_text(painter, QRect(right - SHARE, box.y(), SHARE, box.height()), _RIGHT, _share(one, share))
+            bar = QRectF(right - SHARE - PAD - BAR, box.y() + 8, BAR, box.height() - 16)
+            painter.fillRect(bar, role("raised"))
+            bar.setWidth(max(2.0, BAR * min(1.0, share)))
+            painter.fillRect(bar, role("stall"))
+            room.setWidth(right - SHARE - 2 * PAD - BAR - left)
+        painter.setPen(role("text" if is_ranked else "muted"))
+        text = index.data(Qt.ItemDataRole.DisplayRole) if one is None else one.title
+        title = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        draw_text(painter, room, _LEFT, title)
+        painter.restore()
+
+
+def _share(one: Finding, share: float) -> str:
+    sign = "≤ " if one.is_upper_bound else "~ "
+    return f"{sign}{100 * share:.1f} %"
+
+
+def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> Rich:
+    """Return the page of a finding; `is_open` shows what it takes for granted."""
+    parts = [rich("<p><b>{}</b>", one.title)]
+    if one.evidence:
+        where = [_link(number, place, sources) for number, place in enumerate(one.evidence[:SHOWN])]
+        parts.append(rich("<br>{}", joined(" · ", where)))
+    parts.append(rich("</p>"))
+    for label, sentence in one.parts:
+        parts.append(rich("<p><b>{}:</b> {}</p>" if label else "<p>{1}</p>", label, sentence))
+    if one.effort:
+        parts.append(rich("<p class='q'>{} effort</p>", one.effort.capitalize()))
+    if one.evidence:
+        rows = [_row(number, place, sources) for number, place in enumerate(one.evidence)]
+        parts.append(rich("<p>{}</p>", joined("<br>", rows)))
+    if one.assumption:
+        arrow = "▾" if is_open else "▸"
+        parts.append(rich("<p><a href='{}:0'>{} What this assumes</a>", ASSUMPTION, arrow))
+        parts.append(rich("<br>{}</p>", one.assumption) if is_open else rich("</p>"))
+    return joined("", parts)
+
+
+def small_html(found: Findings) -> Rich:
+    """Return the page of the findings that are told in one line."""
+    rows = [
+        rich("<p><b>{}</b> <span class='q'>{}</span><br>{}</p>", one.title, one.gain_text, one.sentence)
+        for one in found.small
+    ]
+    return rich("<p><b>Below 2 % of the kernel's duration</b></p>{}", joined("", rows)) if rows else Rich()
+
+
+def _row(number: int, place: Evidence, sources: object) -> Rich:
+    key = rich("<span class='q'>{}</span>&nbsp; ", number + 1) if number < 9 else ""
+    text = "" if place.kind == "source" else place.text
+    return rich("{}{} &nbsp;{}", key, _link(number, place, sources), text)
+
+
+def _link(number: int, place: Evidence, sources: object) -> Rich:
+    where = place.place
+    if place.kind == "source" and place.source is not None and sources is not None:
+        where = place_text(sources, *place.source)  # type: ignore[arg-type]
+    return rich("<a href='{}:{}'>{}</a>", EVIDENCE, number, where)
+
+
+def go_to(session: Session, place: Evidence) -> str:
+    """Select what the evidence names; return the panel that shows it best."""
+    if place.kind == "line":
+        session.select_line(place.line)
+    elif place.kind == "token" and place.wave is not None:
+        session.select_token(place.wave, place.token)
+        if session.token() is None:  # its wave has not been read yet
+            session.set_view(TimeWindow(place.begin, max(place.end, place.begin + 1)).padded(MARGIN))
+        else:
+            session.fit_selection()
+    elif place.kind == "wave" and place.wave is not None:
+        session.select_wave(place.wave)
+        session.fit_wave(place.wave)
+    elif place.kind == "window":
+        session.set_view(TimeWindow(place.begin, max(place.end, place.begin + 1)).padded(MARGIN))
+    elif place.kind == "source" and place.source is not None:
+        session.select_source(*place.source)
+    return SHOWN_IN.get(place.kind, "")
+
+
+@panel(id="triage", title="Triage", area="top", order=5)
+class TriagePanel(Panel):
+    """What to look at first: findings with evidence and a remedy."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        self.found: Findings | None = None
+        self.strip, self.note = NumberStrip(), ElidedLabel(role="muted")
+        self.headline = PlainLabel(role="headline", wordWrap=True)
+        self.list = FindingList(ui.theme)
+        self.page = LinkText(ui.session, ui.theme, "The chosen finding with its evidence")
+        self.copy = with_tip(QPushButton("Copy"), "Copy all findings as Markdown, to paste into a ticket.")
+        self._is_open = False  # whether assumptions are shown
+        self._lay_out()
+        self.copy.clicked.connect(self.copy_all)
+        self.list.chosen.connect(self._show_one)
+        self.list.asked.connect(self.go)
+        self.list.copied.connect(self.copy_one)
+        self.page.anchorClicked.connect(self._clicked)
+        ui.session.trace.watch(self._open)
+        ui.results.cell(RESULT).watch(self._take)
+        self._open()
+
+    def _lay_out(self) -> None:
+        self.headline.setContentsMargins(8, 4, 8, 0)
+        self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.headline.setAccessibleName("What limits the kernel")
+        self.copy.setAccessibleName("Copy all findings as Markdown")
+        self.copy.setProperty("small", True)
+        self.list.setMinimumWidth(220)
+        self.head = boxed(row((self.strip, 1), self.note, self.copy, margins=(0, 0, 8, 0), spacing=6))
+        self.split = split(self.list, self.page, sizes=(440, 660))
+        for part, share in enumerate((2, 3)):
+            self.split.setStretchFactor(part, share)
+        self.remembered = {"sizes": self.split}
+        self.empty = WithEmptyState(self.split)
+        column(self.headline, self.head, (self.empty, 1), of=self)
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self.found = None
+        self._is_open = False
+        if self.session.trace.value is not None:
+            self.want_result(RESULT)
+        self._take()
+
+    def _take(self) -> None:
+        self.found = self.ui.results.cell(RESULT).value
+        self._show()
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        trace, found = self.session.trace.value, self.found
+        self.head.setVisible(found is not None and bool(found.numbers))
+        bound = None if found is None or found.alarm else found.bound_class
+        self.headline.setVisible(bound is not None)
+        self.headline.setText("" if bound is None else bound.sentence)
+        self.empty.say(self._why_empty())
+        if trace is None or found is None:
+            self.list.show_findings(())
+            return
+        self.strip.show_numbers(found.numbers)
+        self.note.setText(f"partial: {found.partial}" if found.partial else "")
+        self.note.setToolTip(tooltip(self._why_partial(found) or self.note.text()))
+        self.copy.setVisible(bool(found.findings))
+        self.list.show_findings(found.in_full, found.small_text)
+
+    def _why_empty(self) -> str:
+        if self.session.trace.value is None:
+            return self.reason(NOTHING_OPEN)
+        if self.found is None:
+            return READING
+        return "" if self.found.findings else self.found.why or self.found.headline
+
+    def _why_partial(self, found: Findings) -> str:
+        store = self.session.store
+        if not found.partial or store is None:
+            return ""
+        if not store.is_complete:
+            return "Waves are still being read; findings follow."
+        return found.why_partial.replace("--all", "rcv triage --all")
+
+    def _show_one(self, row: int) -> None:
+        one = self._one(row)
+        trace = self.session.trace.value
+        sources = None if trace is None else trace.sources
+        if one is None:
+            self.page.show_html("" if row < 0 or self.found is None else small_html(self.found))
+        else:
+            self.page.show_html(finding_html(one, is_open=self._is_open, sources=sources))
+
+    def _one(self, row: int) -> Finding | None:
+        if self.found is None or not 0 <= row < len(self.found.in_full):
+            return None
+        return self.found.in_full[row]
+
+    @property
+    def current(self) -> Finding | None:
+        """The finding that is shown at the right."""
+        return self._one(self.list.currentRow())
+
+    # -- selecting ----------------------------------------------------------------------------------
+
+    def _clicked(self, link: QUrl) -> None:
+        kind, _, number = link.toString().partition(":")
+        if kind == EVIDENCE and number.isdigit():
+            self.go(int(number))
+        elif kind == ASSUMPTION:
+            self._is_open = not self._is_open
+            self._show_one(self.list.currentRow())
+
+    def go(self, number: int) -> None:
+        """Select the place of a piece of evidence everywhere, and bring what shows it to the front."""
+        one = self.current
+        if one is None or not 0 <= number < len(one.evidence):
+            return
+        name = go_to(self.session, one.evidence[number])
+        if name:
+            self.wants.emit(name)
+
+    def copy_one(self) -> None:
+        """Copy the chosen finding as Markdown."""
+        if self.current is not None:
+            copy_text(one_as_markdown(self.list.currentRow() + 1, self.current))
+
+    def copy_all(self) -> None:
+        """Copy all findings as Markdown."""
+        trace = self.session.trace.value
+        if trace is not None and self.found is not None:
+            copy_text(markdown(trace.name, self.found))
+
+    # -- what the shell asks ------------------------------------------------------------------------
+
+    def commands(self) -> tuple[Command, ...]:
+        """The page, and its contents."""
+        return (
+            Command(
+                "triage.show",
+                "What to look at first",
+                "Analyze",
+                lambda: self.wants.emit("triage"),
+                ("F4",),
+                "Show the findings: patterns that cost cycles, with evidence and a remedy.",
+                lambda: "" if self.session.trace.value is not None else NOTHING_OPEN,
+            ),
+            Command(
+                "triage.copy",
+                "Copy findings as Markdown",
+                "Analyze",
+                self.copy_all,
+                ("Ctrl+Shift+F",),
+                "Copy all findings with their evidence, to paste into a ticket.",
+                lambda: "" if self.found is not None and self.found.findings else "There are no findings.",
+            ),
+        )
+
+    def caption(self) -> str:
+        """Which waves are ranked, and how much was looked at."""
+        selection = "" if self.found is None else self.found.selection
+        return " · ".join(filter(None, (selection, self.note.text())))
+
+    def command_line(self) -> command_text.Words | None:
+        """The findings."""
+        return command_text.rcv(self.session, "triage", "--top=0")
+
+    def sheet(self) -> Sheet | None:
+        """One row a finding."""
+        if self.found is None or not self.found.findings:
+            return None
+        table = finding_table(self.found.findings)
+        fields = table.fields(At.WINDOW)
+        return Sheet(
+            "Findings", tuple(field.title for field in fields), table.flat([field.name for field in fields])
+        )
