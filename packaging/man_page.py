@@ -52,9 +52,9 @@ def man_page() -> str:
 
 
 def _command(command) -> Iterator[str]:
-    from rcv_py.cli.arguments import parser
+    from rcv_py.cli.arguments import parser, shown_actions
 
-    actions = parser(command)._actions  # argparse has no public list of them
+    actions = shown_actions(parser(command))
     names = " ".join(_name(action) for action in actions if not action.option_strings)
     yield f'.SS "rcv {command.name} [OPTION ...] {_text(names)}"'
     yield _text(f"{command.help}.")

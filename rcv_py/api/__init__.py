@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Literal
 
 from rcv_py.analysis.overview.library import ORDERS, LibraryRow, ranked_rows, with_twins
-from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import one_of
 from rcv_py.api.capture import Capture
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
-from rcv_py.api.table import Table
+from rcv_py.api.table import Answer, Table
 from rcv_py.api.waves import DEFAULT_GB, Wave
 from rcv_py.base.errors import (
     BrokenFile,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from rcv_py.api.errors import UnequalColumns, noted
+from rcv_py.api.errors import UnequalColumns
 from rcv_py.api.table import Table
 from rcv_py.base.errors import UsageError
 from rcv_py.model.ids import WaveId
@@ -24,7 +24,7 @@ _ONE_WAVE = (str, int, np.integer, WaveId)
 def one_of(what: str, word: object, known: Sequence[str]) -> None:
     """Raise UsageError unless the word is one of those."""
     if word not in known:
-        raise noted(UsageError(f"{what}={word!r} is not known.", hint=f"There are: {', '.join(known)}."))
+        raise UsageError(f"{what}={word!r} is not known.", hint=f"There are: {', '.join(known)}.")
 
 
 def is_population(waves: Waves) -> bool:
@@ -52,11 +52,9 @@ def index_row(trace: Trace, wave: str | int | WaveId) -> int:
     if not isinstance(wave, int | np.integer):
         return trace.wave_row(str(wave))
     if not 0 <= wave < len(trace.waves):
-        raise noted(
-            UsageError(
-                f"The capture has no wave number {wave}.",
-                hint=f"It has {len(trace.waves):,}, counted from 0.",
-            )
+        raise UsageError(
+            f"The capture has no wave number {wave}.",
+            hint=f"It has {len(trace.waves):,}, counted from 0.",
         )
     return int(wave)
 
@@ -64,8 +62,6 @@ def index_row(trace: Trace, wave: str | int | WaveId) -> int:
 def check_line(trace: Trace, line: int) -> None:
     """Raise UsageError unless the code has such a row."""
     if not 0 <= line < len(trace.code):
-        raise noted(
-            UsageError(
-                f"The capture has no line {line}.", hint=f"It has {len(trace.code):,}, counted from 0."
-            )
+        raise UsageError(
+            f"The capture has no line {line}.", hint=f"It has {len(trace.code):,}, counted from 0."
         )

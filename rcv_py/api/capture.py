@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -25,7 +24,6 @@ from rcv_py.analysis.counters.formula.evaluate import read_definitions
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
@@ -34,14 +32,12 @@ from rcv_py.analysis.health.capture_health import Extras, HealthNote, capture_he
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
-from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, why_not_hidden
-from rcv_py.analysis.latency.latency_tables import hidden_table
+from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
-from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.api.answer import Answer
+from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.api.arguments import (
     LoopTable,
     OccupancyBy,
@@ -53,8 +49,7 @@ from rcv_py.api.arguments import (
     one_of,
 )
 from rcv_py.api.capture_tables import CaptureTables
-from rcv_py.api.errors import noted
-from rcv_py.api.table import Table
+from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report.files import write_report
@@ -77,7 +72,7 @@ from rcv_py.results.flame import frames
 from rcv_py.results.hotspot import ranking_table, totals
 from rcv_py.results.isa import LISTED, Listing, listing
 from rcv_py.results.line import hit_table, sample_table, spread_facts, spreads
-from rcv_py.results.occupancy import curve_table, limit_table, step_table
+from rcv_py.results.occupancy import curve_table, limit_document, limit_table, step_table
 from rcv_py.results.summary import summary_table
 from rcv_py.results.tables import CURVE
 from rcv_py.results.triage import finding_table
@@ -212,7 +207,7 @@ class Capture(CaptureTables):
         return self._waits(waits.producer_table, waves)
 
     def wait_latency(self, waves: Waves = WORKING) -> Answer[WaitSummary]:
-        """Return how long instructions took to answer, told by the waits for them: `rcv waits --latency`."""
+        """Return how long instructions took to answer, by the waits for them: `rcv waits --latency`."""
         return self._waits(waits.latency_table, waves)
 
     def _waits(
@@ -254,7 +249,7 @@ class Capture(CaptureTables):
         return Answer.of(table, found, facts)
 
     def memory_latency(self, rule: Rule = "ours") -> Answer[MemoryLatency]:
-        """Return how long memory took to answer, told by counters; `facts["reason"]` says why not."""
+        """Return how long memory took to answer, by counters; `facts["reason"]` says why not."""
         one_of("rule", rule, RULES)
         found = memory_latency(self.trace, self._all(), ReferenceRule(rule))
         facts = {"assumption": found.assumption, "reason": found.reason}
@@ -280,14 +275,9 @@ class Capture(CaptureTables):
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
         """Return how many waves of a SIMD each resource allows, and what the next step takes."""
         found = limits_of(self.trace, self.facts)
-        facts = {
-            "waves_per_simd": found.waves,
-            "most_waves_per_simd": found.cap,
-            "binding": None if found.binding is None else found.binding.name,
-            "next_step": found.next_step,
-            "resident": asdict(found.resident),
-            "notes": list(found.notes),
-        }
+        document = limit_document(self.trace, found)
+        names = ("waves_per_simd", "most_waves_per_simd", "binding", "next_step", "resident", "notes")
+        facts = {name: document[name] for name in names}
         return Answer.of(limit_table(found), found, facts)
 
     def counter_numbers(
@@ -309,7 +299,7 @@ class Capture(CaptureTables):
             files = (read_definitions(text, "formulas"),) if text else ()
             derived = derived_counters(found, trace.clock, files, trace.gfxip, engines=se, units=cu)
             for _, mistake in derived.mistakes:
-                raise noted(UsageError(f"A formula has a mistake: {mistake}", hint=mistake.picture(text)))
+                raise UsageError(f"A formula has a mistake: {mistake}", hint=mistake.picture(text))
             rows = raw_rows(found, se, cu) + derived_rows(derived)
         facts = {
             "notes": list(found.notes),
@@ -324,7 +314,7 @@ class Capture(CaptureTables):
         row = next((row for row in self.counter_numbers(formulas).result if row.name == name), None)
         if row is None:
             text = f"Nothing is counted by the name {name}."
-            raise noted(UsageError(text, hint="counter_numbers lists what there is."))
+            raise UsageError(text, hint="counter_numbers lists what there is.")
         return Table({"time": row.curve.time, "value": row.curve.value}, spec=CURVE)
 
     # -- what to think of it -------------------------------------------------------------------------------
@@ -370,7 +360,7 @@ class Capture(CaptureTables):
         if other is not None and fingerprint(self.trace.code) != fingerprint(other.code):
             text = f"{other.name} is no twin of {self.name}: their instructions differ."
             hint = "A twin is another capture of the same binary; library() names those it finds."
-            raise noted(UsageError(text, hint=hint))
+            raise UsageError(text, hint=hint)
         notes = capture_health(self.trace, self._all(), Extras(other))
         return Answer.of(note_table(notes, NOTE_ROWS), notes, health_facts(self.trace, notes))
 
@@ -388,7 +378,7 @@ class Capture(CaptureTables):
         """Compare another capture with this one as the baseline, by `line`, `source`, `block` or `class`.
 
         Columns of this one end in `_a`, of the other in `_b`; cycles are those a wave, at the executions of
-        this one.  `least` is the share below which a difference of the kernel is never told, `twin` another
+        this one.  A difference of the kernel below the share `least` is not reported; `twin` is another
         capture of this build.  `facts["verdict"]` is about the launch where both captures say how long it
         took, else about cycles a wave or a hit (`facts["per"]`).
         """
@@ -445,7 +435,7 @@ class Capture(CaptureTables):
         target, rows = Path(path), self.chosen(waves)
         if to in FORMATS:
             if table and target.is_dir():
-                raise noted(UsageError(f"{target} is a folder.", hint="Name a file to write."))
+                raise UsageError(f"{target} is a folder.", hint="Name a file to write.")
             names = (table,) if table else tuple(TABLES)
             paths = {str(name): target if table else target / f"{name}.{to}" for name in names}
             spans = self._spans if "events" in paths else None

@@ -13,12 +13,10 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.check import check_waves
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
-from rcv_py.api.answer import Answer
 from rcv_py.api.arguments import Waves, index_row, index_rows, is_population, one_of
-from rcv_py.api.errors import noted
-from rcv_py.api.table import Table, of_rows
+from rcv_py.api.table import Answer, Table, of_rows
 from rcv_py.api.waves import DEFAULT_GB, OF_WAVES, Wave, WaveCache, batch_table, in_order, wave_table
-from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import plural
 from rcv_py.export.tables import TABLES
@@ -48,11 +46,7 @@ class CaptureTables:
         run_files: str | PathLike[str] | Iterable[str | PathLike[str]] = (),
     ) -> None:
         place = path.path if isinstance(path, CaptureEntry) else Path(path)
-        try:
-            self.trace: Trace = open_trace(place)
-        except RcvError as error:
-            noted(error)
-            raise
+        self.trace: Trace = open_trace(place)
         self.budget = memory_gb * 1e9  # bytes of waves that are kept, and of a table made of them
         given = [run_files] if isinstance(run_files, str | PathLike) else run_files
         self._run_files = tuple(map(Path, given))
@@ -82,12 +76,9 @@ class CaptureTables:
     def facts(self) -> RunFacts:
         """What the profiler's tables beside the capture say: registers, sizes, the device."""
         trace, files = self.trace, self._run_files
-        try:
-            return self._once(
-                "facts", None, lambda: run_facts(trace.path, trace.kernel_name, trace.target, files)
-            )
-        except UsageError as error:
-            raise noted(error) from None
+        return self._once(
+            "facts", None, lambda: run_facts(trace.path, trace.kernel_name, trace.target, files)
+        )
 
     def info(self) -> dict[str, Any]:
         """Return what the capture holds as plain values, as `rcv info --json`; no wave is read."""
@@ -106,7 +97,7 @@ class CaptureTables:
                 return Wave(self.trace, record)
         why = self._cache.unreadable.get(row, "its file is missing")
         text = f"{self.trace.waves.id(row)} could not be read: {why}"
-        raise noted(UsageError(text, hint="The table problems has more."))
+        raise UsageError(text, hint="The table problems has more.")
 
     def batches(self, waves: Waves = None) -> Iterator[WaveBatch]:
         """Yield the waves (None: all), some hundred at a time, in no particular order.
@@ -130,15 +121,12 @@ class CaptureTables:
             rows = self.choice(str(waves)).rows
         except UsageError as error:
             text = f"{waves!r} does not name a wave, nor a population of waves."
-            raise noted(UsageError(text, hint=error.hint)) from None
+            raise UsageError(text, hint=error.hint) from None
         return None if rows is None else sorted(rows)
 
     def choice(self, waves: str = WORKING) -> WaveChoice:
         """Return the waves that `working`, `all` or the id of a population stands for; raise UsageError."""
-        try:
-            return wave_choice(self.ways, waves)
-        except UsageError as error:
-            raise noted(error) from None
+        return wave_choice(self.ways, waves)
 
     @property
     def ways(self) -> Populations:
@@ -153,7 +141,7 @@ class CaptureTables:
         facts = wave_results.population_facts(self.trace, self.ways)
         return Answer.of(wave_results.population_table(self.ways), self.ways, facts)
 
-    # -- tables; cycles are on one clock for the whole capture ---------------------------------------------
+    # -- tables; cycles are on one clock for all of the capture ---------------------------------------------
 
     @property
     def code(self) -> Table:
@@ -219,7 +207,7 @@ class CaptureTables:
         if len(files) != 1 or files[0].lines is None:
             why = "several files end so" if len(files) > 1 else "the capture holds no copy of it"
             text = f"{path} cannot be shown: {why}."
-            raise noted(UsageError(text, hint="The table sources lists what there is."))
+            raise UsageError(text, hint="The table sources lists what there is.")
         return files[0].lines
 
     @property
@@ -239,9 +227,9 @@ class CaptureTables:
         table = TABLES[name]
 
         def make() -> Table:
-            if table.whole is None:
+            if table.make is None:
                 return wave_table(self.trace, name, self._all(waves), self.budget)
-            return Table(table.whole(self.trace, self.markers if name == "events" else None), spec=table.spec)
+            return Table(table.make(self.trace, self.markers if name == "events" else None), spec=table.spec)
 
         return self._once(name, waves, make)
 

@@ -13,19 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import TypeVar
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import byte_size, count
-
-E = TypeVar("E", bound=RcvError)
-
-
-def noted(error: E) -> E:
-    """Return the error with its hint as a note, so that a script's traceback says what to do."""
-    if error.hint and error.hint not in getattr(error, "__notes__", ()):
-        error.add_note(error.hint)
-    return error
 
 
 class NoColumn(UsageError, KeyError):

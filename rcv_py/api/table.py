@@ -1,4 +1,4 @@
-"""A table: named columns of equal length, each a read-only numpy array; tables never change."""
+"""A table: named columns of equal length, read-only arrays; and the answer of an analysis, which is one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from html import escape
 from importlib import import_module
 from math import isnan
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
 import numpy as np
 
-from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, UnequalColumns, noted
+from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, UnequalColumns
 from rcv_py.base.text import count, elide_left, elide_right, encodable, plural
 from rcv_py.export.table_files import arrow_table, wide
 from rcv_py.export.tables import Column
@@ -28,6 +28,7 @@ MAX_CELL = 48  # characters
 MAX_LINE = 160  # characters; columns that do not fit are counted
 _ENDS = ("source", "path")  # columns whose texts end with what matters: the file and its line
 Rows = slice | np.ndarray | Sequence[int]
+T = TypeVar("T")
 
 
 class Table(dict[str, np.ndarray | Words]):
@@ -99,7 +100,7 @@ class Table(dict[str, np.ndarray | Words]):
     def raw(self, name: str) -> np.ndarray | Words:
         """Return a column as it is kept: an array, or `Words` (`texts` and, for each row, a `code`)."""
         if name not in self:
-            raise noted(NoColumn(name, self.columns))
+            raise NoColumn(name, self.columns)
         return super().__getitem__(name)
 
     def _raw(self) -> dict[str, np.ndarray | Words]:
@@ -131,7 +132,7 @@ class Table(dict[str, np.ndarray | Words]):
     def row(self, number: int) -> dict[str, Any]:
         """Return one row as plain values; negative numbers count from the end.  Raises NoRow."""
         if not -len(self) <= number < len(self):
-            raise noted(NoRow(number, len(self)))
+            raise NoRow(number, len(self))
         return {name: column[0] for name, column in self._at([number]).to_dict().items()}
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -283,6 +284,31 @@ class Table(dict[str, np.ndarray | Words]):
         return _rebuilt, (type(self), self._raw(), {**vars(self), "_texts": {}})
 
 
+class Answer(Table, Generic[T]):
+    """A table of the answer's rows.
+
+    `facts` holds what is said about all of it: totals, what was assumed, why there is nothing.  `result` is
+    the object of the analysis, with everything that the table leaves out.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        columns: Mapping[str, Column],
+        result: T,
+        facts: Mapping[str, Any] | None = None,
+        spec: Spec | None = None,
+    ) -> None:
+        super().__init__(columns, name, spec)
+        self.result = result
+        self.facts: dict[str, Any] = dict(facts or {})
+
+    @classmethod
+    def of(cls, table: results.Table, result: T, facts: Mapping[str, Any] | None = None) -> Answer[T]:
+        """Return a result; numbers by name become columns `name_key`, those that occur, the largest first."""
+        return cls(table.spec.name, flat(table), result, facts, table.spec)
+
+
 def _rebuilt(kind: type[Table], columns: dict[str, Column], state: dict[str, Any]) -> Table:
     table = kind.__new__(kind)
     Table.__init__(table, columns)
@@ -355,7 +381,7 @@ def _package(what: str, name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise noted(MissingPackage(what, name, extra)) from error
+        raise MissingPackage(what, name, extra) from error
 
 
 def _series(package: Any, column: np.ndarray | Words) -> Any:

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import batch_of
-from rcv_py.analysis.findings.engine_choice import only
-from rcv_py.api.errors import TooLarge, noted
+from rcv_py.analysis.waves.populations import only
+from rcv_py.api.errors import TooLarge
 from rcv_py.api.table import Table, joined
 from rcv_py.base.settings import BY_NAME
 from rcv_py.export.table_files import NO_WAVES
@@ -146,7 +146,7 @@ def wave_table(trace: Trace, name: str, batches: Iterable[WaveBatch], limit: flo
         columns = (table.raw(column) for column in table)
         size += sum(column.code.nbytes if isinstance(column, Words) else column.nbytes for column in columns)
         if size > limit:
-            raise noted(TooLarge(name, limit))
+            raise TooLarge(name, limit)
         tables.append(table)
     # Columns of a table without rows would widen those of the others.
     return joined(tables or [batch_table(trace, name, NO_WAVES)])

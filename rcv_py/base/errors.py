@@ -22,6 +22,8 @@ class RcvError(Exception):
         super().__init__(text)
         self.hint = hint
         self.detail = detail
+        if hint:
+            self.add_note(hint)  # a script's traceback says what to do
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions cross process borders; the default would call __init__ with the text alone,

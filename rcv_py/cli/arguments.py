@@ -15,10 +15,10 @@ from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import visible
 from rcv_py.cli.exit_codes import codes_text
-from rcv_py.cli.options.commands import BY_NAME, COMMANDS, NAMES, Command, in_groups
+from rcv_py.cli.options.commands import BY_NAME, COMMANDS, FOLDED, NAMES, Command, in_groups
 from rcv_py.cli.options.option import Options, read_options
 
-__all__ = ["COMMANDS", "NAMES", "command_named", "help_text", "parse", "parser"]
+__all__ = ["COMMANDS", "NAMES", "command_named", "help_text", "parse", "parser", "shown_actions"]
 
 _USAGE = "usage: rcv [FOLDER]\n       rcv COMMAND [ARGUMENT …]"
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
@@ -32,6 +32,7 @@ def parse(words: list[str]) -> Options:
         _print_and_leave(f"rcv {__version__}\n")
     if words and words[0] in _HELP:
         _print_and_leave(help_text())
+    words = [*FOLDED.get(words[0], words[:1]), *words[1:]] if words else []
     if not words or words[0] not in BY_NAME:
         if words and not words[0].startswith("-"):
             _check_path(words[0])
@@ -54,6 +55,12 @@ def parser(command: Command) -> argparse.ArgumentParser:
     return own
 
 
+def shown_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return what a parser reads, without flags of before, which the help does not list either."""
+    actions = parser._actions  # argparse has no public list of them
+    return [action for action in actions if action.help != argparse.SUPPRESS]
+
+
 def help_text(command: Command | None = None) -> str:
     """Return the help of a command, or the list of all commands."""
     if command is not None:
@@ -67,9 +74,10 @@ def help_text(command: Command | None = None) -> str:
 
 def command_named(word: str) -> Command:
     """Return the command of a name; raise UsageError, with the nearest name, if there is none."""
-    if word not in BY_NAME:
+    name = FOLDED.get(word, (word,))[0]
+    if name not in BY_NAME:
         raise UsageError(f"There is no command {word}.", hint=_nearest(word))
-    return BY_NAME[word]
+    return BY_NAME[name]
 
 
 class _Parser(argparse.ArgumentParser):

@@ -16,6 +16,7 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.text import visible
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
+from rcv_py.cli.options.option import Options
 from rcv_py.cli.outlet import outlets
 from rcv_py.cli.pager import on_a_terminal
 
@@ -74,11 +75,16 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
     except SystemExit:  # --help and --version were printed, or a mistake was named
         sys.stdout.flush()
         raise
-    command = import_module(f"rcv_py.cli.commands.{options.command}")
     with on_a_terminal(options):
-        code = int(command.run(replace(options, cache=cache)) or ExitCode.DONE)
+        code = run_command(replace(options, cache=cache))
     sys.stdout.flush()
     return code
+
+
+def run_command(options: Options) -> int:
+    """Run a command, print its answer if it gives one, and return the exit code."""
+    answer = import_module(f"rcv_py.cli.commands.{options.command}").run(options)
+    return int(answer.show(options) if hasattr(answer, "show") else answer or ExitCode.DONE)
 
 
 def _stopped(error: KeyboardInterrupt) -> int:

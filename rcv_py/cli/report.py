@@ -160,46 +160,29 @@ def _short(cell: str, width: int) -> str:
     return elide_right(elide_right(before, kept) + arrow + after, width)
 
 
-def print_table(
-    columns: Sequence[Column], rows: Iterable[Sequence[object]], stream: TextIO | None = None
-) -> None:
+def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
     """Print an aligned table that fits the screen; a column of paths that has none is left out."""
-    stream = stream or sys.stdout
-    shown, cells = _without_empty(columns, list(rows))
-    for at, (height, lines) in enumerate(_tables(shown, _plain(cells), width_of(stream))):
-        heads = (bold(line, stream) for line in lines[:height])
-        print(*([""] if at else []), *heads, *lines[height:], sep="\n", file=stream)
-
-
-def _without_empty(
-    columns: Sequence[Column], rows: list[Sequence[object]]
-) -> tuple[list[Column], list[list[object]]]:
+    stream, cells = sys.stdout, list(rows)
     kept = [
         i
         for i, column in enumerate(columns)
-        if not rows or column.elastic != "left" or any(str(row[i]) for row in rows)
+        if not cells or column.elastic != "left" or any(str(row[i]) for row in cells)
     ]
-    return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    shown, cells = [columns[i] for i in kept], [[row[i] for i in kept] for row in cells]
+    for at, (height, lines) in enumerate(_tables(shown, _plain(cells), width_of(stream))):
+        heads = (bold(line, stream) for line in lines[:height])
+        print(*([""] if at else []), *heads, *lines[height:], sep="\n")
 
 
-def print_facts(facts: Sequence[tuple[str, str]], stream: TextIO | None = None) -> None:
+def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Print names and values, aligned; long values are wrapped at words to fit the screen."""
-    stream = stream or sys.stdout
-    width = width_of(stream)
+    width = width_of(sys.stdout)
     left = max((len(name) for name, _ in facts), default=0)
     for name, value in facts:
         lines = _wrapped(plain(value), None if width is None else max(20, width - left - 4))
-        print(f"  {name.ljust(left)}  {lines[0]}", file=stream)
+        print(f"  {name.ljust(left)}  {lines[0]}")
         for line in lines[1:]:
-            print(" " * (left + 4) + line, file=stream)
-
-
-def print_wrapped(text: str, indent: int = 0, stream: TextIO | None = None) -> None:
-    """Print a sentence, wrapped at words to fit the screen; every line is indented."""
-    stream = stream or sys.stdout
-    width = width_of(stream)
-    for line in _wrapped(plain(text), None if width is None else max(20, width - indent)):
-        print(" " * indent + line, file=stream)
+            print(" " * (left + 4) + line)
 
 
 def _wrapped(text: str, width: int | None) -> list[str]:
@@ -212,19 +195,19 @@ def _wrapped(text: str, width: int | None) -> list[str]:
     return lines
 
 
-def json_text(schema: str, content: dict[str, Any], about: dict[str, Any] | None = None) -> str:
-    r"""Return a JSON document that names its schema, such as `rcv.info/1`, and the version of rcv.
-
-    What a terminal would obey is written as `\\u202e`: the document says the same, and is safe to look at.
-
-    `about` is what `rcv_py.cli.about` tells of the run; every command gives it, and the schemas demand it.
+def json_head(schema: str) -> dict[str, Any]:
+    """Return what a document begins with: its schema, such as `rcv.info/1`, and the version of rcv.
 
     The number grows when a reader of the old document could misread the new one; new keys do not count.
     """
+    return {"schema": schema, "rcv": __version__}
+
+
+def json_text(schema: str, content: dict[str, Any]) -> str:
+    r"""Return a JSON document that names its schema; what a terminal would obey is written as `\u202e`."""
     import orjson  # noqa: PLC0415 - text and CSV do not wait for it
 
-    described = {} if about is None else {"about": about}
-    document = {"schema": schema, "rcv": __version__, **described, **content}
+    document = json_head(schema) | content
     try:
         data = orjson.dumps(document, option=orjson.OPT_INDENT_2)
     except TypeError:  # a name that is not valid text

@@ -1,4 +1,4 @@
-"""`--waves`: whose costs a table sums, and what its heading says of them.
+"""`--waves`, `--wave`, `--se`, `--from`, `--to`: whose costs a table sums, and what its heading says.
 
 The waves that do not count still occupy units and cover cycles; so all of them are read.
 """
@@ -6,37 +6,51 @@ The waves that do not count still occupy units and cover cycles; so all of them 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TextIO
+from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from rcv_py.analysis.core.cost_columns import all_lines
-from rcv_py.analysis.findings.engine_choice import only
-from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, WaveChoice, populations, wave_choice
+from rcv_py.analysis.cost.hotspot import counted_rows
+from rcv_py.analysis.waves.populations import (
+    ALL,
+    WORKING,
+    Populations,
+    WaveChoice,
+    only,
+    populations,
+    wave_choice,
+)
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
-from rcv_py.cli.chosen import counted
-from rcv_py.cli.opening import batches
-from rcv_py.cli.options.cost_options import FlameOptions, IsaOptions
-from rcv_py.cli.options.shared import WithWaves
+from rcv_py.cli.opening import batches, opened, warn
+from rcv_py.cli.options.option import form_of, written
+from rcv_py.cli.options.shared import OfWaves
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.window import TimeWindow
+
+UNREADABLE = "No wave could be read; `rcv info --check` says why."
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenWaves:
-    """All waves that could be read, and which of them count."""
+    """A capture of which some waves count: the trace, all waves that could be read, and which count."""
 
     trace: Trace
-    batches: tuple[WaveBatch, ...]
-    found: Populations
-    choice: WaveChoice
+    alarm: str  # that instruction texts are of other code, "" if they fit
+    batches: tuple[WaveBatch, ...] = ()
+    populations: Populations | None = None  # None: no wave was read, all of them count
+    choice: WaveChoice | None = None
 
     @property
     def rows(self) -> frozenset[int] | None:
         """Rows of the wave index that count, None for all."""
-        return self.choice.rows
+        return None if self.choice is None else self.choice.rows
 
     @property
     def counted(self) -> tuple[WaveBatch, ...]:
@@ -44,69 +58,109 @@ class ChosenWaves:
         return self.batches if self.rows is None else only(self.batches, self.rows)
 
     @property
+    def read(self) -> int:
+        """How many waves were read."""
+        return 0 if self.populations is None else self.populations.read
+
+    @cached_property
     def code(self) -> CodeTable:
         """The program with the totals of the waves that count; those of code.json if all do."""
-        if self.rows is None and self.found.read == len(self.trace.waves):
+        if self.populations is None or (self.rows is None and self.read == len(self.trace.waves)):
             return self.trace.code
         return all_lines(self.batches, len(self.trace.code), self.rows).on(self.trace.code)
 
     @property
     def missing(self) -> str:
         """Which waves could not be read, a sentence; "" if all could."""
-        return missing_text(self.found.read, len(self.trace.waves))
+        return "" if self.populations is None else missing_text(self.read, len(self.trace.waves))
 
     @property
     def heading(self) -> str:
         """Which waves the table is of, and which are missing; "" if it is of all."""
-        is_part = self.rows is not None or (self.found.read and not self.found.has_working)
+        if self.choice is None or self.populations is None:
+            return ""
+        is_part = self.rows is not None or (self.read and not self.populations.has_working)
         hint = "" if self.choice.name == ALL or self.rows is None else "; --waves all sums all of them"
-        parts = [f"Of {self.choice.text}{hint}." if is_part and self.choice.name != ALL else "", self.missing]
-        return " ".join(filter(None, parts))
+        is_named = is_part and (self.choice.name != ALL or self.rows is not None)
+        return " ".join(filter(None, [f"Of {self.choice.text}{hint}." if is_named else "", self.missing]))
 
-    def touching(self, clock: tuple[int, int] | None) -> Collection[int] | None:
-        """Rows of the waves that count and touch a clock range."""
-        inside = counted(self.trace, clock)
-        return self.rows if inside is None else inside if self.rows is None else self.rows & inside
+    @property
+    def whose(self) -> str:
+        """The waves that count, for a sentence about a sum over them."""
+        return "all waves" if self.rows is None and self.choice is None else "these waves"
 
-    def about(self) -> dict[str, Any]:
+    @property
+    def about(self) -> dict[str, Any] | None:
         """What a JSON document says of the choice."""
-        return wave_facts(self.choice, len(self.trace.waves))
+        return None if self.choice is None else wave_facts(self.choice, len(self.trace.waves))
+
+    def why_none(self, subject: str) -> str:
+        """Why nothing is known of a subject: no wave was traced, or none could be read; "" if one was."""
+        if not len(self.trace.waves):
+            return f"The capture has no traced waves, so nothing is known about {subject}."
+        return "" if self.read else UNREADABLE
 
 
-def choose_waves(trace: Trace, arguments: WithWaves, read: Iterable[WaveBatch] | None = None) -> ChosenWaves:
-    """Read all waves (or take `read`) and choose those of `--waves`; raise UsageError for an unknown name.
+def choose_waves(options: OfWaves) -> ChosenWaves:
+    """Open a capture, read its waves and choose those that count; raise UsageError for unknown ones."""
+    trace = opened(options)
+    return chosen(trace, options, warn(trace))
 
-    Without the option the usual ones of the command: those that work, or all of them.
+
+def counted_waves(options: OfWaves) -> ChosenWaves:
+    """Open a capture for a table of totals; they are those of the waves that are chosen, by default all.
+
+    Without a choice, and of all waves, totals are those of code.json; then no wave is read.
     """
-    kept = tuple(batches(trace) if read is None else read)
-    found = populations(trace, kept)
-    name = arguments.waves or arguments.usual_waves or WORKING
-    return ChosenWaves(trace, kept, found, wave_choice(found, name))
+    trace = opened(options)
+    alarm = warn(trace)
+    if options.waves in (None, ALL) and not selection(options):
+        return ChosenWaves(trace, alarm)
+    refuse(trace, options, "the capture has no traced waves.")
+    counted = chosen(trace, options, alarm)
+    return replace(counted, trace=replace(trace, code=counted.code))
 
 
-def counted_trace(trace: Trace, arguments: WithWaves) -> tuple[Trace, ChosenWaves | None]:
-    """Return a trace with the totals of the waves of `--waves`, for tables that count all by default.
+def selection(options: OfWaves) -> str:
+    """Return the options that choose waves by what they are, as they are written; "" without any."""
+    values = {name: vars(options)[name] for name in options.chosen_by}
+    return " ".join(written(name, value) for name, value in values.items() if value is not None)
 
-    Without the option, and of all waves, totals are those of code.json; then no wave is read.
+
+def chosen(trace: Trace, options: OfWaves, alarm: str = "") -> ChosenWaves:
+    """Read all waves and choose those that count: by default the usual ones of the command.
+
+    A wave that is named counts whether it works or not.
     """
-    if arguments.waves in (None, ALL):
-        return trace, None
-    if not len(trace.waves):
-        refuse(arguments, "the capture has no traced waves.")
-    chosen = choose_waves(trace, arguments)
-    return replace(trace, code=chosen.code), chosen
+    inside = _selected(trace, options)
+    kept = tuple(batches(trace))
+    ways = populations(trace, kept)
+    usual = ALL if options.wave is not None else options.usual_waves or WORKING
+    choice = wave_choice(ways, options.waves or usual)
+    if inside is not None:
+        rows = frozenset(row for batch in kept for row in batch.rows.tolist() if row in inside)
+        rows = rows if choice.rows is None else rows & choice.rows
+        what = "working " if choice.name == WORKING and choice.rows is not None else ""
+        text = f"{len(rows):,} {what}{'wave' if len(rows) == 1 else 'waves'} of {choice.of:,}"
+        choice = replace(choice, rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
+    return ChosenWaves(trace, alarm, kept, ways, choice)
 
 
-def refuse(arguments: WithWaves, why: str) -> None:
-    """Raise UsageError if some waves are asked for where it cannot be honoured; `why` is a sentence."""
-    if arguments.waves not in (None, ALL):
-        raise UsageError(f"--waves cannot be honoured here: {why}", hint="Leave --waves out.")
+def _selected(trace: Trace, options: OfWaves) -> set[int] | None:
+    """The rows of the waves that `--wave`, `--se`, `--from` and `--to` leave, None for all."""
+    if not selection(options):
+        return None
+    check_engine(trace, options.se, "traced")
+    rows = counted_rows(trace.waves, options.se, window_of(options.clock))
+    return rows if options.wave is None else rows & {trace.wave_row(options.wave)}
 
 
-def print_heading(chosen: ChosenWaves) -> None:
-    """Print which waves a table is of, if it is not of all of them."""
-    if chosen.heading:
-        print(f"{chosen.heading}\n")
+def refuse(trace: Trace, options: OfWaves, why: str) -> None:
+    """Raise UsageError if waves are chosen of a capture without any; `why` is a sentence."""
+    words = written("waves", options.waves) if options.waves not in (None, ALL) else selection(options)
+    if words and not len(trace.waves):
+        name = words.split()[0]
+        raise UsageError(f"{name} cannot be honoured here: {why}", hint=f"Leave {name} out.")
 
 
 def missing_text(read: int, of: int) -> str:
@@ -118,20 +172,16 @@ def missing_text(read: int, of: int) -> str:
     return f"{count(gone)} of {plural(of, 'traced wave')} could not be read: {files} missing or damaged."
 
 
-def told_batches(trace: Trace, arguments: FlameOptions | IsaOptions) -> tuple[WaveBatch, ...]:
+def announced_batches(trace: Trace, options: OfWaves) -> tuple[WaveBatch, ...]:
     """Read all waves, and say which could not be read: above a table, of what programs read on stderr."""
-    found = tuple(batches(trace))
-    lost = missing_text(sum(len(batch.waves) for batch in found), len(trace.waves))
-    if lost and arguments.waves in (None, ALL):  # of chosen waves the heading says it
-        is_table = not {"json", "csv", "folded"} & arguments.given
-        print(
-            f"{lost} What needs them is of the others.\n" if is_table else f"rcv: {lost}", file=_to(is_table)
-        )
-    return found
-
-
-def _to(is_table: bool) -> TextIO:
-    return sys.stdout if is_table else sys.stderr
+    read = tuple(batches(trace))
+    lost = missing_text(sum(len(batch.waves) for batch in read), len(trace.waves))
+    if lost and options.waves in (None, ALL):  # of chosen waves the heading says it
+        if form_of(options):
+            print(f"rcv: {lost}", file=sys.stderr)
+        else:
+            print(f"{lost} What needs them is of the others.\n")
+    return read
 
 
 def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
@@ -143,3 +193,35 @@ def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
         "traced": traced,
         "text": choice.text,
     }
+
+
+# -- single waves ---------------------------------------------------------------------------------------
+
+
+def window_of(ends: tuple[int, int] | None) -> TimeWindow | None:
+    """Return the window of a range of cycles, None if none was given."""
+    return None if ends is None else TimeWindow(*ends)
+
+
+def check_engine(trace: Trace, se: int | None, which: str) -> None:
+    """Raise UsageError if no traced, or no resident, wave is of a shader engine."""
+    column = trace.waves.se if which == "traced" else trace.occupancy.se
+    there = np.unique(column).tolist()
+    if se is not None and there and se not in there:
+        names = ", ".join(map(str, there))
+        raise UsageError(f"No {which} wave is on shader engine {se}.", hint=f"There are: {names}.")
+
+
+def counted_batches(trace: Trace, rows: Collection[int] | None) -> Iterator[WaveBatch]:
+    """Read the waves that count, some at a time; None: all of them."""
+    return batches(trace) if rows is None else iter([trace.reader.read(sorted(rows))] if rows else [])
+
+
+def wave_of(trace: Trace, name: str) -> Wave:
+    """Read one wave; raise UsageError if there is none of that name, or if it cannot be read."""
+    row = trace.wave_row(name)
+    batch = trace.reader.read([row])
+    if not batch.waves:
+        why = next((text for _, text in batch.missing), "")
+        raise UsageError(f"The wave {name} cannot be read.", hint=why)
+    return batch.waves[0]

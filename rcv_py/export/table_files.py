@@ -53,7 +53,7 @@ def write_tables(
             for name, path in paths.items()
         }
         for name, write in writers.items():
-            make = TABLES[name].whole
+            make = TABLES[name].make
             if make is not None:
                 report(Stage(f"Writing {name}"))
                 columns = make(trace, spans)

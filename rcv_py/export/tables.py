@@ -31,11 +31,11 @@ Columns = dict[str, Column]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table: `whole` makes all of it, or `part` what one batch of waves adds."""
+    """One table: `make` makes all of it, or `part` what one batch of waves adds."""
 
     text: str
     spec: Spec
-    whole: Callable[[Trace, MarkerSpans | None], Columns] | None = None
+    make: Callable[[Trace, MarkerSpans | None], Columns] | None = None
     part: Callable[[Trace, WaveBatch], Columns] | None = None
 
 
@@ -90,7 +90,7 @@ def wave_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
 
 
 def token_columns(trace: Trace, batch: WaveBatch) -> Columns:
-    """One row an executed instruction: `idle` is what was in front of it, `hit` counts from 0 in its wave."""
+    """One row an executed instruction: `idle` is the gap before it, `hit` counts from 0 in its wave."""
     columns = columns_of(batch)
     return {
         "wave": Words([str(wave.id) for wave in batch.waves], columns.owner),
@@ -120,7 +120,7 @@ def state_columns(trace: Trace, batch: WaveBatch) -> Columns:
 def wait_columns(trace: Trace, batch: WaveBatch) -> Columns:
     """One row for each executed wait and each instruction it waited for, by our replay of the counters.
 
-    The stall is that of the whole wait: it repeats for each producer, so add it up where `is_newest`.
+    The stall is that of all of the wait: it repeats for each producer, so add it up where `is_newest`.
     """
     links = replay(batch, trace.code, trace.gfxip, trace.target)
     row, start = links.row_of, columns_of(batch).start

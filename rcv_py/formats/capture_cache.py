@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -97,16 +98,8 @@ class CachingReader:
         if size <= self._cache.limit // 2:
             self._cache.put(self._reader, key, tuple(fresh))
 
-    def drop(self) -> None:
-        """Forget all batches of this reader."""
-        self._cache.forget(self._reader)
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_itself, (self._reader,))
-
-
-def _itself(reader: WaveReader) -> WaveReader:
-    return reader
+        return (copy, (self._reader,))  # of the plain reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +107,7 @@ class _Entry:
     mark: Mark
     bytes: int  # of files other than waves, as a measure of what the tables take
     trace: Trace
-    reader: CachingReader
+    reader: WaveReader  # without a cache
 
 
 class CaptureCache:
@@ -136,7 +129,7 @@ class CaptureCache:
             plain = open_it()
             reader = CachingReader(plain.reader, self._batches)
             trace = replace(plain, reader=reader, batch_cache=reader)
-            entry = _Entry(mark, max(0, size - int(trace.waves.size.sum())), trace, reader)
+            entry = _Entry(mark, max(0, size - int(trace.waves.size.sum())), trace, plain.reader)
             self._entries[key] = entry
         self._entries.move_to_end(key)
         while len(self._entries) > self._limit or (len(self._entries) > 1 and self._bytes() > FILE_BYTES):
@@ -149,7 +142,7 @@ class CaptureCache:
     def _drop(self, key: str) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
-            entry.reader.drop()
+            self._batches.forget(entry.reader)
 
 
 def fingerprint(folder: str) -> tuple[Mark, int]:

@@ -44,7 +44,7 @@ def run_facts(folder: Path, kernel: str, target: str = "", given: Sequence[Path]
     table.  Else never raises: what cannot be read or does not fit is told in `notes`.
     """
     notes: list[str] = []
-    near = _Near([*_given(given)] if given else [(place, "") for place in nearby(folder)])
+    near = _near(folder, given)
     launch, table = _nearest_launch(near, folder.name, kernel, notes)
     agent, agents = _nearest_agent(near, target, notes)
     files = tuple(dict.fromkeys(str(path) for path in (table, agents) if path is not None))
@@ -56,48 +56,46 @@ def launches(folder: Path, given: Sequence[Path] = ()) -> list[KernelResources]:
 
     Raise UsageError if something `given` holds no table.
     """
-    notes: list[str] = []
-    near = _Near([*_given(given)] if given else [(place, "") for place in nearby(folder)])
-    for place, names in near.tables(_KERNEL_TRACE):
-        found = [_launch(row) for name in names for row in _rows(place, name, notes)]
+    for place, names in _near(folder, given).tables(_KERNEL_TRACE):
+        found = [_launch(row) for name in names for row in _rows(place, name, [])]
         if found:
             return found
     return []
 
 
+@dataclass(frozen=True, slots=True)
 class _Near:
-    """The places that are looked into, each with a name if only one file of it counts; read once."""
+    """Names in the places that are looked into, each read once."""
 
-    def __init__(self, places: Sequence[tuple[Path, str]]) -> None:
-        self.places = places
-        self.names: dict[Path, list[str]] = {}
-        self.left = MAX_TABLES_IN_ALL
+    names: list[tuple[Path, list[str]]]
 
     def tables(self, pattern: re.Pattern[str]) -> Iterator[tuple[Path, list[str]]]:
         """Yield places with the names of their tables of one kind; not more tables than are allowed."""
-        self.left = MAX_TABLES_IN_ALL
-        for place, only in self.places:
-            if place not in self.names:
-                self.names[place] = names_in(place)
-            found = [name for name in self.names[place] if pattern.fullmatch(name) and only in ("", name)]
-            found = found[: min(MAX_TABLES, self.left)]
-            self.left -= len(found)
+        left = MAX_TABLES_IN_ALL
+        for place, names in self.names:
+            found = [name for name in names if pattern.fullmatch(name)][: min(MAX_TABLES, left)]
+            left -= len(found)
             if found:
                 yield place, found
 
 
-def _given(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
-    """The folders, and the folder and name of the files; UsageError for one without tables."""
-    for path in paths:
-        places = [(path.parent, path.name)] if path.is_file() else [(path, ""), (path / "compute_viewer", "")]
-        kinds = (_KERNEL_TRACE, _AGENTS, _RESULTS)
-        near = _Near(places)
-        if not any(True for kind in kinds for _ in near.tables(kind)):
+def _near(folder: Path, given: Sequence[Path]) -> _Near:
+    """The given files and folders, else the places near a capture; UsageError for one without tables."""
+    if not given:
+        return _Near([(place, names_in(place)) for place in nearby(folder)])
+    near = _Near([])
+    for path in given:
+        if path.is_file():
+            found = _Near([(path.parent, [path.name])])
+        else:
+            found = _Near([(place, names_in(place)) for place in (path, path / "compute_viewer")])
+        if not any(True for kind in (_KERNEL_TRACE, _AGENTS, _RESULTS) for _ in found.tables(kind)):
             raise UsageError(
                 f"{path} has no table of a run.",
                 hint="Name a *_kernel_trace.csv or *_agent_info.csv, or the folder that holds them.",
             )
-        yield from places
+        near.names.extend(found.names)
+    return near
 
 
 def _nearest_launch(
@@ -120,10 +118,9 @@ def _nearest_launch(
 def _nearest_agent(near: _Near, target: str, notes: list[str]) -> tuple[AgentFacts | None, Path | None]:
     """The device by the nearest table that has one of this target, and that table."""
     for place, names in near.tables(_AGENTS):
-        rows = [row for name in names for row in _rows(place, name, notes) if row["agent_type"] == "GPU"]
-        agent = _agent([_agent_of(row) for row in rows], target)
-        if agent is not None:
-            return agent, place / agent.file
+        for row in (row for name in names for row in _rows(place, name, notes)):
+            if row["agent_type"] == "GPU" and target in ("", row["name"]):
+                return _agent_of(row), place / row.file
     return None, None
 
 
@@ -187,6 +184,7 @@ def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
 
 
 def _launch(row: _Row) -> KernelResources:
+    begin, end = row.number("start_timestamp"), row.number("end_timestamp")
     return KernelResources(
         row["kernel_name"],
         row.number("dispatch_id"),
@@ -198,13 +196,8 @@ def _launch(row: _Row) -> KernelResources:
         row.three("workgroup_size"),
         row.three("grid_size"),
         row.file,
-        _between(row.number("start_timestamp"), row.number("end_timestamp")),
+        end - begin if 0 <= begin < end else -1,
     )
-
-
-def _between(begin: int, end: int) -> int:
-    """Nanoseconds between two times, -1 if either is not known."""
-    return end - begin if 0 <= begin < end else -1
 
 
 def _agent_of(row: _Row) -> AgentFacts:
@@ -251,21 +244,15 @@ def _named(rows: list[_Row], kernel: str) -> list[_Row]:
     wanted = _plain(kernel)
     if not wanted:
         return []
-    names = {row["kernel_name"]: "" for row in rows}
-    plain = {name: _plain(name) for name in names if name}
+    plain = {name: _plain(name) for name in {row["kernel_name"] for row in rows} if name}
     same = {name for name, text in plain.items() if text == wanted}
-    same = same or {name for name, text in plain.items() if _holds(text, wanted)}
+    same = same or {
+        name
+        for name, text in plain.items()
+        if min(len(text), len(wanted)) > 3 and (text in wanted or wanted in text)
+    }
     return [row for row in rows if row["kernel_name"] in same]
 
 
 def _plain(name: str) -> str:
     return name.strip().removesuffix(".kd").removeprefix("void ").replace(" ", "")
-
-
-def _holds(one: str, other: str) -> bool:
-    return min(len(one), len(other)) > 3 and (one in other or other in one)
-
-
-def _agent(rows: list[AgentFacts], target: str) -> AgentFacts | None:
-    fitting = [row for row in rows if row.name == target]
-    return fitting[0] if fitting else (rows[0] if rows and not target else None)

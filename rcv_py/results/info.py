@@ -280,7 +280,7 @@ def _occupancy(trace: Trace) -> dict[str, Any]:
     return {
         "waves": len(lives),
         "compute_units": len({*zip(lives.se.tolist(), lives.sa.tolist(), lives.cu.tolist(), strict=True)}),
-        "peak": int(curve.waves.max()),
+        "peak": int(curve.value.max()),
         "mean": round(curve.area / width, 2) if width else 0.0,
         "unfinished": int(np.count_nonzero(lives.is_open_end)),
     }

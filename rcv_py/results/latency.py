@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.latency.latency_tables import HiddenTable, entries, matched_lines
-from rcv_py.analysis.latency.memory_latency import MemoryLatency
+from rcv_py.analysis.latency.hidden_latency import HiddenTable
+from rcv_py.analysis.latency.memory_latency import MemoryLatency, entries, matched_lines
 from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.model.trace import Trace

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import count
@@ -129,7 +129,7 @@ STEPS = Spec(
 )
 
 
-def step_table(names: Sequence[str], curves: Sequence[Steps]) -> Table:
+def step_table(names: Sequence[str], curves: Sequence[StepCurve]) -> Table:
     """Return one row a step of each curve."""
     owner = np.repeat(np.arange(len(curves)), [len(curve.time) for curve in curves])
     none = np.zeros(0, dtype=np.int64)
@@ -138,7 +138,7 @@ def step_table(names: Sequence[str], curves: Sequence[Steps]) -> Table:
         {
             "name": Words(names, owner),
             "cycle": np.concatenate([none, *(curve.time for curve in curves)]),
-            "waves": np.concatenate([none, *(curve.waves for curve in curves)]),
+            "waves": np.concatenate([none, *(curve.value for curve in curves)]),
         },
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +17,59 @@ from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.baseline import Baseline
 from rcv_py.state.cell import Cell
-from rcv_py.state.history import History, Visit
 from rcv_py.state.selection import Hover, SearchQuery, Selection
 from rcv_py.state.wave_store import WaveStore
 
 MIN_WINDOW = 16  # cycles
+MAX_VISITS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A place the user was at and what was on screen."""
+
+    selection: Selection
+    window: TimeWindow
+
+
+class History:
+    """Visited places, oldest first, and the present one among them."""
+
+    def __init__(self) -> None:
+        self.visits: list[Visit] = []
+        self.position = -1
+
+    def push(self, visit: Visit) -> None:
+        """Remember a visit and forget those ahead; the same selection again only updates its window."""
+        if self.visits and self.visits[self.position].selection == visit.selection:
+            self.visits[self.position] = visit
+            return
+        del self.visits[self.position + 1 :]
+        self.visits.append(visit)
+        del self.visits[:-MAX_VISITS]
+        self.position = len(self.visits) - 1
+
+    def step(self, direction: int) -> Visit | None:
+        """Go one visit back (-1) or forward (+1); None at the end."""
+        position = self.position + direction
+        if not 0 <= position < len(self.visits):
+            return None
+        self.position = position
+        return self.visits[position]
+
+    def go(self, position: int) -> Visit | None:
+        """Go to the visit at `position`; None if there is none."""
+        return self.step(position - self.position)
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether there is an earlier visit."""
+        return self.position > 0
+
+    @property
+    def can_go_forward(self) -> bool:
+        """Whether there is a later visit."""
+        return self.position + 1 < len(self.visits)
 
 
 class Session:

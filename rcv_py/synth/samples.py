@@ -151,9 +151,7 @@ def _pc_sampling(simulated: Simulated) -> Capture:
 
 SAMPLES: Registry[Sample] = Registry("sample")
 for _sample in (
-    Sample(
-        "matmul_tiled", "Tiled matrix product on gfx9: loops, LDS, matrix unit, four shader engines.", _matmul
-    ),
+    Sample("matmul_tiled", "Tiled matrix product on gfx9: loops, LDS, MFMA, four shader engines.", _matmul),
     Sample("matmul_small", "The same product, short, on two shader engines.", _SMALL),
     Sample("vector_add", "Hundreds of short waves, eight a SIMD.", _VECTOR),
     Sample(
@@ -166,7 +164,7 @@ for _sample in (
     Sample("gfx12", "Matrix product on gfx12: a counter a kind of memory.", _GFX12),
     Sample(
         "rivals",
-        "Causes of stalls that compete: queue, matrix unit, results.",
+        "Causes of stalls that compete: queue, MFMA unit, results.",
         _alone("rivals", 4, {"n": (8, 10)}),
     ),
     Sample(
@@ -184,7 +182,7 @@ for _sample in (
         "Waits on two counters, and scalar loads in any order.",
         _alone("combined", 6, {"n": (14, 17)}, replace(CDNA, jitter=0.6)),
     ),
-    Sample("ceiling", "Matrix products that keep the matrix unit busy.", _alone("ceiling", 4, {"n": (16,)})),
+    Sample("ceiling", "Matrix products that keep the MFMA unit busy.", _alone("ceiling", 4, {"n": (16,)})),
     Sample(
         "crowded",
         "Memory, LDS and scalar queues that are full.",

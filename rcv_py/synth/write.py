@@ -13,6 +13,7 @@ from rcv_py.model.kinds import WaveState
 from rcv_py.synth.capture import Capture, WaveRun
 
 CODE_HEADER = "ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"
+_SHADER_COLUMNS = ["time", "value", "cu", "simd", "wave_id", "flags"]
 _OCCUPANCY_FIELDS = [
     "time",
     "cu",
@@ -254,9 +255,10 @@ def _side_files(capture: Capture) -> dict[str, Any]:
     for se, rows in capture.counters.items():
         files[f"se{se}_perfcounter.json"] = {"data": rows}
     for se, rows in capture.shaderdata.items():
-        files[_part("shaderdata", se)] = _shaderdata(rows)
+        files[_part("shaderdata", se)] = _stretch("shaderdata", rows, "records", _SHADER_COLUMNS)
     for se, rows in capture.other_simd.items():
-        files[_part("other_simd", se)] = _other_simd(rows)
+        content = _stretch("OTHER_SIMD_INSTRUCTIONS", rows, "instructions", ["time", "duration", "category"])
+        files[_part("other_simd", se)] = {**content, "wgp": 1}
     if capture.spm:
         files["spm.json"] = capture.spm
     return files
@@ -269,29 +271,11 @@ def realtime_table(capture: Capture) -> dict[str, Any]:
     return {**samples, "metadata": metadata}
 
 
-def _shaderdata(rows: np.ndarray) -> dict[str, Any]:
+def _stretch(kind: str, rows: np.ndarray, key: str, schema: list[str]) -> dict[str, Any]:
+    """A file with records of one shader engine, its columns named."""
     begin, end = _range(rows)
-    return {
-        "type": "shaderdata",
-        "begin_time": begin,
-        "end_time": end,
-        "records_schema": ["time", "value", "cu", "simd", "wave_id", "flags"],
-        "records_count": len(rows),
-        "records": rows,
-    }
-
-
-def _other_simd(rows: np.ndarray) -> dict[str, Any]:
-    begin, end = _range(rows)
-    return {
-        "type": "OTHER_SIMD_INSTRUCTIONS",
-        "begin_time": begin,
-        "end_time": end,
-        "wgp": 1,
-        "instructions_schema": ["time", "duration", "category"],
-        "instructions_count": len(rows),
-        "instructions": rows,
-    }
+    about = {"type": kind, "begin_time": begin, "end_time": end}
+    return {**about, f"{key}_schema": schema, f"{key}_count": len(rows), key: rows}
 
 
 def write_sources(capture: Capture, folder: Path, layout: Layout = NATIVE) -> None:

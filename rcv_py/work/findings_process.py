@@ -13,16 +13,16 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.jobs import hold_memory
-from rcv_py.work.load import batches as read_batches
+from rcv_py.work.load import batches
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 SMALL_BYTES = 4 << 20  # of wave files: up to here no step takes long
@@ -76,12 +76,16 @@ class FindingsProcess:
         try:
             return self._pool.submit(trace.path, waves, run_files, is_alone=True).result()
         except (WorkerStopped, CancelledError):
-            return Findings.empty(findings(trace, ()).numbers, STOPPED, of=len(trace.waves))
+            return Findings(findings(trace, ()).numbers, of=len(trace.waves), why=STOPPED)
 
 
 def findings_of_folder(folder: Path, waves: str = WORKING, run_files: tuple[Path, ...] = ()) -> Findings:
     """Open a capture, read the waves that are looked at, and return its findings."""
     trace = open_trace(folder)
-    read = tuple(read_batches(trace, chosen_rows(trace.waves), workers=0))
-    facts = run_facts(trace.path, trace.kernel_name, trace.target, run_files)
+    return findings_of_trace(trace, run_facts(folder, trace.kernel_name, trace.target, run_files), waves)
+
+
+def findings_of_trace(trace: Trace, facts: RunFacts, waves: str = WORKING) -> Findings:
+    """Read the waves that are looked at, of a large capture some of all, and return the findings."""
+    read = tuple(batches(trace, chosen_rows(trace.waves), workers=0))
     return findings(trace, read, facts=facts, waves=waves)

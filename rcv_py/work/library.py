@@ -6,17 +6,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.engine_choice import chosen_rows
-from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.overview.library import LibraryRow, library_row
 from rcv_py.base.errors import RcvError
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
-from rcv_py.model.resources import RunFacts
-from rcv_py.model.trace import Trace
-from rcv_py.work.load import batches
+from rcv_py.work.findings_process import findings_of_trace
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 DEFAULT_JOBS = 2
@@ -56,11 +51,6 @@ def row_of(path: Path, has_findings: bool = False, cache: CaptureCache | None = 
     try:
         trace = open_trace(path, cache=cache)
         facts = run_facts(trace.path, trace.kernel_name, trace.target)
-        return library_row(trace, facts, _findings(trace, facts) if has_findings else None)
+        return library_row(trace, facts, findings_of_trace(trace, facts) if has_findings else None)
     except RcvError as error:
         return LibraryRow(path, path.name, error=f"{error} {error.hint}".strip())
-
-
-def _findings(trace: Trace, facts: RunFacts) -> Findings:
-    rows = chosen_rows(trace.waves)
-    return findings(trace, tuple(batches(trace, rows, workers=0)), facts=facts)

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from functools import partial
 from queue import SimpleQueue
+from threading import Lock
+
+import numpy as np
 
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
@@ -13,11 +16,14 @@ from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.wave_columns import WaveColumns
 from rcv_py.model.waves import WaveBatch, WaveIndex
 from rcv_py.work.jobs import hold_memory, prepare, prepared_columns
-from rcv_py.work.plan import IN_PROCESS_BYTES, JOB_BYTES, SMALL_JOB_BYTES, WaveQueue, costs, plan
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 STAGE = "Reading waves"
 DEFAULT_WORKERS = 2
+JOB_BYTES = 8 << 20  # of JSON: a tenth of a second of work, so that progress and cancelling are honest
+SMALL_JOB_BYTES = 1 << 20  # in the viewer's own process, where a job competes with painting
+FILE_BYTES = 16 << 10  # what opening a file costs besides its size
+IN_PROCESS_BYTES = 24 << 20  # below this, starting processes takes longer than reading
 MAX_BATCHES_AHEAD = 2  # that a process has been asked for: the one it reads, and the next
 MAX_RESTARTS = 3  # processes that may die before the rest of the waves is given up
 STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
@@ -112,6 +118,60 @@ def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int
 def unread(rows: list[int], error: RcvError) -> WaveBatch:
     """A batch without waves, that says why."""
     return WaveBatch.empty(tuple((row, str(error)) for row in rows))
+
+
+# -- which waves are read together, and in which order -----------------------------------------------
+
+
+def costs(index: WaveIndex) -> np.ndarray:
+    """What reading each wave costs, in bytes of a large file; int64."""
+    return index.size.astype(np.int64) + FILE_BYTES
+
+
+def plan(index: WaveIndex, rows: Iterable[int] | None = None, job_bytes: int = JOB_BYTES) -> list[list[int]]:
+    """Split waves (all by default) into jobs of about `job_bytes`, in the given order; none is empty."""
+    chosen = list(range(len(index))) if rows is None else list(rows)
+    jobs: list[list[int]] = []
+    room = 0
+    for row, cost in zip(chosen, costs(index)[chosen].tolist(), strict=True):
+        if room < cost // 2 or not jobs:
+            jobs.append([])
+            room = job_bytes
+        jobs[-1].append(row)
+        room -= cost
+    return jobs
+
+
+class WaveQueue:
+    """Jobs that wait to be done; any thread may have some of their waves read first."""
+
+    def __init__(self, jobs: list[list[int]]) -> None:
+        self._lock = Lock()
+        self._jobs = [list(job) for job in jobs]
+
+    def take(self) -> list[int] | None:
+        """Remove and return the next job; None if nothing waits."""
+        with self._lock:
+            return self._jobs.pop(0) if self._jobs else None
+
+    def prioritize(self, rows: Iterable[int]) -> None:
+        """Put those of the waves that still wait into one job before all others."""
+        wanted = list(dict.fromkeys(rows))
+        with self._lock:
+            waiting = {row for job in self._jobs for row in job}
+            front = [row for row in wanted if row in waiting]
+            if not front:
+                return
+            moved = set(front)
+            rest = [[row for row in job if row not in moved] for job in self._jobs]
+            self._jobs = [front, *(job for job in rest if job)]
+
+    def clear(self) -> list[int]:
+        """Forget all jobs; return their waves."""
+        with self._lock:
+            rows = [row for job in self._jobs for row in job]
+            self._jobs = []
+        return rows
 
 
 # -- for commands and tests: no window, no threads --------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from rcv_py.analysis.core.occupancy import Steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import (
     OccupancyNumbers,
     dispatch_curves,
@@ -27,7 +27,7 @@ class OccupancyRow:
     """A curve by name with its numbers; `ids` are the kernels it stands for."""
 
     name: str
-    steps: Steps
+    steps: StepCurve
     numbers: OccupancyNumbers
     ids: tuple[int, ...] = ()
 
@@ -56,9 +56,9 @@ def _of_states(read: Read, se: int | None) -> list[OccupancyRow]:
     made = wave_states(list(read()), se)
     if not made.waves:
         return []
-    every = _row(ALL, Steps(made.time, made.count.sum(axis=0)))
-    return [every, *(_row(state.name, Steps(made.time, made.count[state])) for state in LIVING)]
+    every = _row(ALL, StepCurve(made.time, made.count.sum(axis=0)))
+    return [every, *(_row(state.name, StepCurve(made.time, made.count[state])) for state in LIVING)]
 
 
-def _row(name: str, steps: Steps, ids: tuple[int, ...] = ()) -> OccupancyRow:
+def _row(name: str, steps: StepCurve, ids: tuple[int, ...] = ()) -> OccupancyRow:
     return OccupancyRow(name, steps, occupancy_numbers(steps), ids)

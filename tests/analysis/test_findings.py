@@ -13,10 +13,9 @@ from rcv_py.analysis.cost.place_text import instruction_place
 from rcv_py.analysis.findings import detect
 from rcv_py.analysis.findings.bounds import exposure
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.engine_choice import chosen_rows, only
-from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Finding, Findings
+from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Finding, Findings, markdown
 from rcv_py.analysis.findings.inputs import FindingInputs, is_atomic, is_scratch
-from rcv_py.analysis.findings.text import markdown
+from rcv_py.analysis.waves.populations import chosen_rows, only
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import SourceFile
 from rcv_py.model.ids import WaveId
@@ -340,7 +339,9 @@ def test_a_finding_as_text() -> None:
     assert str(place) == "se0/simd1/slot2/wv3 instruction 3 at 1,000 to 1,012: stalls 8 cycles"
     one = Finding("x", "A_b", 1200, True, 0.123, "It *costs*.", "Do less.", (place,), gain=0.1)
     assert one.stake == "at most 1,200 cycles (12.3 %)"
-    page = markdown("capture", Findings((), (one,), 0, 1, 1, 9000, 2000, "Bounds."))
+    page = markdown(
+        "capture", Findings((), (one,), waves=1, of=1, resident=9000, bubbles=2000, assumption="Bounds.")
+    )
     assert "## 1. A\\_b" in page
     assert "It \\*costs\\*." in page
     assert [place.as_json() for place in one.evidence] == [

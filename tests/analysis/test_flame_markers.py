@@ -22,14 +22,13 @@ from rcv_py.model.waves import WaveBatch
 from tests.support.captures import golden, synthetic_path, trace_path
 
 Way = tuple[str, ...]
-OURS, REFERENCE = ReferenceRule.OURS, ReferenceRule.REFERENCE
 
 
 @cache
-def marked(rule: ReferenceRule = OURS) -> tuple[Trace, WaveBatch, MarkerSpans]:
+def marked() -> tuple[Trace, WaveBatch, MarkerSpans]:
     trace = open_trace(synthetic_path("markers_gfx12"))
     batch = trace.reader.read(list(range(len(trace.waves))))
-    return trace, batch, marker_spans(trace, [batch], rule)
+    return trace, batch, marker_spans(trace, [batch])
 
 
 def buckets() -> list[list[dict[str, Any]]]:
@@ -63,15 +62,6 @@ def walked_scopes() -> dict[Way, int]:
     return dict(found)
 
 
-def test_scopes_merge_as_in_the_reference_viewer() -> None:
-    trace, _, spans = marked(REFERENCE)
-    found = totals(trace, coarse_markers(spans, REFERENCE))
-    expected = walked_scopes()
-    assert sorted(found.values()) == sorted(expected.values())
-    shared = {way: cost for way, cost in found.items() if "marker" not in way[-1]}
-    assert {tuple(map(plain, way)): cost for way, cost in shared.items()}.items() <= expected.items()
-
-
 def test_our_scopes_last_until_the_wave_ends_and_hold_what_is_inside() -> None:
     trace, _, spans = marked()
     tree = coarse_markers(spans)
@@ -85,9 +75,9 @@ def test_our_scopes_last_until_the_wave_ends_and_hold_what_is_inside() -> None:
     assert totals(trace, tree)[("synth_kernel",)] > walked_scopes()[("synth_kernel",)], "one never closed"
 
 
-def walked_code(rule: ReferenceRule) -> dict[tuple[Way, int], int]:
+def walked_code() -> dict[tuple[Way, int], int]:
     """What each instruction costs below each stack of scopes, token by token."""
-    _, batch, spans = marked(rule)
+    _, batch, spans = marked()
     found: dict[tuple[Way, int], int] = defaultdict(int)
     for piece in pieces([batch]):
         for i, wave in enumerate(piece.waves):
@@ -96,51 +86,34 @@ def walked_code(rule: ReferenceRule) -> dict[tuple[Way, int], int]:
             mine = np.flatnonzero(own & ~spans.is_point).tolist()
             for token in range(int(piece.first[i]), int(piece.first[i + 1])):
                 time = int(piece.start[token])
-                stack = [
-                    at
-                    for at in mine
-                    if spans.begin[at] <= time
-                    and (spans.end[at] > time or (spans.is_open[at] and rule is REFERENCE))
-                ]
+                stack = [at for at in mine if spans.begin[at] <= time < spans.end[at]]
                 way = tuple(
                     spans.names[spans.name_id[at]] for at in sorted(stack, key=lambda at: spans.depth[at])
                 )
                 cost = int(piece.duration[token] + piece.idle[token])
-                found[(way, int(piece.line[token]))] += max(1, cost) if rule is REFERENCE else cost
+                found[(way, int(piece.line[token]))] += cost
     return {where: cost for where, cost in found.items() if cost}
 
 
-@pytest.mark.parametrize("rule", [OURS, REFERENCE])
-def test_instructions_count_in_the_scopes_that_are_open(rule: ReferenceRule) -> None:
-    trace, batch, spans = marked(rule)
-    tree = marked_code(spans, [batch], trace.code, rule=rule)
+def test_instructions_count_in_the_scopes_that_are_open() -> None:
+    trace, batch, spans = marked()
+    tree = marked_code(spans, [batch], trace.code)
     names = labels(trace, tree)
     found = {}
     for frame in np.flatnonzero(tree.code_row >= 0).tolist():
         way = tuple(names[one] for one in tree.ancestors(frame) if tree.what[one] == What.MARKER)
         found[(way, int(tree.code_row[frame]))] = int(tree.total[frame, 0])
-    assert found == walked_code(rule)
+    assert found == walked_code()
     assert "<no scope>" in names
-
-
-def test_only_one_place_counts_where_one_is_given() -> None:
-    trace, batch, spans = marked(REFERENCE)
-    wave = batch.waves[0]
-    place = (wave.id.se, wave.cu, wave.id.simd)
-    tree = marked_code(spans, [batch], trace.code, rule=REFERENCE, place=place)
-    one = [other for other in batch.waves if (other.id.se, other.cu, other.id.simd) == place]
-    tokens = sum(len(other.tokens) for other in one)
-    assert tree.whole(Metric.HITS) == tokens < sum(len(other.tokens) for other in batch.waves)
 
 
 def test_hidden_cycles_are_shared_out_by_cycles() -> None:
     trace, batch, spans = marked()
-    hidden = hidden_latency(trace, [batch], REFERENCE).hidden(trace.code)
-    for rule in (OURS, REFERENCE):
-        tree = marked_code(spans, [batch], trace.code, hidden=hidden, rule=rule)
-        assert tree.has_hidden
-        left = tree.whole(Metric.TOTAL) - tree.whole(Metric.NONHIDDEN)
-        assert left == pytest.approx(int(hidden.sum()), abs=40), "rounded once a frame, or once a token"
+    hidden = hidden_latency(trace, [batch], ReferenceRule.REFERENCE).hidden(trace.code)
+    tree = marked_code(spans, [batch], trace.code, hidden=hidden)
+    assert tree.has_hidden
+    left = tree.whole(Metric.TOTAL) - tree.whole(Metric.NONHIDDEN)
+    assert left == pytest.approx(int(hidden.sum()), abs=40), "rounded once a frame"
 
 
 def test_without_markers_all_code_is_outside_of_scopes() -> None:

@@ -13,7 +13,7 @@ import pytest
 from rcv_py.analysis.compat.legacy_analyzer import Generation, choose_launch, class_of, legacy_report
 from rcv_py.analysis.program.instruction_classes import CLASS_TEXT, InstructionClass, instruction_class
 from rcv_py.cli.main import main
-from rcv_py.cli.views.legacy_text import bar, short
+from rcv_py.cli.originals import bar, short
 from rcv_py.model.resources import KernelResources
 from tests.analysis import build
 from tests.support import captures

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
+from rcv_py.analysis.latency.memory_latency import REFERENCE_INTERVAL as INTERVAL
+from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency, reference_values
 from rcv_py.analysis.latency.memory_levels import (
     LEVEL_COUNTERS,
     MemoryOps,
@@ -22,7 +23,6 @@ from rcv_py.analysis.latency.memory_levels import (
     position,
     returns,
 )
-from rcv_py.analysis.latency.memory_reference import INTERVAL, reference_values
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import CounterSamples

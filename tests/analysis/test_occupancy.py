@@ -67,10 +67,10 @@ def test_a_second_end_in_a_row_means_nothing() -> None:
 def test_one_point_a_time_where_the_reference_has_one_an_event() -> None:
     table = events("( x )", "(   )")
     ours, reference = steps(table, "se")[0], steps(table, "se", ReferenceRule.REFERENCE)[0]
-    assert (ours.time.tolist(), ours.waves.tolist()) == ([0, 2, 4], [2, 2, 0])
+    assert (ours.time.tolist(), ours.value.tolist()) == ([0, 2, 4], [2, 2, 0])
     assert reference.time.tolist() == [-1, 0, 0, 2, 2, 4, 4]
-    assert reference.waves.tolist() == [0, 1, 2, 1, 2, 1, 0]
-    assert [ours.at(time) for time in (-1, 0, 3, 4)] == [0, 2, 2, 0]
+    assert reference.value.tolist() == [0, 1, 2, 1, 2, 1, 0]
+    assert [ours.at(time) for time in (-1, 0, 3, 4)] == [None, 2, 2, 0]
 
 
 def test_curves_by_kernel_take_the_kernel_of_the_start() -> None:
@@ -105,7 +105,7 @@ def test_the_area_under_the_curves_is_the_length_of_all_lives(table: WaveEvents,
     assert (found.end >= found.begin).all()
     area = sum(curve.area for curve in steps(table, by).values())
     assert area == int((found.end - found.begin).sum())
-    assert all(curve.waves[-1] == 0 and curve.waves.min() >= 0 for curve in steps(table, by).values())
+    assert all(curve.value[-1] == 0 and curve.value.min() >= 0 for curve in steps(table, by).values())
 
 
 @given(any_events())

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.core.occupancy import Steps, residencies, steps
+from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import (
     dispatch_curves,
     occupancy_curves,
@@ -35,24 +36,24 @@ def test_numbers_are_the_reference_s(name: str) -> None:
 
 
 def test_mean_peak_tail_ramp_and_drain() -> None:
-    curve = Steps(np.array([0, 10, 20, 60, 80, 100]), np.array([4, 10, 9, 5, 2, 0]))
+    curve = StepCurve(np.array([0, 10, 20, 60, 80, 100]), np.array([4, 10, 9, 5, 2, 0]))
     found = occupancy_numbers(curve)
     assert (found.area, found.mean, found.peak) == (40 + 100 + 360 + 100 + 40, 6.4, 10)
     assert (found.ramp, found.drain, found.tail) == (10, 40, 0.4)
 
 
 def test_a_curve_without_duration() -> None:
-    assert occupancy_numbers(Steps(np.zeros(0, np.int64), np.zeros(0, np.int32))).peak == 0
-    alone = occupancy_numbers(Steps(np.array([7]), np.array([0], np.int32)))
+    assert occupancy_numbers(StepCurve(np.zeros(0, np.int64), np.zeros(0, np.int32))).peak == 0
+    alone = occupancy_numbers(StepCurve(np.array([7]), np.array([0], np.int32)))
     assert (alone.mean, alone.peak, alone.tail, alone.ramp, alone.drain) == (0.0, 0, 0.0, 0, 0)
 
 
 def test_curves_by_place_and_what_the_units_can_hold() -> None:
     trace, _ = made_trace(("vvvv", "ssss"), target="gfx950")
     one = occupancy_curves(trace, "se")[0]
-    assert (one.name, one.units, one.slots, int(one.steps.waves.max())) == (f"SE{SE}", 2, 64, 4)
+    assert (one.name, one.units, one.slots, int(one.steps.value.max())) == (f"SE{SE}", 2, 64, 4)
     unit = occupancy_curves(trace, "cu")
-    assert [(one.name, one.slots, int(one.steps.waves.max())) for one in unit] == [(f"SE{SE} CU{CU}", 32, 2)]
+    assert [(one.name, one.slots, int(one.steps.value.max())) for one in unit] == [(f"SE{SE} CU{CU}", 32, 2)]
     simd = occupancy_curves(trace, "simd")
     assert [(one.name, one.slots) for one in simd] == [(f"SE{SE} CU{CU} SIMD0", 8)]
     assert occupancy_curves(trace, "all")[0].steps.area == one.steps.area
@@ -86,7 +87,7 @@ def test_kernels_of_one_name_are_one_and_a_nameless_id_costs_only_itself() -> No
         ("", (78,), 1),
     ]
     assert found[0].steps.time.tolist() == [0, 2, 6, 9]
-    assert found[0].steps.waves.tolist() == [1, 2, 1, 0]
+    assert found[0].steps.value.tolist() == [1, 2, 1, 0]
     assert all(one.is_whole for one in found)
 
 

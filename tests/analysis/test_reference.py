@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.core.cost_columns import all_lines, cost_columns, mean, wave_lines
-from rcv_py.analysis.core.occupancy import Steps, residencies, steps
+from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.cost.activity import activity
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range, hotspot
 from rcv_py.analysis.cost.source_costs import source_costs
@@ -137,8 +138,8 @@ def test_branch_arrows(case: Case) -> None:
     assert rows_of(arrows(found.source, found.target)) == golden
 
 
-def points(curve: Steps) -> list[list[float]]:
-    return [[float(time), float(waves)] for time, waves in zip(curve.time, curve.waves, strict=True)]
+def points(curve: StepCurve) -> list[list[float]]:
+    return [[float(time), float(waves)] for time, waves in zip(curve.time, curve.value, strict=True)]
 
 
 @pytest.mark.parametrize(("key", "by"), [("occupancy_plot", "se"), ("dispatch_plot", "kernel")])
@@ -154,7 +155,7 @@ def test_occupancy_and_dispatch_curves(case: Case, key: str, by: str) -> None:
         name = expected["name"]
         number = int(name[2:] if by == "se" else name.split("-")[0])
         curve, found = curves[number], points(curves[number])
-        assert (len(curve), curve.waves.max(), curve.area) == (
+        assert (len(curve), curve.value.max(), curve.area) == (
             expected["n_points"],
             expected["max"],
             expected["step_area"],
@@ -162,9 +163,9 @@ def test_occupancy_and_dispatch_curves(case: Case, key: str, by: str) -> None:
         assert (found[:4], found[-4:]) == (expected["first"], expected["last"])
         assert name not in full or found == full[name]
         assert ours[number].area == expected["step_area"]
-        last_of_time = dict(zip(curve.time.tolist(), curve.waves.tolist(), strict=True))
+        last_of_time = dict(zip(curve.time.tolist(), curve.value.tolist(), strict=True))
         last_of_time = {time: waves for time, waves in last_of_time.items() if time >= ours[number].time[0]}
-        assert last_of_time == dict(zip(ours[number].time.tolist(), ours[number].waves.tolist(), strict=True))
+        assert last_of_time == dict(zip(ours[number].time.tolist(), ours[number].value.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("rule", list(ReferenceRule))

@@ -54,7 +54,7 @@ def test_collapsed_source_places_are_noticed_before_but_hardly_after_the_fix() -
     assert before.top_share > 0.9 > after.top_share
     assert before.effective < after.effective < after.source_lines
     trace, _ = plain.read(captures.trace_path("flash_attn_small_before"))
-    assert "90.8 % of the mapped instructions" in texts(trace)
+    assert "90.8 % of the instructions" in texts(trace)
     assert "flash_attn_func.py:257" in texts(trace)
 
 
@@ -69,7 +69,7 @@ def test_what_the_captures_suffer_from() -> None:
     def told(name: str) -> str:
         return texts(plain.read(captures.trace_path(name))[0])
 
-    assert "Only 17 of 4,948 instructions ran" in told("mla_decode")
+    assert "17 of 4,948 instructions ran" in told("mla_decode")
     assert "42.3 % of the latency is s_endpgm" in told("vec_add")
     assert told("pa_mqa_big") == ""
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import by_engine, engine_stream, stalls
+from rcv_py.analysis.attribution.attribute import engine_stream, stalls
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.compare.costs import capture_costs
+from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
 from rcv_py.analysis.waves.workgroups import Told, Workgroups, workgroups
 from rcv_py.formats.open import open_trace
@@ -290,7 +291,7 @@ def test_the_named_wave_is_the_one_the_definition_says_came_last(name: str) -> N
     of = mates(trace, batch.waves)
     met = {one.row: releases(trace, one) for one in batch.waves}
     good = whole = 0
-    for waves in by_engine([batch]):
+    for waves in waves_by_engine([batch]):
         one = engine_stream(trace, waves)
         claims = stalls(one, trace.gfxip).claims()
         rows = np.flatnonzero(claims.cause == Cause.BARRIER)

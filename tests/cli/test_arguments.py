@@ -120,7 +120,7 @@ def test_options_are_typed_and_cannot_change() -> None:
 def test_a_command_runs_with_its_own_options(command: Command) -> None:
     """The one parameter of `run` is the declaration that the parser is made from."""
     module = import_module(f"rcv_py.cli.commands.{command.name}")
-    assert get_type_hints(module.run)["arguments"] is command.options
+    assert get_type_hints(module.run)["options"] is command.options
     assert command.options.command == command.name
     assert command.example.startswith("rcv ")
 
@@ -139,9 +139,9 @@ def test_an_option_has_the_type_that_is_declared(command: Command) -> None:
 
 
 def test_what_an_option_needs_is_said_once() -> None:
-    with pytest.raises(UsageError, match=r"--se belongs to --bins\.") as caught:
-        parse(["hotspot", "x", "--se", "1"])
-    assert caught.value.hint == "Add --bins, or leave --se out."
+    with pytest.raises(UsageError, match=r"--file belongs to --by source\.") as caught:
+        parse(["hotspot", "x", "--charge", "self", "--file", "y"])
+    assert caught.value.hint == "Add --by source, or leave --file out."
     with pytest.raises(UsageError, match=r"--top belongs to the ranking\.") as caught:
         parse(["hotspot", "x", "--bins", "8", "--top=3"])
     assert caught.value.hint == "Leave out --bins, or this."

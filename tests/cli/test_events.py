@@ -11,7 +11,7 @@ import pytest
 
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import parse
-from rcv_py.cli.commands import events
+from rcv_py.cli.main import main
 from tests.support.samples import write_sample
 
 
@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert events.run(parse(["events", *words])) == 0
+    assert main(["events", *words]) == 0
     return capsys.readouterr().out
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.arguments import COMMANDS, parser
+from rcv_py.cli.arguments import COMMANDS, parser, shown_actions
 from tests.support.captures import ROOT
 
 
@@ -27,7 +27,7 @@ def test_the_manual_is_complete(page: Path) -> None:
         section = text.partition(f'.SS "rcv {command.name} ')[2].partition(".SS ")[0]
         assert f"{command.help}." in section
         assert command.example in section
-        for action in parser(command)._actions[1:]:
+        for action in shown_actions(parser(command))[1:]:
             names = ", ".join(action.option_strings) or str(action.metavar)
             assert f"\n.B {names}" in section, (command.name, names)
     for name in ("RCV_PAGER", "NO_COLOR", "FORCE_COLOR", "COLUMNS", ".SH EXIT STATUS"):

@@ -15,9 +15,8 @@ from mcp_types import ListToolsResult
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.cli.arguments import COMMANDS, parse
 from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.mcp.answers import Outcome, Reply, fitted, reply
-from rcv_py.cli.mcp.handler import Request, ToolHandler, command_pool
-from rcv_py.cli.mcp.runner import CommandRunner
+from rcv_py.cli.mcp.handler import Reply, Request, ToolHandler, command_pool, reply
+from rcv_py.cli.mcp.runner import CommandRunner, Outcome, fitted
 from rcv_py.cli.mcp.server import definitions
 from rcv_py.cli.mcp.tools import NO_TOOLS, Tool, tools
 from tests.support.captures import ROOT, trace_path
@@ -45,7 +44,7 @@ def test_every_argument_is_described(tool: object) -> None:
     assert set(schema["required"]) <= set(schema["properties"])
     for one in schema["properties"].values():
         assert "type" in one
-        assert one["description"].endswith((".", "tells which"))
+        assert one["description"].endswith(".")
         assert "%(" not in one["description"]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.arguments import COMMANDS
+from rcv_py.cli.arguments import COMMANDS, shown_actions
 from tests.support import captures, mixed
 from tests.support.command_runs import run
 
@@ -24,6 +24,12 @@ FLASH, SMALL, GEMM, COUNTED, MARKED, ROPE = (
     "markers_gfx12",
     "fused_rope_cache",
 )
+# Commands that sum costs of waves, each with words that it needs.
+SUMMED = {
+    **dict.fromkeys(("summary", "hotspot", "isa", "source", "flame", "waits", "causes", "loops"), ""),
+    **dict.fromkeys(("bubbles", "latency"), ""),
+    "line": "973",
+}
 # command, capture, words that are there with and without, the option with its value
 HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("triage", FLASH, "", "--top 1"),
@@ -49,6 +55,7 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("hotspot", FLASH, "--like new", "--detail"),
     ("hotspot", FLASH, "--like new --detail", "--context 1"),
     ("hotspot", FLASH, "--like new", "--kernel flash_attn"),
+    ("isa", SMALL, "", "--by block"),
     ("isa", SMALL, "", "--blocks"),
     ("isa", SMALL, "", "--branches"),
     ("isa", SMALL, "", "--labels"),
@@ -69,7 +76,7 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("source", FLASH, "flash_attn_func.py:258", "--context 1"),
     ("source", MARKED, "", "--inlined"),
     ("source", FLASH, "", "--no-causes"),
-    ("line", FLASH, "973", "--by stall"),
+    ("line", FLASH, "973", "--metric stall"),
     ("line", FLASH, "973", "--top 3"),
     ("line", FLASH, "943", "--log"),
     ("line", FLASH, "973", "--bars 4"),
@@ -128,6 +135,26 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("waves", FLASH, "--resident", "--without-kernel flash_attn_func_kernel_0"),
     ("waves", FLASH, "", "--without-se 2"),
     ("waves", FLASH, "", "--within {early}"),
+    ("waves", FLASH, "", "--from {at}"),
+    ("waves", FLASH, "", "--to {at}"),
+    ("waves", FLASH, "", "--se 2"),
+    ("waves", FLASH, "--resident", "--se 2"),
+    ("waves", FLASH, "{wave}", "--tokens"),
+    ("waves", FLASH, "{wave}", "--touching {early}"),
+    ("summary", FLASH, "", "--units"),
+    ("summary", FLASH, "--units", "--wave {other}"),
+    ("summary", FLASH, "--units", "--from {at}"),
+    ("source", FLASH, "--sort file", "--ascending"),
+    ("search", FLASH, "--match s_", "--sort line"),
+    ("search", FLASH, "--match s_ --sort line", "--ascending"),
+    ("events", MARKED, "", "--top 1"),
+    ("events", MARKED, "", "--from 3000"),
+    *(
+        (command, FLASH, words, option)
+        for command, words in SUMMED.items()
+        for option in ("--se 2", "--wave {wave}", "--from {at}", "--to {at}")
+        if command != "isa" or "wave" not in option
+    ),
     ("waves", FLASH, "", "--sort cycles"),
     ("waves", FLASH, "--sort cycles", "--ascending"),
     ("waves", FLASH, "", "--top 2"),
@@ -161,7 +188,7 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("events", MARKED, "--sort name", "--ascending"),
     ("compare", FLASH, "{before}", "--twin {before}"),
     ("compare", FLASH, "{before}", "--by class"),
-    ("compare", FLASH, "{before}", "--measure stall"),
+    ("compare", FLASH, "{before}", "--metric stall"),
     ("compare", FLASH, "{before} --by flame", "--top 3"),
     ("compare", FLASH, "{before}", "--top 3"),
     ("compare", FLASH, "{before}", "--least 90"),
@@ -196,7 +223,6 @@ REFUSED = (
     ("triage", "{library}", "--top 3"),
     ("info", "{library}", "--check"),
     ("info", "{library}", "--read"),
-    ("hotspot", FLASH, "--se 2"),
     ("hotspot", FLASH, "--no-idle"),
     ("hotspot", FLASH, "--file x.py"),
     ("hotspot", FLASH, "--bins 0"),
@@ -204,7 +230,10 @@ REFUSED = (
     ("hotspot", FLASH, "--bins 8 --by kind"),
     ("hotspot", FLASH, "--bins 8 --sort stall"),
     ("hotspot", FLASH, "--bins 8 --se 77"),
-    ("hotspot", FLASH, "--charge self --se 2"),
+    ("hotspot", FLASH, "--like new --se 2"),
+    ("hotspot", FLASH, "--se 77"),
+    ("hotspot", FLASH, "--from 9 --to 9"),
+    ("hotspot", "pcsampling", "--from 1"),
     ("hotspot", FLASH, "--charge self --by line --file x.py"),
     ("hotspot", FLASH, "--charge self --by tree --sort stall"),
     ("hotspot", FLASH, "--context 3"),
@@ -221,6 +250,16 @@ REFUSED = (
     ("waits", FLASH, "--wave {wave} --waves working"),
     ("loops", FLASH, "--wave {wave} --waves all"),
     ("latency", FLASH, "--kind memory --waves working"),
+    ("latency", FLASH, "--kind memory --wave {wave}"),
+    ("latency", FLASH, "--kind memory --se 2"),
+    ("latency", FLASH, "--kind memory --from 5"),
+    ("summary", FLASH, "--units --se 2"),
+    ("line", FLASH, "{wave} --top 3"),
+    ("line", FLASH, "3 4"),
+    ("waves", FLASH, "--tokens"),
+    ("waves", FLASH, "{wave} --sort stall"),
+    ("waves", FLASH, "{wave} --resident"),
+    ("source", FLASH, "flash_attn_func.py --sort stall"),
     ("flame", MARKED, "--content markers --waves working"),
     ("waves", FLASH, "--resident --waves working"),
     ("waves", FLASH, "--populations --waves working"),
@@ -232,6 +271,8 @@ REFUSED = (
     ("isa", FLASH, "--mode wave-sum --wave {wave} --hit 3"),
     ("isa", FLASH, "--mode wave-sum --wave {wave} --clock 1:2"),
     ("isa", FLASH, "--branches --clock 1:2"),
+    ("isa", FLASH, "--by branch --se 2"),
+    ("isa", FLASH, "--mode wave-sum --wave {wave} --se 2"),
     ("isa", FLASH, "--branches --mode mean"),
     ("isa", FLASH, "--blocks --bars kinds"),
     ("isa", FLASH, "--labels --no-idle"),
@@ -254,6 +295,7 @@ REFUSED = (
     ("flame", FLASH, "--folded --order name"),
     ("flame", FLASH, "--around 62"),
     ("flame", MARKED, "--content markers --clock 1:2"),
+    ("flame", MARKED, "--content both --wave {wave}"),
     ("flame", MARKED, "--content markers --no-idle"),
     ("occupancy", FLASH, "--limits --by cu"),
     ("occupancy", FLASH, "--limits --se 2"),
@@ -305,11 +347,12 @@ WRONG = (
 # These name files or processes, or open a window: what they write is tested where it is written.
 ELSEWHERE = {
     "view": {"panel", "compare", "twin", "goto", "wave", "line", "cycle", "run_files"},
+    "events": {"to"},
     "triage": {"all"},
     "index": {"jobs", "out"},
     "report": {"out", "out_dir", "format", "jobs", "run_files", "waves"},
     "export": {"to", "out", "table", "waves", "cycles"},
-    "shot": {"panel", "out", "size", "theme", "scale", "wave", "line", "compare", "twin", "range"},
+    "shot": {"panel", "out", "size", "theme", "scale", "wave", "line", "compare", "twin", "from", "to"},
     "synth": {"out", "all", "seed"},
     "mcp": {"root", "out"},
     # All counters of the capture count on all SIMDs; tests of the panels have some that do not.
@@ -352,6 +395,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "before": str(captures.trace_path("flash_attn_small_before")),
         **_waves(FLASH),
         "early": f"{begin}:{max(begin + 1, end)}",
+        "at": str(max(begin + 1, end)),
         "file": next(
             row["name"].rsplit(":", 1)[0]
             for row in json.loads(run("hotspot", str(folder), "--by", "source", "--json").out)["rows"]
@@ -422,7 +466,8 @@ def test_every_option_is_in_a_table() -> None:
     for command in COMMANDS:
         parser = argparse.ArgumentParser(command.name)
         command.add(parser)
-        options = {action.dest for action in parser._actions if action.option_strings}
+        flags = (flag for action in shown_actions(parser) for flag in action.option_strings)
+        options = {flag.lstrip("-").replace("-", "_") for flag in flags if flag.startswith("--")}
         options -= {"help", "json", "csv"}
         missing += [f"{command.name} --{name}" for name in sorted(options - seen.get(command.name, set()))]
     assert missing == []
@@ -432,8 +477,8 @@ def test_an_empty_answer_names_the_filter() -> None:
     folder = str(captures.trace_path(FLASH))
     assert "No branch matches --match nothing" in run("isa", folder, "--branches", "--match", "nothing").out
     assert "No instruction matches --match nothing" in run("isa", folder, "--match", "nothing").out
-    assert "No wave matches --within 1:2" in run("waves", folder, "--within", "1:2").out
-    assert "--clock 1:2" in run("waits", folder, "--clock", "1:2").out
+    assert "No wave matches --from 1 --to 2" in run("waves", folder, "--within", "1:2").out
+    assert "--from 1 --to 2" in run("waits", folder, "--clock", "1:2").out
     assert "--line 0" in run("causes", folder, "--line", "0").out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 
 import pytest
 from hypothesis import given
@@ -89,14 +90,14 @@ def test_style_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     outputs = {}
-    for name, stream in (("pipe", io.StringIO()), ("terminal", Terminal())):
-        print_table(COLUMNS, ROWS, stream)
+    for name, stream in (("pipe", io.StringIO()), ("terminal", Terminal()), ("without", Terminal())):
+        if name == "without":
+            monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setattr(sys, "stdout", stream)
+        print_table(COLUMNS, ROWS)
         outputs[name] = stream.getvalue()
-    monkeypatch.setenv("NO_COLOR", "1")
-    without = Terminal()
-    print_table(COLUMNS, ROWS, without)
     assert "\x1b" in outputs["terminal"]
-    assert "\x1b" not in outputs["pipe"] + without.getvalue()
+    assert "\x1b" not in outputs["pipe"] + outputs["without"]
 
 
 def test_the_width_is_what_the_user_says_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,11 +107,12 @@ def test_the_width_is_what_the_user_says_or_none(monkeypatch: pytest.MonkeyPatch
     assert width_of(io.StringIO()) is None
 
 
-def test_facts_are_aligned_and_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facts_are_aligned_and_wrapped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("COLUMNS", "34")
-    stream = io.StringIO()
-    print_facts([("kernel", "matmul"), ("waves", "32 traced, of 256 that ran on 8 units")], stream)
-    assert stream.getvalue().splitlines() == [
+    print_facts([("kernel", "matmul"), ("waves", "32 traced, of 256 that ran on 8 units")])
+    assert capsys.readouterr().out.splitlines() == [
         "  kernel  matmul",
         "  waves   32 traced, of 256 that",
         "          ran on 8 units",

@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rcv_py.cli.arguments import COMMANDS
+from rcv_py.cli.options.commands import FOLDED
 from rcv_py.cli.schemas.table import BY_ID, SCHEMAS, of_command, schema_document
 from rcv_py.synth.samples import SAMPLES
 from tests.support import captures
@@ -59,9 +60,10 @@ def hold_all(folder: Path, most: int | None = None) -> None:
                 assert done.err.startswith("rcv: "), (command, more)
                 continue
             document = checked(done)
-            assert document["about"]["command"] == command
+            name = FOLDED.get(command, (command,))[0]
+            assert document["about"]["command"] == name
             assert document["about"]["captures"] == [folder.name], (command, more)
-            assert BY_ID[document["schema"]].command == command
+            assert BY_ID[document["schema"]].command == name
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -140,7 +140,7 @@ def test_occupancy_and_counters_are_curves() -> None:
     found = written(trace, batch)
     curve = steps(trace.occupancy)[-1]
     values = found.values["resident waves, all waves"]
-    assert [value for _, value in values] == curve.waves.tolist()
+    assert [value for _, value in values] == curve.value.tolist()
     assert np.diff([time for time, _ in values]).tolist() == np.diff(curve.time).tolist()
     for counter in counters(trace).raw:
         names = [name for name in found.values if name.startswith(f"{counter.name}, SE")]

@@ -23,8 +23,8 @@ from rcv_py.export.report.model import (
     Bars,
     Bins,
     Cell,
+    Column,
     Curve,
-    Heading,
     Listing,
     Prose,
     Report,
@@ -204,7 +204,7 @@ def test_numbers_are_those_of_hotspot(
 
 def latencies(table: Table) -> list[tuple[str, float | None]]:
     """Names and latencies, which are samples where there are no cycles."""
-    titles = [heading.title for heading in table.headings]
+    titles = [column.title for column in table.columns]
     at = titles.index("latency" if "latency" in titles else "samples")
     return [(row[0].text, row[at].value) for row in table.rows]
 
@@ -354,10 +354,8 @@ def test_text_of_a_capture_stays_text() -> None:
 
 
 def test_a_link_to_nowhere_is_no_link() -> None:
-    table = Table(
-        (Heading("x"),),
-        ((Cell("here", link="line-1"),), (code("there", "", "line-2"),), (Cell("a", link="line-2"),)),
-    )
+    cells = (Cell("here", link="line-1"), code("there", "", "line-2"), Cell("a", link="line-2"))
+    table = Table((Column("x", cells),))
     report = Report("t", "s", (Section("one", "One", (table, Subheading("h", "line-2"))),), "rcv")
     assert Page(html(report)).links == ["#line-2"]
     assert "#line-1" not in markdown(report)

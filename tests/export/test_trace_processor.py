@@ -101,7 +101,7 @@ def expected(trace: Trace, batch: WaveBatch) -> dict[str, object]:
         "stall": int(batch.stall.sum(dtype=np.int64)),
         "flows": len(edges),
         "negative": 0,
-        "curve": steps(trace.occupancy)[-1].waves.tolist(),
+        "curve": steps(trace.occupancy)[-1].value.tolist(),
     }
 
 

@@ -17,11 +17,11 @@ from rcv_py.analysis.attribution.attribute import (
     Attribution,
     attribution,
     before_shared_fetch,
-    by_engine,
     engine_stream,
 )
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
+from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from tests.support import captures
@@ -70,7 +70,7 @@ def named(table: Attribution) -> Named:
 def together(trace: Trace) -> tuple[int, int]:
     """Cycles that stall together with another SIMD, and as many as do so by chance."""
     found, chance = 0, 0.0
-    for waves in by_engine([trace.reader.read(list(range(len(trace.waves))))]):
+    for waves in waves_by_engine([trace.reader.read(list(range(len(trace.waves))))]):
         one = engine_stream(trace, waves)
         ledger = before_shared_fetch(one, trace.gfxip)
         rows = ledger.open(np.isin(one.unit, (NONE, VALU, SALU)))

@@ -26,11 +26,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import by_engine, engine_stream, stalls
+from rcv_py.analysis.attribution.attribute import engine_stream, stalls
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WAITS, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims
 from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -165,7 +166,7 @@ def measured(name: str, folder: Path, seed: int = 0) -> Measured:
     truth = write_sample(name, folder, seed)
     trace = open_trace(folder)
     found = Measured()
-    for waves in by_engine([trace.reader.read(list(range(len(trace.waves))))]):
+    for waves in waves_by_engine([trace.reader.read(list(range(len(trace.waves))))]):
         one = engine_stream(trace, waves)
         claims = stalls(one, trace.gfxip).claims()
         decided = _decided(trace, truth, waves, one, claims)

@@ -17,9 +17,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rcv_py.analysis.attribution.attribute import by_engine, engine_stream, stalls
+from rcv_py.analysis.attribution.attribute import engine_stream, stalls
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -84,7 +85,7 @@ def judged(name: str, folder: Path, seed: int = 0) -> Judged:
 def of_capture(trace: Trace, truth: Truth) -> Judged:
     """Judge the barriers of a capture whose truth is known."""
     found = Judged()
-    for waves in by_engine([trace.reader.read(list(range(len(trace.waves))))]):
+    for waves in waves_by_engine([trace.reader.read(list(range(len(trace.waves))))]):
         _judge(found, trace, truth, waves)
     return found
 

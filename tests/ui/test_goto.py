@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.cli.arguments import parse
-from rcv_py.cli.goto import options_of, place_of
+from rcv_py.cli.commands.view import options_of, place_of
 from rcv_py.cli.main import main
 from rcv_py.cli.options.output_options import ShotOptions
 from rcv_py.export.report.cells import cycle_anchor, place_text

@@ -61,8 +61,8 @@ def click_highest_bar(app: App, qtbot: QtBot) -> None:
     hotspot = panel(app, "hotspot")
     plot = hotspot.plot
     highest = int(np.argmax(plot.bins.totals))
-    at = QPoint(round(plot.x_of(highest)), plot.viewport().height() // 2)
-    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    at = QPoint(round(plot.x_of(highest + 0.5)), plot.height() // 2)
+    QTest.mouseClick(plot, Qt.MouseButton.LeftButton, pos=at)
     settle(app, qtbot)
     first, stop = int(plot.bins.first[highest]), int(plot.bins.stop[highest])
     chosen = app.ui.session.selection.value

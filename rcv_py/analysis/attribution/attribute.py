@@ -18,7 +18,7 @@ from rcv_py.analysis.attribution.lines import lines
 from rcv_py.analysis.attribution.stream import Stream, stream
 from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
 from rcv_py.analysis.core.saturated import later, sums, total
-from rcv_py.analysis.core.token_columns import of_waves
+from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.columns import of_rows
@@ -123,7 +123,7 @@ def claims_of(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> Iterator[EngineClaims]:
     """Yield the claims of each shader engine: first those of its stalls, then those of its gaps."""
-    for waves in by_engine(batches):
+    for waves in waves_by_engine(batches):
         one = engine_stream(trace, waves)
         chosen = np.array([rows is None or wave.row in rows for wave in waves], dtype=bool)
         for ledger, is_idle in ((stalls(one, trace.gfxip), False), (gaps(one), True)):
@@ -198,7 +198,9 @@ def before_shared_fetch(one: Stream, gfxip: int) -> Ledger:
     claim_waits(one, ledger, gfxip)
     claim_asked(one, ledger)
     claim_barriers(one, ledger)
-    ledger.rest(_brief(one, ledger), Cause.OWN)
+    # Instructions without a unit, such as s_setprio, that took one turn.
+    is_brief = (one.unit == 0) & ~one.lines.is_end[one.line] & (one.stall <= one.lines.step)
+    ledger.rest(ledger.open(is_brief), Cause.OWN)
     issue.claim_drain(one, ledger)
     issue.claim_registers(one, ledger)
     issue.claim_matrix_unit(one, ledger)
@@ -208,20 +210,6 @@ def before_shared_fetch(one: Stream, gfxip: int) -> Ledger:
     claim_fetch(one, ledger)
     issue.claim_operand_reads(one, ledger)
     return ledger
-
-
-def _brief(one: Stream, ledger: Ledger) -> np.ndarray:
-    """Rows of instructions without a unit, such as s_setprio, that took one turn."""
-    return ledger.open((one.unit == 0) & ~one.lines.is_end[one.line] & (one.stall <= one.lines.step))
-
-
-def by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
-    """Return the waves of each shader engine, each once."""
-    found: dict[int, dict[int, Wave]] = {}
-    for batch in batches:
-        for wave in batch.waves:
-            found.setdefault(wave.id.se, {}).setdefault(wave.row, wave)
-    return [list(found[se].values()) for se in sorted(found)]
 
 
 def engine_stream(trace: Trace, waves: list[Wave]) -> Stream:

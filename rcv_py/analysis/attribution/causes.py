@@ -54,183 +54,140 @@ class CauseText(NamedTuple):
     colour: tuple[str, str | int]  # ("role", name) or ("kind", TokenKind)
 
 
-def _kind(kind: TokenKind) -> tuple[str, int]:
-    return ("kind", int(kind))
+def _told(name: str, sentence: str, evidence: str, colour: TokenKind | str) -> CauseText:
+    """A cause that the instruction itself tells, or a replay of what it waited for."""
+    is_role = isinstance(colour, str)
+    return CauseText(name, sentence, evidence, True, ("role", colour) if is_role else ("kind", int(colour)))
+
+
+def _likely(name: str, sentence: str, evidence: str, colour: TokenKind | str) -> CauseText:
+    """A cause that rests on what the trace shows of the same cycles."""
+    return _told(name, sentence, evidence, colour)._replace(is_certain=False)
+
+
+def _replayed(name: str, sentence: str, colour: TokenKind) -> CauseText:
+    return _told(name, sentence, _REPLAYED, colour)
+
+
+def _queue(name: str, operations: str, crowd: str, colour: TokenKind) -> CauseText:
+    """A queue that was full; which operation filled it is a guess."""
+    return _likely(
+        f"{name} queue full",
+        f"it could not issue: earlier {operations} were under way",
+        f"at least {crowd} of the compute unit were in flight in these cycles; which of them filled the "
+        "queue is a guess, one of several",
+        colour,
+    )
 
 
 _REPLAYED = (
     "a replay of the counters says which operations this execution required; the newest is charged, of "
     "several counters or of scalar loads the likeliest by latency, as a guess if another fits as well"
 )
-_IN_A_QUEUE = "; which of them filled the queue is a guess, one of several"
+_K = TokenKind
 
 CAUSE_TEXT: dict[Cause, CauseText] = {
-    Cause.UNEXPLAINED: CauseText(
-        "not explained", "nothing in the trace tells why", "none", False, ("role", "muted")
-    ),
-    Cause.OWN: CauseText(
+    Cause.UNEXPLAINED: _likely("not explained", "nothing in the trace tells why", "none", "muted"),
+    Cause.OWN: _told(
         "the wait itself",
         "a wait, barrier or similar takes this long even if nothing is missing",
         "its stall is not longer than one issue turn, or the wave was the last to arrive",
-        True,
-        _kind(TokenKind.IMMED),
+        _K.IMMED,
     ),
-    Cause.WAIT_LOAD: CauseText(
-        "vector load", "a load from memory had not returned", _REPLAYED, True, _kind(TokenKind.VMEM)
+    Cause.WAIT_LOAD: _replayed("vector load", "a load from memory had not returned", _K.VMEM),
+    Cause.WAIT_STORE: _replayed("vector store", "a store was not acknowledged", _K.FLAT),
+    Cause.WAIT_DMA: _replayed("copy to LDS", "a copy from memory to LDS was not complete", _K.VMEM),
+    Cause.WAIT_ATOMIC: _replayed("atomic", "an atomic operation had not returned", _K.FLAT),
+    Cause.WAIT_LDS: _replayed("LDS access", "an LDS access had not returned", _K.LDS),
+    Cause.WAIT_CROSS_LANE: _replayed(
+        "cross-lane move", "a permute or swizzle through LDS had not returned", _K.LDS
     ),
-    Cause.WAIT_STORE: CauseText(
-        "vector store", "a store was not acknowledged", _REPLAYED, True, _kind(TokenKind.FLAT)
-    ),
-    Cause.WAIT_DMA: CauseText(
-        "copy to LDS",
-        "a copy from memory to LDS was not complete",
-        _REPLAYED,
-        True,
-        _kind(TokenKind.VMEM),
-    ),
-    Cause.WAIT_ATOMIC: CauseText(
-        "atomic", "an atomic operation had not returned", _REPLAYED, True, _kind(TokenKind.FLAT)
-    ),
-    Cause.WAIT_LDS: CauseText(
-        "LDS access", "an LDS access had not returned", _REPLAYED, True, _kind(TokenKind.LDS)
-    ),
-    Cause.WAIT_CROSS_LANE: CauseText(
-        "cross-lane move",
-        "a permute or swizzle through LDS had not returned",
-        _REPLAYED,
-        True,
-        _kind(TokenKind.LDS),
-    ),
-    Cause.WAIT_SCALAR: CauseText(
-        "scalar load", "a scalar load had not returned", _REPLAYED, True, _kind(TokenKind.SMEM)
-    ),
-    Cause.WAIT_MESSAGE: CauseText(
-        "message", "a message was not answered", _REPLAYED, True, _kind(TokenKind.MSG)
-    ),
-    Cause.WAIT_EXPORT: CauseText("export", "an export was not done", _REPLAYED, True, _kind(TokenKind.MSG)),
-    Cause.MATRIX_RESULT: CauseText(
+    Cause.WAIT_SCALAR: _replayed("scalar load", "a scalar load had not returned", _K.SMEM),
+    Cause.WAIT_MESSAGE: _replayed("message", "a message was not answered", _K.MSG),
+    Cause.WAIT_EXPORT: _replayed("export", "an export was not done", _K.MSG),
+    Cause.MATRIX_RESULT: _told(
         "matrix result",
         "it reads what a matrix instruction was still computing",
         "a matrix instruction wrote a register it reads, and the required distance was not over",
-        True,
-        _kind(TokenKind.MATRIX),
+        _K.MATRIX,
     ),
-    Cause.MATRIX_BUSY: CauseText(
+    Cause.MATRIX_BUSY: _told(
         "matrix unit busy",
         "the matrix unit of its SIMD still worked on an earlier matrix instruction",
         "by its passes an earlier matrix instruction of the SIMD occupied the unit in these cycles",
-        True,
-        _kind(TokenKind.MATRIX),
+        _K.MATRIX,
     ),
-    Cause.REGISTER: CauseText(
+    Cause.REGISTER: _likely(
         "register result",
         "it reads what an earlier arithmetic instruction was still computing",
         "it reads a register written just before by an instruction whose result takes that long",
-        False,
-        _kind(TokenKind.VALU),
+        _K.VALU,
     ),
-    Cause.UNIT_BUSY: CauseText(
+    Cause.UNIT_BUSY: _told(
         "previous instruction",
         "the wave's previous instruction still held the unit",
         "by its form the instruction before takes longer to issue than one turn",
-        True,
-        _kind(TokenKind.VALU),
+        _K.VALU,
     ),
-    Cause.MEMORY_QUEUE: CauseText(
-        "memory queue full",
-        "it could not issue: earlier vector memory operations were under way",
-        "at least 3 vector memory operations of the compute unit were in flight in these cycles"
-        + _IN_A_QUEUE,
-        False,
-        _kind(TokenKind.VMEM),
-    ),
-    Cause.LDS_QUEUE: CauseText(
-        "LDS queue full",
-        "it could not issue: earlier LDS accesses were under way",
-        "at least 3 LDS accesses of the compute unit were in flight in these cycles" + _IN_A_QUEUE,
-        False,
-        _kind(TokenKind.LDS),
-    ),
-    Cause.SCALAR_QUEUE: CauseText(
-        "scalar queue full",
-        "it could not issue: earlier scalar loads were under way",
-        "at least 9 scalar memory operations of the compute unit were in flight in these cycles"
-        + _IN_A_QUEUE,
-        False,
-        _kind(TokenKind.SMEM),
-    ),
-    Cause.OPERAND_READ: CauseText(
+    Cause.MEMORY_QUEUE: _queue("memory", "vector memory operations", "3 vector memory operations", _K.VMEM),
+    Cause.LDS_QUEUE: _queue("LDS", "LDS accesses", "3 LDS accesses", _K.LDS),
+    Cause.SCALAR_QUEUE: _queue("scalar", "scalar loads", "9 scalar memory operations", _K.SMEM),
+    Cause.OPERAND_READ: _likely(
         "behind a memory instruction",
         "a memory instruction issued just before was still reading its registers",
         "it is the next vector instruction behind it, or overwrites the address of a copy to LDS, and no "
         "wait for the memory instruction stands between",
-        False,
-        _kind(TokenKind.FLAT),
+        _K.FLAT,
     ),
-    Cause.BARRIER: CauseText(
+    Cause.BARRIER: _told(
         "barrier",
         "other waves of the workgroup had not arrived",
         "it is a barrier and another wave arrived later",
-        True,
-        _kind(TokenKind.IMMED),
+        _K.IMMED,
     ),
-    Cause.NOP: CauseText(
+    Cause.NOP: _told(
         "hazard nop",
         "the program asked for it, so that a result can be read safely",
         "it is an s_nop, for as many turns as its operand says",
-        True,
-        _kind(TokenKind.IMMED),
+        _K.IMMED,
     ),
-    Cause.SLEEP: CauseText(
-        "sleep", "the program asked for it", "it is an s_sleep or its like", True, _kind(TokenKind.IMMED)
-    ),
-    Cause.FETCH: CauseText(
+    Cause.SLEEP: _told("sleep", "the program asked for it", "it is an s_sleep or its like", _K.IMMED),
+    Cause.FETCH: _likely(
         "instruction fetch",
         "the instruction was not there yet",
         "it is the first of the wave, follows a branch, begins another cache line after a gap, or stalled "
         "together with another SIMD in the same line of code",
-        False,
-        _kind(TokenKind.JUMP),
+        _K.JUMP,
     ),
-    Cause.ARBITRATION: CauseText(
+    Cause.ARBITRATION: _told(
         "another wave issued",
         "another wave of the SIMD used the unit",
         "another wave of the SIMD issued to the same unit in these cycles",
-        True,
-        ("role", "hidden"),
+        "hidden",
     ),
-    Cause.SWITCH: CauseText(
+    Cause.SWITCH: _likely(
         "change of unit",
         "the wave went over from one unit to another",
         "a short gap between instructions of different units",
-        False,
-        ("role", "idle"),
+        "idle",
     ),
-    Cause.DRAIN: CauseText(
+    Cause.DRAIN: _likely(
         "drain at the end",
         "the wave ended and stores were on their way",
         "it is s_endpgm, and operations of the wave that nothing had waited for were in flight",
-        False,
-        _kind(TokenKind.MSG),
+        _K.MSG,
     ),
-    Cause.LAUNCH: CauseText(
+    Cause.LAUNCH: _told(
         "before the first instruction",
         "the wave had just been launched",
         "nothing was issued by the wave before",
-        True,
-        ("role", "idle"),
+        "idle",
     ),
 }
 
 WAITS = tuple(cause for cause in Cause if cause.name.startswith("WAIT_"))
 # Their producers are guesses, even where the cause is right: what is in a queue is not recorded, and that
 # registers were still read or written is told by nearness alone.
-GUESSED = (
-    Cause.MEMORY_QUEUE,
-    Cause.LDS_QUEUE,
-    Cause.SCALAR_QUEUE,
-    Cause.OPERAND_READ,
-    Cause.REGISTER,
-)
+GUESSED = (Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.SCALAR_QUEUE, Cause.OPERAND_READ, Cause.REGISTER)
 # No instruction made the wave late: what is asked of it takes its time, or the program was not there yet.
 WITHOUT_PRODUCER = (Cause.OWN, Cause.SLEEP, Cause.FETCH, Cause.LAUNCH)

@@ -337,7 +337,7 @@ def align(a: CodeTable, b: CodeTable) -> Alignment:
     text_a, text_b, shape_a, shape_b = (keys.of(code, how) for how in (plain, shape) for code in (a, b))
     left, right = Side(blocks(a), text_a, shape_a), Side(blocks(b), text_b, shape_b)
     ways = [_paired(left, right, by_text=by_text, by_block=block) for by_text, block in _WAYS]
-    registers = _renaming(_best(ways, texts), texts)
+    registers = renaming(*_pairs(_best(ways, texts), texts))
     if any(old != new for old, new in registers.items()):
 
         def told(text: str) -> str:
@@ -369,10 +369,6 @@ def _paired(left: Side, right: Side, *, by_text: bool, by_block: bool) -> Way:
     _between(to_b, moved, left.shape, right.shape)
     moved |= pair_leftover(to_b, left.shape, right.shape)
     return to_b, moved
-
-
-def _renaming(way: Way, texts: list[list[str]]) -> Renaming:
-    return renaming(*_pairs(way, texts))
 
 
 def _pairs(way: Way, texts: list[list[str]]) -> tuple[list[str], list[str]]:

@@ -318,22 +318,16 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, twin: Comparis
     notes = list(work_notes(kernel))
     if a.kernel != b.kernel:
         notes.insert(0, f"The kernels have different names: {_kernels(a, b)}.")
-    notes += [
-        f"The launch of {name} began before the trace or did not end in it, so launches are not compared."
-        for side, name in ((a, "A"), (b, "B"))
-        if side.launch is not None and side.launch.is_cut
-    ]
-    notes += [
-        f"{plural(side.missing, 'wave')} of {name} could not be read and "
-        f"{'do' if side.missing > 1 else 'does'} not count."
-        for side, name in ((a, "A"), (b, "B"))
-        if side.missing
-    ]
-    notes += [
-        f"Cycles of {name} are those of {side.selection}."
-        for side, name in ((a, "A"), (b, "B"))
-        if side.selection
-    ]
+    for side, name in ((a, "A"), (b, "B")):
+        if side.launch is not None and side.launch.is_cut:
+            notes.append(
+                f"The launch of {name} began before the trace or did not end in it: they are not compared."
+            )
+        if side.missing:
+            do = "do" if side.missing > 1 else "does"
+            notes.append(f"{plural(side.missing, 'wave')} of {name} could not be read and {do} not count.")
+        if side.selection:
+            notes.append(f"Cycles of {name} are those of {side.selection}.")
     alone = [name for side, name in ((a, "A"), (b, "B")) if side.is_by_wave]
     if alone and twin is None:
         which = " and ".join(alone)

@@ -243,7 +243,8 @@ def deltas(
     chance = reach(sides, (a, b), ALMOST_SURE)
     is_assumed = twin is None and any(costs.is_by_wave for costs in sides)
     steps = STEPS_ASSUMED if is_assumed else STEPS
-    floor = _least(is_assumed, group is None, twin is not None) * np.maximum(*values)
+    least = LEAST_ALONE if group is None or is_assumed else LEAST_OF_SUM
+    floor = (least if twin is None else LEAST_TWIN) * np.maximum(*values)
     step = np.maximum(both[0].weight, both[1].weight) * steps * sides[0].step if group is None else 0.0
     # What only one build has is no chance, however little it costs.
     floor = np.where(np.minimum(*values) > 0, np.maximum(floor, step), floor)
@@ -259,12 +260,6 @@ def deltas(
         noise=noise,
         is_real=np.abs(cost_b - cost_a) > noise,
     )
-
-
-def _least(is_assumed: bool, is_row: bool, has_twin: bool) -> float:
-    if has_twin:
-        return LEAST_TWIN
-    return LEAST_ALONE if is_row or is_assumed else LEAST_OF_SUM
 
 
 def _taken(table: np.ndarray, rows: np.ndarray) -> np.ndarray:

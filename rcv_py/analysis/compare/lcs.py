@@ -12,11 +12,10 @@ against   c a b a        after `c`   0 1 0 1     walking back from the end meets
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 
-MOST_BITS = 400_000_000  # of both rows multiplied; beyond it only keys that occur once are paired
+MAX_BITS = 400_000_000  # of both rows multiplied; beyond it only keys that occur once are paired
 
 Pairs = list[tuple[int, int]]
 
@@ -30,7 +29,7 @@ def common(a: Sequence[int], b: Sequence[int]) -> Pairs:
     while tail < min(len(a), len(b)) - head and a[-1 - tail] == b[-1 - tail]:
         tail += 1
     inner_a, inner_b = a[head : len(a) - tail], b[head : len(b) - tail]
-    find = _exact if len(inner_a) * len(inner_b) <= MOST_BITS else _by_unique_keys
+    find = _exact if len(inner_a) * len(inner_b) <= MAX_BITS else _by_unique_keys
     inside = [(i + head, j + head) for i, j in find(inner_a, inner_b)]
     behind = [(len(a) - k, len(b) - k) for k in range(tail, 0, -1)]
     return [*((i, i) for i in range(head)), *inside, *behind]
@@ -95,15 +94,4 @@ def _by_unique_keys(a: Sequence[int], b: Sequence[int]) -> Pairs:
     once_b = {key for key, n in Counter(b).items() if n == 1}
     place = {key: j for j, key in enumerate(b) if key in once_b}
     pairs = [(i, place[key]) for i, key in enumerate(a) if key in once_a and key in place]
-    tops: list[int] = []
-    ends: list[int] = []
-    before = [-1] * len(pairs)
-    for at, (_, j) in enumerate(pairs):
-        k = bisect_left(tops, j)
-        tops[k : k + 1], ends[k : k + 1] = [j], [at]
-        before[at] = ends[k - 1] if k else -1
-    chosen, at = [], ends[-1] if ends else -1
-    while at >= 0:
-        chosen.append(pairs[at])
-        at = before[at]
-    return chosen[::-1]
+    return [pairs[at] for at in heaviest_rising([j for _, j in pairs], [1] * len(pairs))]

@@ -32,6 +32,10 @@ class Verdict(Enum):
     NOT_COMPARABLE = "not comparable"
 
 
+_DIRECTION = {-1: Verdict.FEWER, 1: Verdict.MORE}
+_NO_DIFFERENCE = "No difference beyond noise"
+
+
 @dataclass(frozen=True, slots=True)
 class Ratio:
     """What B takes over what A takes, and how far it may be off by chance; all shares, 1 is equal."""
@@ -180,22 +184,23 @@ def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
         if launch.duration.value == 1 or is_fewer == (launch.duration.value < 1):
             beside = f"The launch takes {change(launch.duration)}, within noise ({_durations(launch)})."
             return replace(waves, beside=beside)
-    return replace(whole, beside=f"Traced waves: {_lower(waves.sentence)}")
+    text = waves.sentence
+    text = text[:1].lower() + text[1:] if text.startswith(("No ", "Not ")) else text  # B stays B
+    return replace(whole, beside=f"Traced waves: {text}")
 
 
 def _of_launch(launch: LaunchDelta) -> Judgement:
     ratio = launch.duration
     numbers = f"{change(ratio)} ({_durations(launch)})"
-    if not ratio.direction:
-        text = (
-            f"No difference beyond noise: the launch of B takes {numbers}, and ±{100 * ratio.noise:.1f} % "
-            "may be noise."
+    noise = f"{100 * ratio.noise:.1f} %"
+    if ratio.direction:
+        return Judgement(
+            _DIRECTION[ratio.direction],
+            "launch",
+            f"The launch of B takes {numbers}; up to {noise} may be noise.",
         )
-        return Judgement(Verdict.SAME, "launch", text)
-    verdict = Verdict.MORE if ratio.direction > 0 else Verdict.FEWER
-    return Judgement(
-        verdict, "launch", f"The launch of B takes {numbers}; up to {100 * ratio.noise:.1f} % may be noise."
-    )
+    text = f"{_NO_DIFFERENCE}: the launch of B takes {numbers}, and ±{noise} may be noise."
+    return Judgement(Verdict.SAME, "launch", text)
 
 
 def _durations(launch: LaunchDelta) -> str:
@@ -205,11 +210,6 @@ def _durations(launch: LaunchDelta) -> str:
 def _works(works: tuple[Work, Work]) -> str:
     a, b = works
     return f"{a.middle:,.0f} in A, {b.middle:,.0f} in B, {a.unit}"
-
-
-def _lower(sentence: str) -> str:
-    """A sentence behind a colon; B stays B."""
-    return sentence[:1].lower() + sentence[1:] if sentence.startswith(("No ", "Not ")) else sentence
 
 
 def _by_wave(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
@@ -244,15 +244,12 @@ def _of(ratio: Ratio, basis: str, kernel: KernelDelta) -> Judgement:
     per = "per hit, at equal executions" if basis == "hit" else "per wave"
     a, b = kernel.per_wave if ratio is kernel.a_wave else kernel.equal
     numbers = f"{count(round(a))} in A, {count(round(b))} in B, cycles a wave"
-    if not ratio.direction:
-        text = (
-            f"No difference beyond noise: {change(ratio)} {per} ({numbers}), and "
-            f"±{100 * ratio.noise:.1f} % may be noise."
-        )
-        return Judgement(Verdict.SAME, basis, text)
-    verdict = Verdict.MORE if ratio.direction > 0 else Verdict.FEWER
-    text = f"B takes {change(ratio)} {per} ({numbers}; ±{100 * ratio.noise:.1f} %)."
-    return Judgement(verdict, basis, text)
+    noise = f"±{100 * ratio.noise:.1f} %"
+    if ratio.direction:
+        text = f"B takes {change(ratio)} {per} ({numbers}; {noise})."
+        return Judgement(_DIRECTION[ratio.direction], basis, text)
+    text = f"{_NO_DIFFERENCE}: {change(ratio)} {per} ({numbers}), and {noise} may be noise."
+    return Judgement(Verdict.SAME, basis, text)
 
 
 def _amounts(kernel: KernelDelta) -> str:

@@ -149,7 +149,7 @@ def legacy_report(
         sum(one.stall for one in found),
         tuple((name, stall) for name, stall in classes.most_common() if stall),
         _by_source(found),
-        tuple(sorted(found, key=_most)),
+        tuple(sorted(found, key=lambda row: -row.stall)),
         tuple((name, sum(any(word in text for word in words) for text in texts)) for name, words in _MIX),
         target,
         occupancy,
@@ -178,22 +178,21 @@ def choose_launch(launches: Sequence[KernelResources], folder: str, kernel: str)
     return Launch(rows[0], warning)
 
 
-def _most(one: Instruction) -> int:
-    return -one.stall
-
-
 def _instructions(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[Instruction, ...]:
     names = {text: class_of(text) for text in set(code.text)}
     columns = zip(code.number.tolist(), code.stall.tolist(), code.latency.tolist(), strict=True)
     return tuple(
-        Instruction(row, code.text[row], names[code.text[row]], stall, total, _source(code, sources, row))
+        Instruction(
+            row,
+            code.text[row],
+            names[code.text[row]],
+            stall,
+            total,
+            " -> ".join(f"{sources[file].path}:{line}" for file, line in code.chain(row)) or UNKNOWN,
+        )
         for row, (number, stall, total) in enumerate(columns)
         if number > 0
     )
-
-
-def _source(code: CodeTable, sources: Sequence[SourceFile], row: int) -> str:
-    return " -> ".join(f"{sources[file].path}:{line}" for file, line in code.chain(row)) or UNKNOWN
 
 
 def _by_source(found: Sequence[Instruction]) -> tuple[SourceLine, ...]:
@@ -213,7 +212,7 @@ def _line(source: str, part: Sequence[Instruction]) -> SourceLine:
         sum(one.stall for one in part),
         sum(one.total for one in part),
         max(classes, key=lambda name: classes[name], default=""),
-        tuple(sorted(stalled, key=_most)),
+        tuple(sorted(stalled, key=lambda row: -row.stall)),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.model.columns import Columns
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.modes import ReferenceRule
@@ -39,27 +40,6 @@ class Residencies:
 
     def __len__(self) -> int:
         return len(self.begin)
-
-
-@dataclass(frozen=True, eq=False)
-class Steps:
-    """A step function: `waves[i]` from `time[i]` until the next time, 0 before the first."""
-
-    time: np.ndarray  # int64, cycles
-    waves: np.ndarray  # int32
-
-    def __len__(self) -> int:
-        return len(self.time)
-
-    @property
-    def area(self) -> int:
-        """Wave-cycles between the first and the last time."""
-        return int((np.diff(self.time) * self.waves[:-1]).sum())
-
-    def at(self, time: int) -> int:
-        """How many waves there are at a time."""
-        row = int(np.searchsorted(self.time, time, side="right")) - 1
-        return int(self.waves[row]) if row >= 0 else 0
 
 
 def residencies(
@@ -101,7 +81,7 @@ def residencies(
 
 def steps(
     events: WaveEvents, by: str | None = None, rule: ReferenceRule = ReferenceRule.OURS
-) -> dict[int, Steps]:
+) -> dict[int, StepCurve]:
     """Return how many waves are resident, by shader engine ("se"), by kernel id ("kernel") or in all (-1).
 
     Ours counts residencies and has one point a time.  The reference viewer adds and subtracts one at every
@@ -114,7 +94,7 @@ def steps(
     return resident(lives, _group(getattr(lives, by) if by else None, len(lives)))
 
 
-def resident(lives: Residencies, group: np.ndarray) -> dict[int, Steps]:
+def resident(lives: Residencies, group: np.ndarray) -> dict[int, StepCurve]:
     """Return how many of these waves are resident in each group; `group` int64 names the group of each."""
     time = np.concatenate([lives.begin, lives.end])
     is_start = np.repeat([True, False], len(lives))
@@ -134,7 +114,9 @@ def _group(column: np.ndarray | None, n: int) -> np.ndarray:
     return np.full(n, -1, dtype=np.int64) if column is None else column.astype(np.int64)
 
 
-def _running(group: np.ndarray, time: np.ndarray, is_start: np.ndarray, has_zero: bool) -> dict[int, Steps]:
+def _running(
+    group: np.ndarray, time: np.ndarray, is_start: np.ndarray, has_zero: bool
+) -> dict[int, StepCurve]:
     order = np.lexsort((is_start, time))
     curves = {}
     for name in np.unique(group).tolist():
@@ -142,13 +124,13 @@ def _running(group: np.ndarray, time: np.ndarray, is_start: np.ndarray, has_zero
         moment, waves = time[own], np.cumsum(np.where(is_start[own], 1, -1))
         if has_zero:
             moment, waves = np.append(moment[0] - 1, moment), np.append(0, waves)
-        curves[name] = Steps(moment.astype(np.int64), waves.astype(np.int32))
+        curves[name] = StepCurve(moment, waves.astype(np.int32))
     return curves
 
 
-def _one_point_a_time(curve: Steps) -> Steps:
+def _one_point_a_time(curve: StepCurve) -> StepCurve:
     keep = np.append(curve.time[1:] != curve.time[:-1], True)[: len(curve)]
-    return Steps(curve.time[keep], curve.waves[keep])
+    return StepCurve(curve.time[keep], curve.value[keep])
 
 
 def latest(

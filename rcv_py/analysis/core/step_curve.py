@@ -57,6 +57,11 @@ class StepCurve:
         row = self.row_at(time)
         return self.value[row].item() if row >= 0 else None
 
+    @property
+    def area(self) -> int:
+        """Value times cycles between the first and the last time, of a curve of whole numbers."""
+        return int((np.diff(self.time) * self.value[:-1]).sum())
+
     def rows_in(self, window: TimeWindow) -> slice:
         """The rows whose time lies in the window."""
         first, stop = self.time.searchsorted(np.array([window.begin, window.end]), "left").tolist()
@@ -164,11 +169,7 @@ def _pyramid(value: np.ndarray, reduce: np.ufunc) -> list[np.ndarray]:
 
 
 def _in_ranges(
-    levels: list[np.ndarray],
-    begin: np.ndarray,
-    stop: np.ndarray,
-    reduce: Callable[..., Any],
-    nothing: float,
+    levels: list[np.ndarray], begin: np.ndarray, stop: np.ndarray, reduce: Callable[..., Any], nothing: float
 ) -> np.ndarray:
     """Reduce rows [begin, stop) of each range: what is left over of whole blocks level by level."""
     found = np.full(len(begin), nothing)

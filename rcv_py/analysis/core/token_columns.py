@@ -95,6 +95,15 @@ def pieces(batches: Iterable[WaveBatch], rows: Collection[int] | None = None) ->
             yield of_waves([batch.waves[i] for i in keep])
 
 
+def waves_by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
+    """Return the waves of each shader engine, each once, so that memory is needed for one at a time."""
+    found: dict[int, dict[int, Wave]] = {}
+    for batch in batches:
+        for wave in batch.waves:
+            found.setdefault(wave.id.se, {}).setdefault(wave.row, wave)
+    return [list(found[se].values()) for se in sorted(found)]
+
+
 def batch_of(waves: Iterable[Wave], missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
     """Return a batch of these waves."""
     one = of_waves(waves)

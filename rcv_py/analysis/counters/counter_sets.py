@@ -39,37 +39,35 @@ def _total(name: str) -> str:
     return f"sum[{name}, {_PLACES}]"
 
 
-def _share(name: str, factor: int, tip: str) -> BuiltIn:
-    return BuiltIn(f"{name}_util", f"{factor} * {_total(f'ACTIVE_INST_{name}')} / _capacity", "%", tip)
-
-
 def _ratio(name: str, part: str, whole: str, tip: str) -> BuiltIn:
     return BuiltIn(name, f"100 * {_total(part)} / max({_total(whole)}, 1)", "%", tip)
 
 
-_RATES = (
+def _rate(name: str, counted: str, tip: str) -> BuiltIn:
+    return BuiltIn(f"{name}_per_cycle", f"{_total(counted)} / INTERVAL", "instructions a cycle", tip)
+
+
+def _waiting(prefix: str) -> tuple[BuiltIn, ...]:
+    every, issue = f"{prefix}WAIT_ANY", f"{prefix}WAIT_INST_ANY"
+    cycles = f"{prefix}WAVE_CYCLES"
+    return (
+        _ratio("WAIT_share", every, cycles, "Of the time of waves, what they waited for anything."),
+        _ratio("ISSUE_WAIT_share", issue, cycles, "Of the time of waves, what they waited to issue."),
+    )
+
+
+def _conflicts(prefix: str) -> BuiltIn:
+    lost, active = f"{prefix}LDS_BANK_CONFLICT", f"{prefix}LDS_IDX_ACTIVE"
+    return _ratio("LDS_conflict", lost, active, "Of the cycles of LDS, those lost to bank conflicts.")
+
+
+_L2_TIP = "Requests that the L2 cache answered itself."
+_ISSUED = (
     ("MISC", 100, "Issue of waits, barriers, messages and branches."),
     ("FLAT", 200, "Issue of FLAT instructions."),
     ("SCA", 100, "Issue of scalar instructions."),
     ("LDS", 200, "Issue of LDS instructions."),
     ("VMEM", 200, "Issue of vector memory instructions."),
-)
-_VECTOR = (
-    BuiltIn("_valu", f"{_total('ACTIVE_INST_VALU')} / _capacity"),
-    BuiltIn("_mfma", f"{_total('VALU_MFMA_BUSY_CYCLES')} / 4 / _capacity"),
-    BuiltIn(
-        "VALU_util", "100 * _valu", "%", "Issue of vector arithmetic; up to 200 where two issue at once."
-    ),
-    BuiltIn("MFMA_util", "100 * _mfma", "%", "The matrix unit was busy."),
-)
-_FLOPS = tuple(
-    BuiltIn(
-        f"{kind}_TFLOPS",
-        f"512e-12 * {_total(f'INSTS_VALU_MFMA_MOPS_{kind}')} * SHADER_HZ / INTERVAL",
-        "TFLOP/s",
-        f"Matrix operations of type {kind} a second, on all recorded compute units together.",
-    )
-    for kind in _MATRIX_TYPES
 )
 _GPU = ("LDS_util", "VMEM_util", "FLAT_util")
 _ALU = (  # what is needed, and how busy the vector units are: matrix and other issue may overlap
@@ -84,43 +82,36 @@ _NEEDS = {f"{name}_util": f"ACTIVE_INST_{name}" for name in ("LDS", "VMEM", "FLA
 _GFX9 = (
     BuiltIn("_capacity", "max(sum[max[BUSY_CU_CYCLES, axis=TIME]], 1)"),
     BuiltIn("CU_busy", f"100 * {_total('BUSY_CU_CYCLES')} / _capacity", "%", "Compute units had waves."),
-    *(_share(*rate) for rate in _RATES),
-    *_VECTOR,
-    *_FLOPS,
-    _ratio("WAIT_share", "WAIT_ANY", "WAVE_CYCLES", "Of the time of waves, what they waited for anything."),
-    _ratio(
-        "ISSUE_WAIT_share", "WAIT_INST_ANY", "WAVE_CYCLES", "Of the time of waves, what they waited to issue."
+    *(
+        BuiltIn(f"{name}_util", f"{factor} * {_total(f'ACTIVE_INST_{name}')} / _capacity", "%", tip)
+        for name, factor, tip in _ISSUED
     ),
-    _ratio(
-        "LDS_conflict",
-        "LDS_BANK_CONFLICT",
-        "LDS_IDX_ACTIVE",
-        "Of the cycles of LDS, those lost to bank conflicts.",
+    BuiltIn("_valu", f"{_total('ACTIVE_INST_VALU')} / _capacity"),
+    BuiltIn("_mfma", f"{_total('VALU_MFMA_BUSY_CYCLES')} / 4 / _capacity"),
+    BuiltIn(
+        "VALU_util", "100 * _valu", "%", "Issue of vector arithmetic; up to 200 where two issue at once."
     ),
-)
-_GFX9_SPM = (
-    _ratio("L2_hit", "TCC_HIT", "(TCC_HIT + TCC_MISS)", "Requests that the L2 cache answered itself."),
+    BuiltIn("MFMA_util", "100 * _mfma", "%", "The matrix unit was busy."),
+    *(
+        BuiltIn(
+            f"{kind}_TFLOPS",
+            f"512e-12 * {_total(f'INSTS_VALU_MFMA_MOPS_{kind}')} * SHADER_HZ / INTERVAL",
+            "TFLOP/s",
+            f"Matrix operations of type {kind} a second, on all recorded compute units together.",
+        )
+        for kind in _MATRIX_TYPES
+    ),
+    *_waiting(""),
+    _conflicts(""),
+    _ratio("L2_hit", "TCC_HIT", "(TCC_HIT + TCC_MISS)", _L2_TIP),
     _ratio(
         "L1_miss", "TCP_TCC_READ_REQ", "TCP_TOTAL_CACHE_ACCESSES", "Accesses of L1 that asked L2 to read."
     ),
 )
 _RDNA = (
-    _ratio(
-        "WAIT_share", "SQ_WAIT_ANY", "SQ_WAVE_CYCLES", "Of the time of waves, what they waited for anything."
-    ),
-    _ratio(
-        "ISSUE_WAIT_share",
-        "SQ_WAIT_INST_ANY",
-        "SQ_WAVE_CYCLES",
-        "Of the time of waves, what they waited to issue.",
-    ),
-    _ratio(
-        "LDS_conflict",
-        "SQC_LDS_BANK_CONFLICT",
-        "SQC_LDS_IDX_ACTIVE",
-        "Of the cycles of LDS, those lost to bank conflicts.",
-    ),
-    _ratio("L2_hit", "GL2C_HIT", "(GL2C_HIT + GL2C_MISS)", "Requests that the L2 cache answered itself."),
+    *_waiting("SQ_"),
+    _conflicts("SQC_"),
+    _ratio("L2_hit", "GL2C_HIT", "(GL2C_HIT + GL2C_MISS)", _L2_TIP),
     _ratio("GPU_busy", "GRBM_GUI_ACTIVE", "GRBM_COUNT", "The device had work."),
     BuiltIn(
         "Waves_resident",
@@ -128,36 +119,13 @@ _RDNA = (
         "waves",
         "Waves resident at a time, while there were any.",
     ),
-    BuiltIn(
-        "VALU_per_cycle",
-        f"{_total('SQ_INSTS_VALU')} / INTERVAL",
-        "instructions a cycle",
-        "Vector arithmetic of all recorded engines.",
-    ),
-)
-_GFX10 = (
-    *_RDNA,
-    BuiltIn(
-        "SALU_per_cycle",
-        f"{_total('SQ_INSTS_SALU')} / INTERVAL",
-        "instructions a cycle",
-        "Scalar arithmetic of all recorded engines.",
-    ),
-    BuiltIn(
-        "LDS_per_cycle",
-        f"{_total('SQ_INSTS_LDS')} / INTERVAL",
-        "instructions a cycle",
-        "LDS instructions of all recorded engines.",
-    ),
+    _rate("VALU", "SQ_INSTS_VALU", "Vector arithmetic of all recorded engines."),
+    _rate("SALU", "SQ_INSTS_SALU", "Scalar arithmetic of all recorded engines."),
+    _rate("LDS", "SQ_INSTS_LDS", "LDS instructions of all recorded engines."),
 )
 _GFX11 = (
-    *_GFX10,
-    BuiltIn(
-        "VMEM_per_cycle",
-        f"{_total('(SQ_INSTS_TEX_LOAD + SQ_INSTS_TEX_STORE)')} / INTERVAL",
-        "instructions a cycle",
-        "Vector memory of all recorded engines.",
-    ),
+    *_RDNA,
+    _rate("VMEM", "(SQ_INSTS_TEX_LOAD + SQ_INSTS_TEX_STORE)", "Vector memory of all recorded engines."),
 )
 _GFX12 = (
     *_GFX11,
@@ -174,7 +142,7 @@ _GFX12 = (
         "Requests for instructions that the cache could not answer.",
     ),
 )
-SETS = {9: (*_GFX9, *_GFX9_SPM), 10: _GFX10, 11: _GFX11, 12: _GFX12}
+SETS = {9: _GFX9, 10: _RDNA, 11: _GFX11, 12: _GFX12}
 
 
 def built_in_text(gfxip: int, recorded: Container[str] | None = None) -> str:

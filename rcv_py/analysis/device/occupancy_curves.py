@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Residencies, Steps, residencies, resident
+from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.model.device import Dispatch, WaveEvents
 from rcv_py.model.trace import Trace
 
@@ -16,18 +17,10 @@ GROUPS = ("all", "se", "cu", "simd")
 SIMDS = 4  # of a compute unit of gfx9, and of a workgroup processor later
 # Waves a SIMD can hold, by the beginning of the target's name; the longest that fits counts.
 SLOTS_OF_SIMD = {
-    "gfx900": 10,
-    "gfx902": 10,
-    "gfx904": 10,
-    "gfx906": 10,
-    "gfx908": 10,
-    "gfx90a": 8,
-    "gfx94": 8,
-    "gfx950": 8,
+    **dict.fromkeys(("gfx900", "gfx902", "gfx904", "gfx906", "gfx908"), 10),
+    **dict.fromkeys(("gfx90a", "gfx94", "gfx950"), 8),
+    **dict.fromkeys(("gfx103", "gfx11", "gfx120"), 16),
     "gfx101": 20,
-    "gfx103": 16,
-    "gfx11": 16,
-    "gfx120": 16,
 }
 FULL = 0.9  # of the peak: from here on the launch counts as done
 
@@ -37,7 +30,7 @@ class OccupancyCurve:
     """Waves resident at a place over time."""
 
     name: str
-    steps: Steps
+    steps: StepCurve
     units: int  # compute units on which any wave was seen
     slots: int  # waves those units can hold; 0 if not known
 
@@ -56,7 +49,7 @@ class OccupancyNumbers:
     drain: int  # cycles from the last moment with nine tenths of the peak to the end
 
 
-def occupancy_numbers(steps: Steps) -> OccupancyNumbers:
+def occupancy_numbers(steps: StepCurve) -> OccupancyNumbers:
     """Return mean, peak, tail, ramp and drain; all 0 for a curve without duration.
 
     The mean is area through duration.  In the tail at most half of the peak is resident for the rest of the
@@ -65,14 +58,14 @@ def occupancy_numbers(steps: Steps) -> OccupancyNumbers:
     if not len(steps):
         return OccupancyNumbers(0, 0, 0, 0.0, 0, 0.0, 0, 0)
     begin, end = int(steps.time[0]), int(steps.time[-1])
-    peak, width = int(steps.waves.max()), max(1, end - begin)
-    full = np.flatnonzero(steps.waves >= FULL * peak)
+    peak, width = int(steps.value.max()), max(1, end - begin)
+    full = np.flatnonzero(steps.value >= FULL * peak)
     ramp = int(steps.time[full[0]]) - begin
-    tail, drain = (end - _over(steps, rows) for rows in (np.flatnonzero(2 * steps.waves > peak), full))
+    tail, drain = (end - _over(steps, rows) for rows in (np.flatnonzero(2 * steps.value > peak), full))
     return OccupancyNumbers(begin, end, steps.area, steps.area / width, peak, tail / width, ramp, drain)
 
 
-def _over(steps: Steps, rows: np.ndarray) -> int:
+def _over(steps: StepCurve, rows: np.ndarray) -> int:
     """The time at which the last of these rows ends; the curve's end if there are none."""
     last = int(rows[-1]) + 1 if len(rows) else len(steps) - 1
     return int(steps.time[min(last, len(steps) - 1)])
@@ -136,7 +129,7 @@ class KernelCurve:
 
     name: str  # symbol as the capture has it; "" if it names none of the ids
     ids: tuple[int, ...]  # kernel ids that had waves
-    steps: Steps
+    steps: StepCurve
     waves: int  # lives of a wave in a slot
     launches: int  # dispatch records; 0 if the capture keeps none
     is_whole: bool  # whether every wave was seen to begin and to end

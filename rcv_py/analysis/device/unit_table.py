@@ -113,47 +113,35 @@ def _waves(trace: Trace) -> UnitTable | None:
         return None
     traced = _traced(trace, units.se, units.sa, units.cu)
     origin = int(units.begin.min())
-    array = (UnitColumn("sa", "SA", units.sa, "Shader array."),) if units.sa.any() else ()
-    return UnitTable(
-        (
-            UnitColumn("se", "SE", units.se, "Shader engine."),
-            *array,
-            UnitColumn("cu", "CU", units.cu, "Compute unit."),
-            UnitColumn("waves", "waves", units.waves, "Waves that lived on the unit while the trace ran."),
-            UnitColumn("traced", "traced", traced, "Of them, waves whose instructions were recorded."),
-            UnitColumn(
-                "mean", "mean waves", units.mean, "Resident waves weighted by time, over the duration of all."
-            ),
-            UnitColumn("peak", "peak", units.peak, "Most waves resident on the unit at a time."),
-            UnitColumn("cycles", "wave-cycles", units.cycles, "Sum of the lives of the unit's waves."),
-            UnitColumn(
-                "begin", "first start", units.begin - origin, "Cycles after the first start on any unit."
-            ),
-            UnitColumn("end", "last end", units.end - origin, "Cycles after the first start on any unit."),
-        )
-    )
+    array = [("sa", "SA", units.sa, "Shader array.")] if units.sa.any() else []
+    after = "Cycles after the first start on any unit."
+    columns = [
+        ("se", "SE", units.se, "Shader engine."),
+        *array,
+        ("cu", "CU", units.cu, "Compute unit."),
+        ("waves", "waves", units.waves, "Waves that lived on the unit while the trace ran."),
+        ("traced", "traced", traced, "Of them, waves whose instructions were recorded."),
+        ("mean", "mean waves", units.mean, "Resident waves weighted by time, over the duration of all."),
+        ("peak", "peak", units.peak, "Most waves resident on the unit at a time."),
+        ("cycles", "wave-cycles", units.cycles, "Sum of the lives of the unit's waves."),
+        ("begin", "first start", units.begin - origin, after),
+        ("end", "last end", units.end - origin, after),
+    ]
+    return UnitTable(tuple(UnitColumn(*column) for column in columns))
 
 
 def _counters(counted: CounterShares) -> UnitTable:
-    places = (
+    columns = [
         UnitColumn("se", "SE", counted.se, "Shader engine."),
         UnitColumn("cu", "CU", counted.cu, "Compute unit."),
-    )
-    shares = (
-        UnitColumn(
-            f"share_{pipe}",
-            f"{pipe} %",
-            counted.share(pipe),
-            f"Busy share of {pipe}, of the unit's busy time.",
-            True,
-        )
-        for pipe in counted.utilized
-    )
-    sums = (
-        UnitColumn(f"sum_{name}", name, counted.total[:, at], f"Sum of {name} over all samples.")
-        for at, name in enumerate(counted.names)
-    )
-    return UnitTable((*places, *shares, *sums))
+    ]
+    for pipe in counted.utilized:
+        meaning = f"Busy share of {pipe}, of the unit's busy time."
+        columns.append(UnitColumn(f"share_{pipe}", f"{pipe} %", counted.share(pipe), meaning, True))
+    for at, name in enumerate(counted.names):
+        meaning = f"Sum of {name} over all samples."
+        columns.append(UnitColumn(f"sum_{name}", name, counted.total[:, at], meaning))
+    return UnitTable(tuple(columns))
 
 
 def _joined(waves: UnitTable, counters: UnitTable) -> UnitTable:

@@ -108,24 +108,14 @@ def _unit_of_kind(gfxip: int, separate_lds: bool) -> np.ndarray:
 
 def _with_siblings(spans: _Spans, waves: Sequence[Wave], trace: Trace) -> _Spans:
     places = {(wave.id.se, cu) for wave in waves for cu in (wave.cu, UNKNOWN_CU)}
-    for other in trace.other_simd:
-        if (other.se, other.cu) not in places:
-            continue
-        n = len(other.time)
-        none = np.full(n, -1)
-        unit = np.full(n, UNITS.index("VMEM"))
-        simd = np.full(n, max(other.simd, 0))
-        more = _Spans(
-            unit=unit,
-            simd=simd,
-            start=other.time,
-            end=other.time + other.duration,
-            kind=other.kind,
-            wave=none,
-            token=none,
-        )
-        spans = joined([spans, more])
-    return spans
+    others = [other for other in trace.other_simd if (other.se, other.cu) in places]
+    parts = [spans]
+    for other in others:
+        none = np.full(len(other.time), -1)
+        unit, simd = np.full_like(none, UNITS.index("VMEM")), np.full_like(none, max(other.simd, 0))
+        end = other.time + other.duration
+        parts.append(_Spans(unit, simd, other.time, end, other.kind, none, none))
+    return joined(parts)
 
 
 def _tracks(spans: _Spans) -> tuple[Track, ...]:

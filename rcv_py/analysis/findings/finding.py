@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.analysis.findings.bound_class import BoundClass
 from rcv_py.analysis.waves.populations import WaveChoice
+from rcv_py.base.markdown import md_code, md_text
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
 
@@ -43,40 +45,35 @@ class Evidence:
     @property
     def place(self) -> str:
         """Where, in a few words: `instruction 62 file.py:186`, a wave, or a range of cycles."""
-        if self.kind == "line":
-            return f"instruction {self.line}{self._beside}"
-        if self.kind == "window":
-            return f"cycles {count(self.begin)} to {count(self.end)}"
-        if self.kind == "source":
-            return self.text
-        if self.kind == "wave":
-            return f"{self.wave}"
-        line = f" instruction {self.line}{self._beside}" if self.line >= 0 else ""
-        return f"{self.wave}{line} at {count(self.begin)} to {count(self.end)}"
-
-    @property
-    def _beside(self) -> str:
-        return f" {self.beside}" if self.beside else ""
+        beside = f" {self.beside}" if self.beside else ""
+        line = f"instruction {self.line}{beside}" if self.line >= 0 else ""
+        places = {
+            "line": line,
+            "wave": f"{self.wave}",
+            "window": f"cycles {count(self.begin)} to {count(self.end)}",
+            "source": self.text,
+        }
+        token = " ".join(filter(None, (str(self.wave), line)))
+        return places.get(self.kind, f"{token} at {count(self.begin)} to {count(self.end)}")
 
     def __str__(self) -> str:
         return self.place if self.kind == "source" or not self.text else f"{self.place}: {self.text}"
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; what the kind does not use is left out."""
-        found: dict[str, Any] = {"kind": self.kind, "text": self.text}
-        if self.line >= 0:
-            found["line"] = self.line
-        if self.beside:
-            found["place"] = self.beside
-        if self.wave is not None:
-            found["wave"] = str(self.wave)
-        if self.kind == "token":
-            found["token"] = self.token
-        if self.kind in ("token", "window"):
-            found |= {"begin": self.begin, "end": self.end}
-        if self.source is not None:
-            found["source"] = {"file": self.source[0], "line": self.source[1]}
-        return found
+        is_token, has_times = self.kind == "token", self.kind in ("token", "window")
+        found = {
+            "kind": self.kind,
+            "text": self.text,
+            "line": self.line if self.line >= 0 else None,
+            "place": self.beside or None,
+            "wave": None if self.wave is None else str(self.wave),
+            "token": self.token if is_token else None,
+            "begin": self.begin if has_times else None,
+            "end": self.end if has_times else None,
+            "source": self.source and {"file": self.source[0], "line": self.source[1]},
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,34 +152,23 @@ class Findings:
     """All findings of a capture, ranked; what they are measured against, and how much was looked at."""
 
     numbers: tuple[KeyNumber, ...]
-    findings: tuple[Finding, ...]  # those with most to gain first; then the small ones, context and cautions
-    hidden: int  # how many of them are small
-    waves: int  # looked at
-    of: int  # traced waves
-    resident: int  # cycles in which a SIMD held a wave, summed over SIMDs
-    bubbles: int  # of these, cycles in which none of them issued and no unit of the SIMD worked
-    assumption: str
+    findings: tuple[Finding, ...] = ()  # those with most to gain first; then small ones, context and cautions
+    waves: int = 0  # looked at
+    of: int = 0  # traced waves
+    resident: int = 0  # cycles in which a SIMD held a wave, summed over SIMDs
+    no_issue: int = 0  # of these, cycles in which no wave of the SIMD issued
+    bubbles: int = 0  # of these, cycles in which no unit of the SIMD worked either
+    assumption: str = ""
     why: str = ""  # why there is nothing, or what is missing
     bound_class: BoundClass | None = None  # what limits the kernel; None if nothing can be concluded
     alarm: str = ""  # why nothing may be concluded from the capture, and what to do; "" if all is well
-    no_issue: int = 0  # of the resident cycles those in which no wave of the SIMD issued
     choice: WaveChoice | None = None  # whose costs are ranked, of those that were looked at
     unread: int = 0  # waves that were to be read and whose file is missing or damaged
 
-    @classmethod
-    def empty(cls, numbers: tuple[KeyNumber, ...], why: str, *, waves: int = 0, of: int = 0) -> Findings:
-        """Nothing was found in the waves looked at; `why` is the reason."""
-        return cls(
-            numbers=numbers,
-            findings=(),
-            hidden=0,
-            waves=waves,
-            of=of,
-            resident=0,
-            bubbles=0,
-            assumption="",
-            why=why,
-        )
+    @property
+    def hidden(self) -> int:
+        """How many findings are small."""
+        return len(self.small)
 
     @property
     def in_full(self) -> tuple[Finding, ...]:
@@ -205,7 +191,7 @@ class Findings:
         """What to read first: the alarm, what limits the kernel, or why there is nothing."""
         if self.alarm:
             return self.alarm
-        return self.bound_class.sentence if self.bound_class is not None else self.headline
+        return self.headline if self.bound_class is None else self.bound_class.sentence
 
     @property
     def headline(self) -> str:
@@ -239,3 +225,46 @@ class Findings:
     def selection(self) -> str:
         """Which waves are ranked, "" if it is all that were looked at."""
         return "" if self.choice is None or self.choice.rows is None else self.choice.text
+
+
+def markdown(name: str, found: Findings, shown: Sequence[Finding] | None = None) -> str:
+    """Return findings as a Markdown page: key numbers, then a section a finding."""
+    return "".join(f"{line}\n" for line in _page(name, found, found.in_full if shown is None else shown))
+
+
+def one_as_markdown(number: int, one: Finding) -> str:
+    """Return one finding as a Markdown section."""
+    return "".join(f"{line}\n" for line in _section(number, one))
+
+
+def _page(name: str, found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
+    yield f"# Triage of {md_text(name)}"
+    yield ""
+    if found.alarm or found.bound_class is not None:
+        yield from (f"**{md_text(found.sentence)}**", "")
+    for number in found.numbers:
+        yield f"- {md_text(number.name)}: **{md_text(number.text)}** {md_text(number.of)}".rstrip()
+    if found.partial:
+        yield f"- Partial: {md_text(found.partial)}"
+    if found.why and not found.alarm:
+        yield from ("", md_text(found.why))
+    for place, one in enumerate(shown, 1):
+        yield ""
+        yield from _section(place, one)
+    if found.small_text and not any(one.is_small for one in shown):
+        yield from ("", md_text(found.small_text))
+    if found.assumption:
+        yield from ("", f"*{md_text(found.assumption)}*")
+
+
+def _section(number: int, one: Finding) -> Iterator[str]:
+    yield f"## {number}. {md_text(one.title)}"
+    yield ""
+    for label, sentence in one.parts:
+        yield from (f"**{label}**: {md_text(sentence)}" if label else md_text(sentence), "")
+    for place in one.evidence:
+        yield f"- {md_text(place.place)}" + (
+            f": {md_code(place.text, in_table=False)}" if place.kind == "line" else f": {md_text(place.text)}"
+        )
+    if one.assumption:
+        yield from ("", f"*{md_text(one.assumption)}*")

@@ -94,8 +94,8 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
         )
         if text.is_work:  # its cycles are those in which the matrix unit worked
             share = exposure.matrix / exposure.resident if exposure.resident else 0.0
-            cost = {"cycles": exposure.matrix, "is_upper_bound": False, "exposed": 0}
-            finding = replace(finding, share=share, rank=CONTEXT, **cost)
+            finding = replace(finding, cycles=exposure.matrix, share=share, exposed=0)
+            finding = replace(finding, is_upper_bound=False, rank=CONTEXT)
         yield finding
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.core.median import median, nearest_to_median
-from rcv_py.analysis.core.occupancy import Steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY, class_of
 from rcv_py.analysis.findings.bounds import waiting_inside
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
@@ -22,7 +23,6 @@ from rcv_py.analysis.findings.finding import (
 )
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.remedies import remedy_fields
-from rcv_py.analysis.findings.situation import Situation
 from rcv_py.analysis.findings.waiting import situation
 from rcv_py.base.text import count, percent, plural
 
@@ -36,12 +36,10 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     """More waves a SIMD would cover some of the cycles in which nothing happens."""
     limits, whole = inputs.limits, inputs.exposure
     mean = limits.resident.mean
-    if not whole.nothing or not mean or (limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap):
-        return
-    if class_of(inputs).name in (MEMORY, COMPUTE):
-        return  # what more waves would ask for is at its roof
-    if limits.resident.peak > limits.waves:
-        return  # more were there than are said to fit: what limits them is not known
+    is_full = limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap
+    is_unknown = limits.resident.peak > limits.waves  # more were there than are said to fit
+    if not whole.nothing or not mean or is_full or is_unknown or class_of(inputs).name in (MEMORY, COMPUTE):
+        return  # of the last two classes: what more waves would ask for is at its roof
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     # Short of workgroups, slots stay empty that fit already; else the mean grows as what fits does.
     extra = limits.waves - mean if is_short else mean * (limits.goal / max(1, limits.waves) - 1)
@@ -56,9 +54,10 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     held = f"{count(limits.waves)} would fit"
     if not is_short and binding is not None:
         held = f"{binding.name.lower()} leave room for {count(limits.waves)}"
-    one = _launch_of(inputs, "grid-bound" if is_short else "resource-bound")
-    yield Finding(
-        name="low-occupancy",
+    yield _of_launch(
+        inputs,
+        "low-occupancy",
+        "grid-bound" if is_short else "resource-bound",
         title=title,
         cycles=cycles,
         is_upper_bound=False,
@@ -67,7 +66,6 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
         f"{held}, of {count(limits.cap)} that the device can hold. In "
         f"{percent(whole.nothing, whole.resident)} of the cycles with a wave nothing happens: none issues, "
         "and the matrix unit does not work.",
-        **remedy_fields("low-occupancy", one),
         evidence=_traced_time(inputs),
         assumption="An estimate: each further wave is taken to work as much as those that were there, in "
         "cycles in which nothing happens now. It may need the same unit, and fewer registers may cost "
@@ -76,9 +74,11 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-def _launch_of(inputs: FindingInputs, *flags: str) -> Situation:
-    """What remedies of the launch as a whole depend on."""
-    return situation(inputs, np.zeros(0, np.int64), inputs.claimed(np.zeros(0, np.int64)), flags)
+def _of_launch(inputs: FindingInputs, name: str, *flags: str, **words: Any) -> Finding:
+    """Return a finding of the launch as a whole, with its remedy; an upper bound unless words say else."""
+    nothing = np.zeros(0, np.int64)
+    one = situation(inputs, nothing, inputs.claimed(nothing), flags)
+    return Finding(name=name, **remedy_fields(name, one), **{"is_upper_bound": True, **words})
 
 
 def underfill(inputs: FindingInputs) -> Iterator[Finding]:
@@ -87,15 +87,14 @@ def underfill(inputs: FindingInputs) -> Iterator[Finding]:
     idle = shape.simds - shape.used
     if not idle:
         return
-    yield Finding(
-        name="grid-underfill",
+    yield _of_launch(
+        inputs,
+        "grid-underfill",
         title="Grid under-fills the device",
         cycles=idle * shape.duration,
-        is_upper_bound=True,
         share=shape.unused_share,
         sentence=f"{count(idle)} of {count(shape.simds)} SIMDs of the shader engines that were seen "
         f"({percent(idle, shape.simds)}) never hold a wave of the launch.",
-        **remedy_fields("grid-underfill", _launch_of(inputs)),
         evidence=_traced_time(inputs),
         assumption="At most: what the launch could last less if the work were spread over all SIMDs evenly "
         "and smaller workgroups cost nothing. The number of SIMDs is that of *_agent_info.csv.",
@@ -113,26 +112,25 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = max(0, numbers.ramp - area // max(1, numbers.peak))
     if not cycles:
         return
-    yield Finding(
-        name="ramp-up",
+    yield _of_launch(
+        inputs,
+        "ramp-up",
         title="Ramp-up",
         cycles=cycles,
-        is_upper_bound=True,
         share=cycles / max(1, span),
         sentence=f"It takes {count(numbers.ramp)} of {count(span)} cycles ({percent(numbers.ramp, span)} of "
         f"the kernel's duration) until nine tenths of the peak of {plural(numbers.peak, 'wave')} are "
         f"resident, {area / max(1, numbers.ramp):,.1f} in the mean.",
-        **remedy_fields("ramp-up", _launch_of(inputs)),
         evidence=(window_of(numbers.begin, end, "the ramp-up"),),
         assumption="At most: what would be saved if the work of the ramp-up ran at the peak.",
         unit=DEVICE_CYCLES,
     )
 
 
-def _wave_cycles(curve: Steps, begin: int, end: int) -> int:
+def _wave_cycles(curve: StepCurve, begin: int, end: int) -> int:
     """Cycles that waves were resident between two times, summed over waves."""
     time = np.clip(curve.time, begin, end)
-    return int((np.diff(time) * curve.waves[:-1]).sum())
+    return int((np.diff(time) * curve.value[:-1]).sum())
 
 
 def _traced_time(inputs: FindingInputs) -> tuple[Evidence, ...]:
@@ -158,16 +156,15 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
     evidence = [window_of(begin, numbers.end, "the tail")]
     if last >= 0:
         evidence.append(wave_of(inputs, last, "the traced wave that ends last"))
-    yield Finding(
-        name="grid-tail",
+    yield _of_launch(
+        inputs,
+        "grid-tail",
         title="Tail",
         cycles=cycles,
-        is_upper_bound=True,
         share=cycles / max(1, span),
         sentence=f"For the last {count(length)} of {count(span)} cycles ({percent(length, span)}) at most "
         f"half of the peak of {plural(numbers.peak, 'wave')} is resident, {area / max(1, length):,.1f} in "
         "the mean.",
-        **remedy_fields("grid-tail", _launch_of(inputs)),
         evidence=tuple(evidence),
         assumption="At most: what would be saved if the work of the tail ran at the peak. The trace sees "
         "the compute units of the traced shader engines only.",
@@ -191,16 +188,15 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = min(int(life[last]) - typical, inputs.trace.span.width)
     if cycles <= 0:
         return  # long ones came early: others filled the time after them
-    yield Finding(
-        name="uneven-waves",
+    yield _of_launch(
+        inputs,
+        "uneven-waves",
         title="Imbalance: some waves live much longer than most",
         cycles=cycles,
-        is_upper_bound=True,
         share=cycles / max(1, inputs.trace.span.width),
         sentence=f"The longest of {plural(len(order), 'traced wave')} lives {count(int(life[slowest]))} "
         f"cycles, {life[slowest] / max(1, typical):.1f} times the median of {count(typical)}; the one that "
         f"ends last {count(int(life[last]))}.",
-        **remedy_fields("uneven-waves", _launch_of(inputs)),
         evidence=(
             wave_of(inputs, slowest, "the slowest"),
             wave_of(inputs, middle, "nearest to the median"),
@@ -228,18 +224,17 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     begin = int(phases.begin[worst, 0])
     head = int(table.head[phases.loop])
     bound = waiting_inside(inputs.batches, inputs.work, phases.wave, phases.begin[:, 0], phases.begin[:, 1])
-    yield Finding(
-        name="long-prologue",
+    yield _of_launch(
+        inputs,
+        "long-prologue",
         title="Long prologue",
         cycles=bound.cycles,
-        is_upper_bound=True,
         share=bound.share,
         exposed=bound.exposed,
         attributed=max(0, before - int(phases.busy[:, 0].sum())),
         sentence=f"{percent(before, whole)} of the time of the waves passes in front of the loop at "
         f"instruction {head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles "
         "of the prologue are stalls.",
-        **remedy_fields("long-prologue", _launch_of(inputs)),
         evidence=(
             line_of(inputs, head, "head of the loop"),
             wave_of(inputs, int(phases.wave[worst]), "the longest prologue"),
@@ -250,21 +245,17 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-def _ceiling_remedy(inputs: FindingInputs, busy: float) -> str:
-    """What wins more: cheaper matrix instructions, or that waves wait less."""
-    nothing, resident = inputs.exposure.nothing, max(1, inputs.exposure.resident)
-    idle = f"nothing happens in {percent(nothing, resident)} of the cycles with a wave"
-    if busy < nothing / resident:
-        return f"Work on the findings above first: {idle}, more than the matrix pipes work."
-    return f"Lower precision or fewer operations can win more than removing waits: {idle}."
-
-
 def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
     """What matrix work alone would take: nothing done about waits can win more."""
     use = inputs.matrix
     if not use.executions or not use.resident:
         return
     factor = use.resident / max(1, use.busy)
+    nothing, resident = inputs.exposure.nothing, max(1, inputs.exposure.resident)
+    idle = f"nothing happens in {percent(nothing, resident)} of the cycles with a wave"
+    remedy = f"Lower precision or fewer operations can win more than removing waits: {idle}."
+    if use.share < nothing / resident:
+        remedy = f"Work on the findings above first: {idle}, more than the matrix pipes work."
     code = inputs.trace.code
     lines = np.flatnonzero((code.kind == 13) & (code.hits > 0))
     lines = lines[np.argsort(-code.hits[lines], kind="stable")][:2]
@@ -277,7 +268,7 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
         sentence=f"{count(use.executions)} MFMA or WMMA instructions keep the matrix pipes busy for "
         f"{count(use.busy)} of {count(use.resident)} cycles with a wave "
         f"({percent(use.busy, use.resident)}).",
-        remedy=_ceiling_remedy(inputs, use.share),
+        remedy=remedy,
         evidence=tuple(line_of(inputs, int(line)) for line in lines),
         assumption=f"At most: nothing but matrix instructions, without a gap. {use.assumption}",
         rank=CONTEXT,

@@ -52,8 +52,6 @@ class Situation:
         """The text of an instruction, "" for none."""
         return self.inputs.trace.code.text[row].strip() if row >= 0 else ""
 
-    # -- how often ----------------------------------------------------------------------------------------
-
     @cached_property
     def is_repeated(self) -> bool:
         """Whether the waves run the instruction more than once."""
@@ -64,8 +62,6 @@ class Situation:
     def is_cold(self) -> bool:
         """Whether most of the stall is that of the first execution in each wave."""
         return bool(len(self.claimed)) and self.inputs.first_share(self.claimed.line) >= COLD
-
-    # -- order of instructions ------------------------------------------------------------------------------
 
     @cached_property
     def room_before(self) -> int:
@@ -113,8 +109,6 @@ class Situation:
         uses = self.inputs.uses
         return tuple(sorted({*uses.line[uses.wait == self.top].tolist(), *self.producers}))
 
-    # -- widths ---------------------------------------------------------------------------------------------
-
     @cached_property
     def accesses(self) -> np.ndarray:
         """Code rows of the finding's own memory instructions: those to blame, else those that stalled."""
@@ -129,8 +123,6 @@ class Situation:
         """Bytes a lane that most of these executions move, 0 if there are none."""
         found = self.inputs.widths.by_width(self.accesses)
         return found[0][0] if found else 0
-
-    # -- room for more --------------------------------------------------------------------------------------
 
     @cached_property
     def free_vectors(self) -> int:
@@ -152,8 +144,6 @@ class Situation:
             bits |= registers(self.text(row)).writes
         return bits.bit_count()
 
-    # -- scalar memory --------------------------------------------------------------------------------------
-
     @cached_property
     def base_writer(self) -> int:
         """The last instruction that writes the base of the scalar load to blame, -1 if it is the launch's."""
@@ -169,8 +159,6 @@ class Situation:
         code, base = self.inputs.trace.code, registers(self.text(self.producer)).reads
         loads = (text for text, hits in zip(code.text, code.hits.tolist(), strict=True) if hits)
         return sum(is_scalar(text) and registers(text).reads == base for text in loads)
-
-    # -- numbers in texts -----------------------------------------------------------------------------------
 
     def __getitem__(self, name: str) -> str:
         """A word of a remedy's text, such as `{room}`."""

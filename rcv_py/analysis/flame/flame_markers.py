@@ -14,7 +14,7 @@ instruction on the scopes that were open when it began, with its source places i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,29 +33,18 @@ from rcv_py.analysis.flame.flame import (
     source_stacks,
 )
 from rcv_py.model.code import CodeTable
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import WaveBatch
 
 DEEPEST = 64  # scopes inside more others than that are left out: only damaged data has them
 
-Place = tuple[int, int, int]  # shader engine, compute unit, SIMD
 
-
-def coarse_markers(spans: MarkerSpans, rule: ReferenceRule = ReferenceRule.OURS) -> FlameTree:
+def coarse_markers(spans: MarkerSpans) -> FlameTree:
     """Return the tree of scopes of all waves; a frame's executions are how often it was entered.
 
-    What a frame costs itself is the life of its scopes without the scopes inside.  By the reference viewer's
-    rule a frame's total is the life of its own scopes alone, at least 1 each and 1 while open; what is inside
-    may then be wider than the frame.
+    What a frame costs itself is the life of its scopes without the scopes inside.
     """
     nest = _nest(spans)
     life = (spans.end - spans.begin)[nest.row]
-    if rule is ReferenceRule.REFERENCE:
-        life = np.where(spans.is_open[nest.row], 1, np.maximum(life, 1))
-        tree = fold(_stacks_of(nest, nest.node, life, spans.begin[nest.row]), spans.names)
-        inside = np.zeros_like(tree.own)
-        np.add.at(inside, tree.parent[tree.parent >= 0], tree.own[tree.parent >= 0])
-        return replace(tree, total=tree.own, own=np.maximum(tree.own - inside, 0))
     within = np.zeros(len(life), dtype=np.int64)
     np.add.at(within, nest.parent[nest.parent >= 0], life[nest.parent >= 0])
     own = np.maximum(life - within, 0)
@@ -71,21 +60,18 @@ def marked_code(
     *,
     show_idle: bool = True,
     hidden: np.ndarray | None = None,
-    rule: ReferenceRule = ReferenceRule.OURS,
-    place: Place | None = None,
 ) -> FlameTree:
     """Return the tree of scopes with source places and instructions on them.
 
     An instruction counts in the scopes that are open when it starts, with its cycles and the idle before
     it if that is shown; outside of all scopes it is below `NO_SCOPE`.  `hidden` (int64, one a code row) is
-    shared out by cycles.  The reference viewer counts each instruction with at least one cycle, rounds what
-    is hidden instruction by instruction, keeps one stack a wave slot, and looks only at one `place`.
+    shared out by cycles.
     """
-    nest, how = _nest(spans), _How(show_idle, hidden, rule, place)
-    steps = _steps(spans, nest, rule)
-    pair, own, order = _merged([_pairs(piece, steps, code, how) for piece in pieces(batches)])
+    nest = _nest(spans)
+    steps = _steps(spans, nest)
+    pair, own, order = _merged([_pairs(piece, steps, len(code), show_idle) for piece in pieces(batches)])
     node, line = pair // max(len(code), 1) - 1, pair % max(len(code), 1)
-    if rule is ReferenceRule.OURS and hidden is not None:
+    if hidden is not None:
         own[:, Metric.NONHIDDEN.value] = _left_over(own[:, Metric.TOTAL.value], line, hidden)
     every = np.ones((len(code), METRICS), dtype=np.int64)
     tails = source_stacks(code, every) if len(code.chain_file) else kernel_stacks(code, every)
@@ -177,12 +163,11 @@ def _stacks_of(nest: _Nest, node: np.ndarray, cost: np.ndarray, order: np.ndarra
 
 @dataclass(frozen=True, eq=False)
 class _Steps:
-    """The innermost open scope as a function of time, for each wave (or slot, in the reference viewer)."""
+    """The innermost open scope as a function of time, for each wave."""
 
     owner: np.ndarray  # int64, sorted: whose time
     time: np.ndarray  # int64, sorted for each owner
     node: np.ndarray  # int64, node that is innermost from then on; -1: none
-    rule: ReferenceRule
 
     def at(self, owner: np.ndarray, time: np.ndarray) -> np.ndarray:
         """Return the node that is innermost at a time of an owner; -1 if there is none."""
@@ -202,13 +187,10 @@ class _Steps:
         return np.where(found, self.node[np.maximum(at, 0)], -1)
 
 
-def _steps(spans: MarkerSpans, nest: _Nest, rule: ReferenceRule) -> _Steps:
+def _steps(spans: MarkerSpans, nest: _Nest) -> _Steps:
     lasting = np.flatnonzero(spans.end[nest.row] > spans.begin[nest.row])
     row = nest.row[lasting]
-    if rule is ReferenceRule.OURS:
-        owner = spans.wave[row].astype(np.int64)
-    else:
-        owner = _slot_key(spans.se[row], spans.cu[row], spans.simd[row], spans.slot[row])
+    owner = spans.wave[row].astype(np.int64)
     depth, parent = spans.depth[row].astype(np.int64), nest.parent[lasting]
     outer = np.where(parent >= 0, nest.node[np.maximum(parent, 0)] if len(nest.node) else -1, -1)
     owner = np.concatenate([owner, owner])
@@ -217,69 +199,30 @@ def _steps(spans: MarkerSpans, nest: _Nest, rule: ReferenceRule) -> _Steps:
     # At one time what is inside closes first, and what is around opens first.
     turn = np.concatenate([depth, -depth - 1])
     order = np.lexsort((turn, time, owner))
-    return _Steps(owner[order], time[order], node[order], rule)
-
-
-def _slot_key(se: np.ndarray, cu: np.ndarray, simd: np.ndarray, slot: np.ndarray) -> np.ndarray:
-    parts = [column.astype(np.int64) & 0xFFF for column in (se, cu, simd, slot)]
-    return parts[0] << 36 | parts[1] << 24 | parts[2] << 12 | parts[3]
-
-
-@dataclass(frozen=True, eq=False)
-class _How:
-    """The arguments of `marked_code`."""
-
-    show_idle: bool
-    hidden: np.ndarray | None
-    rule: ReferenceRule
-    place: Place | None
+    return _Steps(owner[order], time[order], node[order])
 
 
 _Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # (node + 1) * rows + code row, costs, first time
 
 
-def _pairs(piece: Piece, steps: _Steps, code: CodeTable, how: _How) -> _Pairs:
+def _pairs(piece: Piece, steps: _Steps, rows: int, show_idle: bool) -> _Pairs:
     """Return what the instructions of a piece cost, summed by (node, code row)."""
-    waves, length = piece.waves, np.diff(piece.first)
-    numbers = np.array([(wave.id.se, wave.cu, wave.id.simd, wave.id.slot) for wave in waves], dtype=np.int64)
-    numbers = numbers.reshape(-1, 4)
-    is_wanted = np.ones(len(waves), dtype=bool)
-    if how.place is not None:
-        is_wanted = (numbers[:, :3] == np.array(how.place)).all(axis=1)
-    rows = np.array([wave.row for wave in waves], dtype=np.int64)
-    owners = rows if how.rule is ReferenceRule.OURS else _slot_key(*numbers.T)
-    keep = np.flatnonzero(np.repeat(is_wanted, length) & (piece.line >= 0) & (piece.line < len(code)))
+    keep = np.flatnonzero((piece.line >= 0) & (piece.line < rows))
     line, start = piece.line[keep].astype(np.int64), piece.start[keep]
-    cycles = piece.duration[keep] + (piece.idle[keep] if how.show_idle else 0)
-    left = cycles
-    if how.rule is ReferenceRule.REFERENCE:
-        cycles = np.maximum(cycles, 1)
-        left = cycles - np.minimum(_hidden_part(line, cycles, code, how), cycles)
-    node = steps.at(np.repeat(owners, length)[keep], start)
-    costs = np.stack([cycles, left, piece.stall[keep].astype(np.int64), np.ones_like(cycles)], axis=1)
-    return _merged([((node + 1) * len(code) + line, costs, start)])
-
-
-def _hidden_part(line: np.ndarray, cycles: np.ndarray, code: CodeTable, how: _How) -> np.ndarray:
-    """Return each instruction's share of what is hidden on its line, rounded; int64."""
-    if how.hidden is None:
-        return np.zeros_like(cycles)
-    whole = np.maximum(code.latency + code.idle * how.show_idle, 1)
-    return np.rint(how.hidden[line] * (cycles / whole[line])).astype(np.int64)
+    cycles = piece.duration[keep] + (piece.idle[keep] if show_idle else 0)
+    owner = np.array([wave.row for wave in piece.waves], dtype=np.int64)[piece.owner[keep]]
+    costs = np.stack([cycles, cycles, piece.stall[keep].astype(np.int64), np.ones_like(cycles)], axis=1)
+    return _merged([((steps.at(owner, start) + 1) * rows + line, costs, start)])
 
 
 def _merged(parts: list[_Pairs]) -> _Pairs:
     if not parts:
-        return (
-            np.empty(0, dtype=np.int64),
-            np.zeros((0, METRICS), dtype=np.int64),
-            np.empty(0, dtype=np.int64),
-        )
+        none = np.empty(0, dtype=np.int64)
+        return none, np.zeros((0, METRICS), dtype=np.int64), none
     pair, costs, time = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    found, group = np.unique(pair, return_inverse=True)
-    sums = np.stack(
-        [np.bincount(group.reshape(-1), weights=column, minlength=len(found)) for column in costs.T], axis=1
-    ).astype(np.int64)
-    first = np.full(len(found), np.iinfo(np.int64).max)
+    pairs, group = np.unique(pair, return_inverse=True)
+    sums = np.zeros((len(pairs), METRICS), dtype=np.int64)
+    np.add.at(sums, group.reshape(-1), costs)
+    first = np.full(len(pairs), np.iinfo(np.int64).max)
     np.minimum.at(first, group.reshape(-1), time)
-    return found, sums.reshape(len(found), METRICS), first
+    return pairs, sums, first

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from rcv_py.analysis.health.buffer import buffer
 from rcv_py.analysis.health.grid_fill import concurrent_kernels, tail, underfilled
 from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml
-from rcv_py.analysis.health.mapping import collapsed, collapsed_problem, debug_info, sources
+from rcv_py.analysis.health.mapping import collapsed, debug_info, sources
 from rcv_py.analysis.health.missing import (
     counters,
     lost_files,
@@ -23,7 +23,7 @@ from rcv_py.analysis.health.missing import (
 )
 from rcv_py.analysis.health.note import HealthNote, Measured, ranked
 from rcv_py.analysis.health.replicates import replicate
-from rcv_py.analysis.health.representative import hardly_ran, hardly_ran_problem, left_early, representative
+from rcv_py.analysis.health.representative import hardly_ran, left_early, representative
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.analysis.waves.populations import Populations, populations
 from rcv_py.base.problems import Problem, Severity
@@ -114,24 +114,21 @@ def capture_health(
 
 def table_problems(trace: Trace) -> tuple[Problem, ...]:
     """Return what the tables alone say against the numbers, as sentences for the list of problems."""
-    found = (hardly_ran_problem(trace), collapsed_problem(trace), _drained(trace))
-    return tuple(problem for problem in found if problem is not None)
+    notes = (hardly_ran(trace), collapsed(trace))
+    found = [note.problem("code.json") for note in notes if note is not None]
+    code = trace.code
+    cycles, total = int(code.latency[ends_of(code)].sum()), int(code.latency.sum())
+    if total and cycles >= NOTABLE_DRAIN * total:
+        text = f"{percent(cycles, total)} of the latency is s_endpgm: waves that wait for their last stores."
+        hint = "It is counted as issue, but nothing is issued there."
+        found.append(Problem(Severity.INFO, "code.json", text, hint))
+    return tuple(found)
 
 
 def problems(trace: Trace) -> tuple[Problem, ...]:
     """Return what was wrong when opening and what the tables say about themselves, each text once."""
     found = {problem.text: problem for problem in (*trace.problems, *table_problems(trace))}
     return tuple(found.values())
-
-
-def _drained(trace: Trace) -> Problem | None:
-    code = trace.code
-    cycles, total = int(code.latency[ends_of(code)].sum()), int(code.latency.sum())
-    if not total or cycles < NOTABLE_DRAIN * total:
-        return None
-    text = f"{percent(cycles, total)} of the latency is s_endpgm: waves that wait for their last stores."
-    hint = "It is counted as issue, but nothing is issued there."
-    return Problem(Severity.INFO, "code.json", text, hint)
 
 
 def verdict(notes: Sequence[HealthNote]) -> str:

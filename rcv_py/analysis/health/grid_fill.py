@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
+from rcv_py.analysis.core.occupancy import residencies, resident
 from rcv_py.analysis.device.occupancy_curves import SIMDS, OccupancyNumbers, occupancy_numbers, slots_of_simd
-from rcv_py.analysis.health.note import HealthNote, Measured
+from rcv_py.analysis.health.note import HealthNote, Measured, number, share
 from rcv_py.analysis.health.traced_units import main_kernel, unit_key
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent, plural
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 
 NOTABLE = 0.01  # of the wave-cycles while the traced kernel ran
@@ -79,27 +80,23 @@ def grid_fill(trace: Trace) -> GridFill | None:
     unit = unit_key(lives.se, np.maximum(lives.sa, 0) * 128 + (lives.cu & 0x7F))[own]
     unit = unit | np.maximum(lives.sa[own].astype(np.int64), 0) << 16
     names, place = np.unique(unit, return_inverse=True)
-    chosen = _only(lives, own)
+    chosen = of_rows(lives, own)
     curve = resident(chosen, np.full(len(own), -1, dtype=np.int64))[-1]
     curves = resident(chosen, place.reshape(-1).astype(np.int64))
     numbers = occupancy_numbers(curve)
     span = max(1, numbers.end - numbers.begin)
-    busy = [int((np.diff(one.time) * (one.waves[:-1] > 0)).sum()) / span for one in curves.values()]
+    busy = [int((np.diff(one.time) * (one.value[:-1] > 0)).sum()) / span for one in curves.values()]
     area = np.array([one.area for one in curves.values()], dtype=np.float64)
     return GridFill(
         len(own),
         len(names),
         len(np.unique(chosen.se)),
         slots_of_simd(trace, lives) * SIMDS * len(names),
-        max(int(one.waves.max()) for one in curves.values()),
+        max(int(one.value.max()) for one in curves.values()),
         numbers,
         min(busy),
         float(area.std() / area.mean()) if area.any() else 0.0,
     )
-
-
-def _only(lives: Residencies, rows: np.ndarray) -> Residencies:
-    return Residencies(*(getattr(lives, name)[rows] for name in Residencies.__dataclass_fields__))
 
 
 def underfilled(trace: Trace) -> HealthNote | None:
@@ -109,31 +106,20 @@ def underfilled(trace: Trace) -> HealthNote | None:
         return None
     if found.numbers.peak > HALF_FULL * found.slots:
         return None
+    taken = percent(found.numbers.peak, found.slots)
     return HealthNote(
         name="grid",
         severity=Severity.INFO,
         title="The whole grid was resident at once and under-fills the device",
         evidence=(
-            Measured("waves", found.waves, f"{count(found.waves)}, all resident at a time"),
-            Measured(
-                "places on the compute units they used",
-                found.slots,
-                f"{count(found.slots)}, of which {percent(found.numbers.peak, found.slots)} were taken",
-            ),
-            Measured(
-                "compute units with a wave",
-                found.units,
-                f"{count(found.units)} on {count(found.engines)} shader engines",
-            ),
-            Measured("most waves on one", found.most_of_unit, count(found.most_of_unit)),
+            number("waves", found.waves, ", all resident at a time"),
+            number("slots on the compute units they used", found.slots, f", of which {taken} were taken"),
+            number("compute units with a wave", found.units, f" on {count(found.engines)} shader engines"),
+            number("most waves on one", found.most_of_unit),
         ),
-        consequence=(
-            "There was no second round of workgroups: fewer waves hide latency, and duration is that of the "
-            "slowest workgroup.  Registers or LDS may limit it too; the record does not tell."
-        ),
-        remedy=(
-            "To judge the kernel rather than the launch, record a larger problem, or split the work finer."
-        ),
+        consequence="There was no second round of workgroups: fewer waves hide latency, and duration is that "
+        "of the slowest workgroup.  Registers or LDS may limit it too; the record does not tell.",
+        remedy="To judge the kernel, not the launch, record a larger problem, or split the work finer.",
     )
 
 
@@ -143,17 +129,12 @@ def tail(trace: Trace) -> HealthNote | None:
     if found is None or found.numbers.tail < LONG_TAIL:
         return None
     numbers = found.numbers
-    span = numbers.end - numbers.begin
+    tail = f"the last {percent(numbers.tail, 1)} of {count(numbers.end - numbers.begin)} cycles"
+    resident = f"{numbers.mean:,.1f} waves on average, {count(numbers.peak)} at most"
     evidence = [
-        Measured(
-            "with at most half of the peak",
-            numbers.tail,
-            f"the last {percent(numbers.tail, 1)} of {count(span)} cycles",
-        ),
-        Measured(
-            "resident", numbers.mean, f"{numbers.mean:,.1f} waves on average, {count(numbers.peak)} at most"
-        ),
-        Measured("least busy compute unit", found.least_busy, f"{percent(found.least_busy, 1)} of the time"),
+        Measured("with at most half of the peak", numbers.tail, tail),
+        Measured("resident", numbers.mean, resident),
+        share("least busy compute unit", found.least_busy, " of the time"),
     ]
     if found.variation >= UNEVEN:
         spread = "standard deviation over mean of wave-cycles by compute unit"
@@ -163,11 +144,6 @@ def tail(trace: Trace) -> HealthNote | None:
         severity=Severity.INFO,
         title="Much of the time passed with at most half of the peak resident",
         evidence=tuple(evidence),
-        consequence=(
-            "Stall in the tail is that of a nearly empty machine: shares of the whole mix it with the full "
-            "one."
-        ),
-        remedy=(
-            "Compare a time range before the tail with the whole; more or evener workgroups shorten the tail."
-        ),
+        consequence="Stall in the tail is that of a nearly empty machine; shares of the total mix both.",
+        remedy="Compare a time range before the tail with the total; more or evener workgroups shorten it.",
     )

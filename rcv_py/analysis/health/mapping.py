@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import cost_columns
-from rcv_py.analysis.health.note import HealthNote, Measured
-from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.text import count, percent, plural
+from rcv_py.analysis.health.note import HealthNote, Measured, number, part, share
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
@@ -109,21 +109,6 @@ def granularity(trace: Trace) -> Granularity:
     return Granularity(whole, len(rows), len(share), float(share[0]), second, effective)
 
 
-def collapsed_problem(trace: Trace) -> Problem | None:
-    """Return `collapsed` as one sentence for the list of problems."""
-    spread = mapping(trace.code)
-    if not spread.is_collapsed:
-        return None
-    path = trace.sources[spread.top_file].path.rsplit("/", 1)[-1]
-    text = (
-        f"{percent(spread.top_share, 1)} of the mapped instructions ({percent(spread.top_cost, 1)} of their "
-        f"cost) point at one source line, {path}:{spread.top_line}; "
-        f"{plural(spread.source_lines, 'source line')} in all."
-    )
-    hint = "Compilers put code there whose place they lost, so read costs by source line with care."
-    return Problem(Severity.WARNING, "code.json", text, hint)
-
-
 def collapsed(trace: Trace) -> HealthNote | None:
     """Say so if one source line has most of the instructions."""
     spread = mapping(trace.code)
@@ -156,17 +141,15 @@ def _call_sites(code: CodeTable, spread: Mapping) -> int:
 
 
 def _evidence(trace: Trace, spread: Mapping, what: str, sites: int) -> tuple[Measured, ...]:
-    found = granularity(trace)
+    effective = granularity(trace).effective
     return (
-        Measured("instructions on it", spread.top_share, percent(spread.top_share, 1)),
-        Measured("their cost", spread.top_cost, f"{percent(spread.top_cost, 1)} of the latency"),
+        share("instructions on it", spread.top_share),
+        share("their cost", spread.top_cost, " of the latency"),
         Measured("what it is", what, what or "not a decorator, a head or a one-line helper"),
-        Measured("source lines", spread.source_lines, count(spread.source_lines)),
-        Measured(
-            "effective lines", round(found.effective, 2), f"{found.effective:.2f} by executions and stall"
-        ),
+        number("source lines", spread.source_lines),
+        Measured("effective lines", round(effective, 2), f"{effective:.2f} by executions and stall"),
         Measured("effective lines by instructions", round(spread.effective, 2), f"{spread.effective:.2f}"),
-        Measured("call sites of that line", sites, count(sites)),
+        number("call sites of that line", sites),
     )
 
 
@@ -255,13 +238,7 @@ def debug_info(trace: Trace) -> HealthNote | None:
         name="debug_info",
         severity=Severity.INFO if not mapped else Severity.WARNING,
         title="No instruction has a source line" if not mapped else "Some instructions have no source line",
-        evidence=(
-            Measured(
-                "instructions with a line",
-                mapped,
-                f"{count(mapped)} of {count(whole)} ({percent(mapped, whole)})",
-            ),
-        ),
+        evidence=(part("instructions with a line", mapped, whole),),
         consequence=(
             "Costs by source line are too low."
             if mapped
@@ -278,17 +255,12 @@ def sources(trace: Trace) -> HealthNote | None:
     lost = [source for source in trace.sources if source.lines is None]
     if not lost:
         return None
+    files = f"{count(len(lost))} of {count(len(trace.sources))}"
     return HealthNote(
         name="sources",
         severity=Severity.INFO,
         title="Source files were not copied into the capture",
-        evidence=(
-            Measured(
-                "files",
-                len(lost),
-                f"{count(len(lost))} of {count(len(trace.sources))}, such as {lost[0].path}",
-            ),
-        ),
+        evidence=(Measured("files", len(lost), f"{files}, such as {lost[0].path}"),),
         consequence="Their lines have costs, but no text.",
         remedy="Record on a machine that has the files at these paths, or put them there and decode again.",
     )

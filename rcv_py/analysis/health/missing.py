@@ -13,7 +13,7 @@ import numpy as np
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.token_columns import pieces
-from rcv_py.analysis.health.note import HealthNote, Measured, Setting
+from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, LARGEST_TARGET, engine_mask
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, code_match
 from rcv_py.base.problems import Severity
@@ -31,19 +31,15 @@ def counters(trace: Trace) -> HealthNote | None:
     """Say so if a capture that could have counters has none, or lost samples of them."""
     if not trace.has_thread_trace or not len(trace.waves):
         return None
-    if not trace.counters and not trace.spm:
-        return _missing(trace)
-    return _lost(trace)
-
-
-def _missing(trace: Trace) -> HealthNote | None:
+    if trace.counters or trace.spm:
+        return _lost(trace)
     if trace.gfxip > 9:
         return None
     return HealthNote(
         name="counters",
         severity=Severity.INFO,
         title="No hardware counters were recorded",
-        evidence=(Measured("streamed counters", 0, "0"),),
+        evidence=(number("streamed counters", 0),),
         consequence="Busy shares of the whole compute unit, and memory latency by counters, cannot be shown.",
         remedy="Stream the activity counters of gfx9 with the trace; they need room in the buffer.",
         settings={"att_activity": PERIOD},
@@ -63,17 +59,12 @@ def _lost(trace: Trace) -> HealthNote | None:
                 lost += int(np.round(wide / usual - 1).sum())
     if lost <= NOTABLE_LOSS * (lost + there):
         return None
+    missing = f"about {count(lost)} beside {count(there)} ({percent(lost, lost + there)})"
     return HealthNote(
         name="counters",
         severity=Severity.WARNING,
         title="Samples of hardware counters are missing",
-        evidence=(
-            Measured(
-                "samples missing",
-                lost,
-                f"about {count(lost)} beside {count(there)} ({percent(lost, lost + there)})",
-            ),
-        ),
+        evidence=(Measured("samples missing", lost, missing),),
         consequence="Curves have holes, and sums over time are too low.",
         remedy="Sample less often, or stream fewer counters: they compete with instructions for the buffer.",
         settings={"att_activity": 2 * PERIOD},
@@ -88,20 +79,16 @@ def placeholder(trace: Trace) -> HealthNote | None:
     if len(trace.waves) or not trace.has_thread_trace:
         return None
     lives = residencies(trace.occupancy)
-    evidence = [Measured("traced waves", 0, "0")]
+    evidence = [number("traced waves", 0)]
     if not len(lives):
         return HealthNote(
             name="placeholder",
             severity=Severity.ERROR,
             title="Nothing was recorded",
-            evidence=(*evidence, Measured("waves seen anywhere", 0, "0")),
-            consequence=(
-                "The folder is a placeholder: the traced shader engines ran no wave of this dispatch."
-            ),
-            remedy=(
-                "Record more shader engines, or launch a larger grid; HSA_CU_MASK can steer waves to the "
-                "target."
-            ),
+            evidence=(*evidence, number("waves seen anywhere", 0)),
+            consequence="The folder is a placeholder: traced shader engines ran no wave of this dispatch.",
+            remedy="Record more shader engines, or launch a larger grid; HSA_CU_MASK can steer waves to the "
+            "target.",
             settings={"att_shader_engine_mask": EVERY_FOURTH_ENGINE},
         )
     cu, waves, engines = _busiest(lives.se, lives.cu)
@@ -109,7 +96,7 @@ def placeholder(trace: Trace) -> HealthNote | None:
     if cu <= LARGEST_TARGET:
         settings["att_target_cu"] = cu
     evidence += [
-        Measured("waves on other compute units", len(lives), count(len(lives))),
+        number("waves on other compute units", len(lives)),
         Measured("busiest compute unit", cu, f"{cu}, with {plural(waves, 'wave')}"),
     ]
     return HealthNote(
@@ -141,7 +128,7 @@ def sampled(trace: Trace) -> HealthNote | None:
         name="sampled",
         severity=Severity.INFO,
         title="The capture holds PC samples and no thread trace",
-        evidence=(Measured("instructions with rows", len(trace.code), count(len(trace.code))),),
+        evidence=(number("instructions with rows", len(trace.code)),),
         consequence="There are no waves, no times and no waits; shares are statistical.",
         remedy="Read stall reasons by instruction; record a thread trace for timelines.",
         settings={"advanced_thread_trace": True},
@@ -156,17 +143,12 @@ def wrong_code(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Heal
     found = code_match(trace, batches or ())
     if not found.is_wrong:
         return None
-    share = percent(found.mismatched, found.judged)
     return HealthNote(
         name="wrong_code",
         severity=Severity.ERROR,
         title=TITLE,
         evidence=(
-            Measured(
-                "executions on another unit",
-                found.mismatched,
-                f"{count(found.mismatched)} of {count(found.judged)} ({share})",
-            ),
+            part("executions on another unit", found.mismatched, found.judged),
             Measured("examples", len(found.examples), found.examples_text(trace.code).rstrip(".")),
         ),
         consequence=CONSEQUENCE,
@@ -205,16 +187,15 @@ def unmatched(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Healt
     found = unmatched_executions(trace, batches or ())
     if not found.executions:
         return None
-    share, latency = percent(found.executions, found.all_executions), percent(found.cycles, found.all_cycles)
-    executions = f"{count(found.executions)} of {count(found.all_executions)} ({share})"
+    latency = percent(found.cycles, found.all_cycles)
     return HealthNote(
         name="unmatched",
         severity=Severity.ERROR if found.cycles > NOTABLE * found.all_cycles else Severity.WARNING,
         title="Executed instructions match no line of the code",
         evidence=(
-            Measured("instructions", found.executions, executions),
+            part("instructions", found.executions, found.all_executions),
             Measured("their cycles", found.cycles, f"{count(found.cycles)} ({latency} of the latency)"),
-            Measured("waves", found.waves, count(found.waves)),
+            number("waves", found.waves),
         ),
         consequence="Their cycles are charged to no instruction and no source line.",
         remedy=(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from rcv_py.base.problems import Severity
+from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.text import count, percent
 
 Setting = str | int | bool
 
@@ -19,6 +20,21 @@ class Measured:
     name: str
     value: int | float | str
     text: str
+
+
+def part(name: str, number: int, total: int, more: str = "") -> Measured:
+    """Return a number with the total that it is a part of: `17 of 4,948 (0.3 %)`."""
+    return Measured(name, number, f"{count(number)} of {count(total)}{more} ({percent(number, total)})")
+
+
+def share(name: str, value: float, of: str = "") -> Measured:
+    """Return a share, 0 to 1, as `4.7 %`, followed by what it is a share of."""
+    return Measured(name, value, f"{percent(value, 1)}{of}")
+
+
+def number(name: str, value: float, unit: str = "") -> Measured:
+    """Return a number of something: `4,948 cycles`."""
+    return Measured(name, value, f"{value:,.0f}{unit}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +62,10 @@ class HealthNote:
     def number(self, name: str) -> int | float | str | None:
         """The value of a piece of evidence, None if the note has none of that name."""
         return next((one.value for one in self.evidence if one.name == name), None)
+
+    def problem(self, where: str) -> Problem:
+        """Return the note as an entry of the list of problems."""
+        return Problem(self.severity, where, f"{self.title}. {self.consequence}", self.remedy)
 
     @property
     def evidence_text(self) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.health.note import HealthNote, Measured
+from rcv_py.analysis.health.note import HealthNote, Measured, number, share
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import count, percent
+from rcv_py.base.text import percent
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
@@ -80,24 +80,19 @@ def replicate(trace: Trace, other: Trace | None) -> HealthNote | None:
     noise = replicate_noise(line_costs(trace.code), line_costs(other.code))
     if noise is None:
         return None
+    here, there = (percent(stall, 1) for stall in noise.stall)
     return HealthNote(
         name="twin",
         severity=Severity.INFO,
         title=f"A twin differs by {percent(noise.per_hit, 1)} of the latency per execution",
         evidence=(
             Measured("twin", other.name, other.name),
-            Measured("instructions that ran in both", noise.lines, count(noise.lines)),
-            Measured("difference per execution", noise.per_hit, percent(noise.per_hit, 1)),
+            number("instructions that ran in both", noise.lines),
+            share("difference per execution", noise.per_hit),
             Measured("with signs", noise.net, f"{100 * noise.net:+.1f} %"),
             Measured("executions", noise.hits, f"{noise.hits:.2f} times as many"),
-            Measured(
-                "stall",
-                noise.stall[1],
-                f"{percent(noise.stall[0], 1)} here, {percent(noise.stall[1], 1)} there",
-            ),
+            Measured("stall", noise.stall[1], f"{here} here, {there} there"),
         ),
-        consequence=(
-            "The instructions are the same, so a change of that size between two versions shows nothing."
-        ),
+        consequence="The instructions are the same: a change of that size shows nothing.",
         remedy="Compare per execution, and count only what is larger than between twins.",
     )

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import Residencies, residencies
-from rcv_py.analysis.health.note import HealthNote, Measured, Setting
+from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part, share
 from rcv_py.analysis.health.traced_units import CU_BITS, LARGEST_TARGET, main_kernel, traced_lives
 from rcv_py.analysis.waves.populations import Populations, ran_text
-from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 
@@ -25,33 +24,15 @@ MANY_LINES = 50  # instructions below which a share says little
 LONGER = 2.0  # times the life of the traced waves: those had work
 
 
-def _executed(trace: Trace) -> tuple[int, int] | None:
-    """Instructions that ran, and all, if so few ran that the waves left early; None otherwise."""
-    code = trace.code
-    rows, ran = int(np.count_nonzero(~code.is_label)), int(np.count_nonzero(code.hits > 0))
-    is_early = len(trace.waves) and rows >= MANY_LINES and ran <= MOSTLY_UNEXECUTED * rows
-    return (ran, rows) if is_early else None
-
-
-def hardly_ran_problem(trace: Trace) -> Problem | None:
-    """Return `hardly_ran` as one sentence for the list of problems."""
-    executed = _executed(trace)
-    if executed is None:
-        return None
-    text = f"Only {count(executed[0])} of {count(executed[1])} instructions ran in the traced waves."
-    hint = "They took an early exit; trace a compute unit or a launch that has work."
-    return Problem(Severity.INFO, "code.json", text, hint)
-
-
 def hardly_ran(trace: Trace) -> HealthNote | None:
     """Say so if the traced waves left the kernel early."""
-    executed = _executed(trace)
-    if executed is None:
+    code = trace.code
+    rows, ran = int(np.count_nonzero(~code.is_label)), int(np.count_nonzero(code.hits > 0))
+    if not len(trace.waves) or rows < MANY_LINES or ran > MOSTLY_UNEXECUTED * rows:
         return None
-    ran, rows = executed
-    hits = int(trace.code.hits.sum())
+    hits = int(code.hits.sum())
     evidence = [
-        Measured("instructions that ran", ran, f"{count(ran)} of {count(rows)} ({percent(ran, rows)})"),
+        part("instructions that ran", ran, rows),
         Measured("executions by wave", hits / len(trace.waves), f"{hits / len(trace.waves):,.1f}"),
     ]
     own, others, busiest, longest = _lives_elsewhere(trace)
@@ -66,7 +47,7 @@ def hardly_ran(trace: Trace) -> HealthNote | None:
     return HealthNote(
         name="hardly_ran",
         severity=Severity.WARNING,
-        title="The traced waves took an early exit",
+        title=f"The traced waves took an early exit: {count(ran)} of {count(rows)} instructions ran",
         evidence=tuple(evidence),
         consequence="Costs are those of the way out, not of the work of the kernel.",
         remedy=remedy,
@@ -92,13 +73,11 @@ def left_early(found: Populations) -> HealthNote | None:
     idle = int(found.waves[~found.is_working].sum())
     if not idle:
         return None
+    rows = zip(found.name, found.waves.tolist(), found.instructions, found.is_working, strict=True)
     evidence = [
-        Measured(
-            found.name[at],
-            int(found.waves[at]),
-            f"{plural(int(found.waves[at]), 'wave')} with {found.instructions[at]:,.0f} executions each",
-        )
-        for at in np.flatnonzero(~found.is_working).tolist()
+        Measured(name, waves, f"{plural(waves, 'wave')} with {executions:,.0f} executions each")
+        for name, waves, executions, is_working in rows
+        if not is_working
     ]
     if not found.has_working:
         return HealthNote(
@@ -110,18 +89,15 @@ def left_early(found: Populations) -> HealthNote | None:
             remedy="Trace another dispatch, another compute unit or other shader engines.",
             settings={"kernel_iteration_range": "[2]"},
         )
+    idle_share = float(found.share[~found.is_working].sum())
     return HealthNote(
         name="early_waves",
         severity=Severity.INFO,
         title=f"{count(idle)} of {plural(found.read, 'traced wave')} did not do the work of the kernel",
-        evidence=(*evidence, Measured("their part of the cycles", _share(found), percent(_share(found), 1))),
+        evidence=(*evidence, share("their part of the cycles", idle_share)),
         consequence="Tables and findings that explain leave them out; totals of code.json count them.",
         remedy="`--waves all` takes them in; rcv waves --populations lists the ways that waves took.",
     )
-
-
-def _share(found: Populations) -> float:
-    return float(found.share[~found.is_working].sum())
 
 
 # Two captures of one binary differ by about 6 % per execution; a smaller gap cannot be told from that.
@@ -138,8 +114,6 @@ class Representation:
     others: int
     mean: float
     mean_others: float
-    median: float
-    median_others: float
     shortest: int  # of all
     longest: int
     p10: float  # of all
@@ -187,8 +161,6 @@ def representation(trace: Trace, working: Collection[int] | None = None) -> Repr
         len(others),
         float(own.mean()),
         float(others.mean()),
-        float(median(own)),
-        float(median(others)),
         int(both.min()),
         int(both.max()),
         float(low),
@@ -254,25 +226,15 @@ def _consequence(found: Representation) -> str:
 
 
 def _evidence(trace: Trace, found: Representation) -> tuple[Measured, ...]:
-    seen = found.traced + found.others
-    chance = "within what chance explains" if found.sigmas < 2 else "beyond what chance explains"
+    chance = f"{'within' if found.sigmas < 2 else 'beyond'} what chance explains if waves were independent"
+    wave = str(trace.waves.id(found.typical))
     return (
-        Measured(
-            "traced",
-            found.traced,
-            f"{count(found.traced)} of {count(seen)} waves ({percent(found.traced, seen)})",
-        ),
-        Measured("their mean life", found.mean, f"{found.mean:,.0f} cycles"),
-        Measured("mean of the others", found.mean_others, f"{found.mean_others:,.0f} cycles"),
+        part("traced", found.traced, found.traced + found.others, " waves"),
+        number("their mean life", found.mean, " cycles"),
+        number("mean of the others", found.mean_others, " cycles"),
         Measured("difference", found.gap, f"{100 * found.gap:+.1f} %"),
-        Measured(
-            "in standard errors",
-            round(found.sigmas, 2),
-            f"{found.sigmas:.1f}, {chance} if waves were independent",
-        ),
-        Measured("shortest", found.shortest, f"{count(found.shortest)} cycles"),
-        Measured("longest", found.longest, f"{count(found.longest)} cycles"),
-        Measured(
-            "wave of median life", str(trace.waves.id(found.typical)), str(trace.waves.id(found.typical))
-        ),
+        Measured("in standard errors", round(found.sigmas, 2), f"{found.sigmas:.1f}, {chance}"),
+        number("shortest", found.shortest, " cycles"),
+        number("longest", found.longest, " cycles"),
+        Measured("wave of median life", wave, wave),
     )

@@ -65,8 +65,6 @@ class FirstHits:
     hits: np.ndarray  # int64, executions
     first_stall: np.ndarray  # int64, cycles
     stall: np.ndarray  # int64, cycles of all executions
-    first_latency: np.ndarray  # int64, cycles
-    latency: np.ndarray  # int64, cycles of all executions
 
     @property
     def later_stall(self) -> np.ndarray:
@@ -117,7 +115,7 @@ def phases(
 
 def first_hits(batches: Iterable[WaveBatch], lines: int, rows: Collection[int] | None = None) -> FirstHits:
     """Return what first and all executions of each of so many code lines cost."""
-    total = [np.zeros(lines, dtype=np.int64) for _ in range(6)]
+    total = [np.zeros(lines, dtype=np.int64) for _ in range(4)]
     for piece in pieces(batches, rows):
         known = np.flatnonzero((piece.line >= 0) & (piece.line < lines))
         line = piece.line[known]
@@ -127,8 +125,6 @@ def first_hits(batches: Iterable[WaveBatch], lines: int, rows: Collection[int] |
             (1, known, None),
             (2, first, piece.stall),
             (3, known, piece.stall),
-            (4, first, piece.duration),
-            (5, known, piece.duration),
         ):
             weights = None if worth is None else worth[chosen]
             total[column] += np.bincount(piece.line[chosen], weights, lines).astype(np.int64)

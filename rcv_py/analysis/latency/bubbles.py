@@ -57,19 +57,7 @@ class Bubbles:
     def empty(cls) -> Bubbles:
         """Nothing of no waves."""
         cycles, whole, narrow = np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-        return cls(
-            line=narrow,
-            idle=cycles,
-            stall=cycles,
-            drain=cycles,
-            place=narrow,
-            resident_of=whole,
-            issuing_of=whole,
-            no_issue_of=whole,
-            matrix_of=whole,
-            bubble_of=whole,
-            waves=0,
-        )
+        return cls(narrow, cycles, cycles, cycles, narrow, *(whole,) * 5, waves=0)
 
     def __len__(self) -> int:
         return len(self.line)

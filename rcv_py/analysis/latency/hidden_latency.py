@@ -5,20 +5,20 @@ It is an estimate.  Latency that other waves cover costs no time; what remains i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import total
+from rcv_py.analysis.core.cost_columns import split_cycles, total
 from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import Wave, WaveBatch
 
 MATRIX, VALU, VMEM, SCALAR, OTHER = range(5)  # units, the more important first
 
@@ -71,56 +71,34 @@ class SimdTokens:
         return np.maximum.accumulate(self.before + shift) - shift if len(self) else self.end
 
 
-def tokens_by_engine(batches: Iterable[WaveBatch]) -> Iterator[SimdTokens]:
-    """Yield the tokens of one shader engine after the other, so that memory is needed for one at a time."""
-    batches = tuple(batches)
-    rows: dict[int, set[int]] = {}
-    for batch in batches:
-        for wave in batch.waves:
-            rows.setdefault(wave.id.se, set()).add(wave.row)
-    for se in sorted(rows):
-        yield simd_tokens(batches, rows[se])
-
-
-def simd_tokens(batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> SimdTokens:
-    """Return the tokens of the waves whose index row is in `rows` (None: all), each wave once."""
-    parts = list(pieces(batches, rows))
-    waves = [wave for part in parts for wave in part.waves]
+def simd_tokens(waves: Sequence[Wave]) -> SimdTokens:
+    """Return the tokens of some waves."""
+    piece = of_waves(waves)
     where = [(wave.id.se, wave.id.simd) for wave in waves]
     places = tuple(sorted(set(where)))
-    number = {place: i for i, place in enumerate(places)}
     begin = np.array([wave.begin for wave in waves], dtype=np.int64)
-    sizes = np.array([len(wave.tokens) for wave in waves], dtype=np.int64)
-    start = _joined([part.start for part in parts])
-    base = int(min(start.min(initial=np.iinfo(np.int64).max), begin.min(initial=np.iinfo(np.int64).max)))
-    start -= base
-    issue = start + _column(parts, "stall")
-    is_first = np.zeros(len(start), dtype=bool)
-    is_first[(np.cumsum(sizes) - sizes)[sizes > 0]] = True
-    table = np.full(256, OTHER, dtype=np.uint8)
-    table[list(_UNITS)] = list(_UNITS.values())
+    far = np.iinfo(np.int64).max
+    base = int(min(piece.start.min(initial=far), begin.min(initial=far)))
+    is_first = np.zeros(len(piece), dtype=bool)
+    is_first[piece.first[:-1][np.diff(piece.first) > 0]] = True
+    unit = np.full(256, OTHER, dtype=np.uint8)
+    unit[list(_UNITS)] = list(_UNITS.values())
+    start = piece.start - base
+    issue = start + piece.stall
     return SimdTokens(
-        places,
-        np.array([number[place] for place in where], dtype=np.int64),
-        begin - base,
-        np.repeat(np.arange(len(waves)), sizes),
-        is_first,
-        start,
-        issue,
-        issue + _column(parts, "busy"),
-        table[_column(parts, "kind")],
-        _column(parts, "line"),
-        base,
-        np.array([wave.row for wave in waves], dtype=np.int64),
+        places=places,
+        lane=np.array([places.index(place) for place in where], dtype=np.int64),
+        begin=begin - base,
+        wave=piece.owner,
+        is_first=is_first,
+        start=start,
+        issue=issue,
+        end=issue + piece.busy,
+        unit=unit[piece.kind],
+        line=piece.line.astype(np.int64),
+        base=base,
+        row=np.array([wave.row for wave in waves], dtype=np.int64),
     )
-
-
-def _column(parts: list[Piece], name: str) -> np.ndarray:
-    return _joined([getattr(part, name) for part in parts])
-
-
-def _joined(columns: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate(columns).astype(np.int64) if columns else np.zeros(0, dtype=np.int64)
 
 
 ASSUMPTION = (
@@ -176,14 +154,8 @@ def _lists(tokens: SimdTokens, issue: np.ndarray, length: np.ndarray) -> dict[in
 def _covered(busy: IntervalSet, edges: tuple[np.ndarray, ...], is_own: bool) -> np.ndarray:
     """Cycles of idle, stall and issue inside a list, int64 [3, n]; `is_own`: issue does not count."""
     before, start, issue, end = edges
-    none = np.zeros(len(start), dtype=np.int64)
-    return np.stack(
-        [
-            busy.covered(before, start),
-            busy.covered(start, issue),
-            none if is_own else busy.covered(issue, end),
-        ]
-    )
+    issued = np.zeros(len(start), dtype=np.int64) if is_own else busy.covered(issue, end)
+    return np.stack([busy.covered(before, start), busy.covered(start, issue), issued])
 
 
 SAMPLED = (
@@ -211,27 +183,19 @@ class HiddenLatency:
     waves: int = 0  # that were counted
     code: CodeTable | None = None  # the program with the totals of these waves; None: as the trace has it
 
-    def parts(self, code: CodeTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def parts(self, code: CodeTable, show_idle: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return hidden idle, stall and issue, none of them more than the line has of it; int64 each."""
-        active = np.maximum(code.latency, 0)
-        stall = np.clip(code.stall, 0, active)
-        return (
-            np.clip(self.idle, 0, np.maximum(code.idle, 0)),
-            np.clip(self.stall, 0, stall),
-            np.clip(self.issue, 0, active - stall),
-        )
+        idle, stall, issue = split_cycles(code.latency, code.stall, code.idle, show_idle)
+        return np.clip(self.idle, 0, idle), np.clip(self.stall, 0, stall), np.clip(self.issue, 0, issue)
 
     def hidden(self, code: CodeTable, show_idle: bool = True) -> np.ndarray:
         """Return the hidden cycles of each line, int64; without idle if that is not shown."""
-        idle, stall, issue = self.parts(code)
-        return stall + issue + idle if show_idle else stall + issue
+        idle, stall, issue = self.parts(code, show_idle)
+        return stall + issue + idle
 
-    def nonhidden(self, code: CodeTable, show_idle: bool = True) -> np.ndarray:
-        """Return what remains of each line's latency (and idle), int64."""
-        whole = np.maximum(code.latency, 0)
-        if show_idle:
-            whole = whole + np.maximum(code.idle, 0)
-        return whole - self.hidden(code, show_idle)
+    def nonhidden(self, code: CodeTable) -> np.ndarray:
+        """Return what remains of each line's latency and idle, int64."""
+        return np.maximum(code.latency, 0) + np.maximum(code.idle, 0) - self.hidden(code)
 
 
 def hidden_latency(
@@ -252,7 +216,8 @@ def hidden_latency(
     passes = matrix_passes(trace.code, trace.target)
     sums, counted, read = np.zeros((3, lines), dtype=np.int64), 0, 0
     chosen = None if rows is None else np.array(sorted(rows), dtype=np.int64)
-    for tokens in tokens_by_engine(batches):
+    for waves in waves_by_engine(batches):
+        tokens = simd_tokens(waves)
         parts = reference_parts(tokens) if is_reference else _parts(tokens, passes.cycles, trace)
         known = (tokens.line >= 0) & (tokens.line < lines)
         mine = np.ones(len(tokens.row), dtype=bool) if chosen is None else np.isin(tokens.row, chosen)
@@ -336,3 +301,46 @@ def _busy(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> tuple[np.ndar
     owner = np.concatenate([tokens.wave[rows], siblings])
     begin, end, unit, lane = (np.concatenate([part[i] for part in work]) for i in range(4))
     return begin, end, owner, unit, lane
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenTable:
+    """Code lines with any cost; all columns int64, cycles summed over waves.
+
+    `total` is `seen` plus `hidden`; `hidden` is the sum of the three hidden parts.
+    """
+
+    line: np.ndarray  # row of the code table
+    total: np.ndarray  # latency, and idle if it is shown
+    seen: np.ndarray  # what nothing hides
+    hidden: np.ndarray
+    idle: np.ndarray  # hidden part of the idle time; 0 if idle is not shown
+    stall: np.ndarray  # hidden part of the stall
+    issue: np.ndarray  # hidden part of the issue
+    seen_parts: np.ndarray  # [3, n]: stall, issue and idle that nothing hides
+
+    @property
+    def share(self) -> np.ndarray:
+        """Hidden part of each line's total, float64."""
+        return self.hidden / np.maximum(self.total, 1)
+
+
+def hidden_table(code: CodeTable, found: HiddenLatency, show_idle: bool = True) -> HiddenTable:
+    """Return the lines that cost anything, the most expensive remainder first."""
+    whole = np.stack(split_cycles(code.latency, code.stall, code.idle, show_idle))
+    hidden = np.stack(found.parts(code, show_idle))
+    seen, total = whole - hidden, whole.sum(axis=0)
+    rest = seen.sum(axis=0)
+    rows = np.flatnonzero((total > 0) & ~code.is_label)
+    rows = rows[np.lexsort((rows, -total[rows], -rest[rows]))]
+    idle, stall, issue = hidden[:, rows]
+    return HiddenTable(
+        line=rows,
+        total=total[rows],
+        seen=rest[rows],
+        hidden=idle + stall + issue,
+        idle=idle,
+        stall=stall,
+        issue=issue,
+        seen_parts=seen[[1, 2, 0]][:, rows],
+    )

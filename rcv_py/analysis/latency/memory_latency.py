@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import total
-from rcv_py.analysis.latency import memory_reference
 from rcv_py.analysis.latency.memory_levels import (
+    COLUMNS,
     LEVEL_COUNTERS,
     LevelCounter,
     MemoryOps,
@@ -21,8 +21,11 @@ from rcv_py.analysis.latency.memory_levels import (
     position,
     returns,
     split_levels,
+    with_silence,
 )
+from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.model.columns import joined
+from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -31,6 +34,11 @@ ASSUMPTION = (
     "Estimate: loads and stores are separate queues, told apart by the latencies that explain the counted "
     "levels best; inside a queue of the compute unit the oldest operation comes back first; no sample means "
     "nothing in flight."
+)
+REFERENCE_INTERVAL = 40  # cycles between samples by the reference's rule, whatever the data say
+REFERENCE_ASSUMPTION = (
+    "The reference viewer's rule: operations of all waves come back in the order in which they were issued, "
+    "loads and stores alike; samples are 40 cycles apart; what never came back is left out."
 )
 HOW = (
     "Record them with rocprofv3: --att --att-perfcounters "
@@ -76,11 +84,11 @@ def memory_latency(
 ) -> MemoryLatency:
     """Return the latency of memory instructions that a level counter counts.
 
-    Our rule: `level_split`.  The reference's: `memory_reference`.  Its mean issue and stall are sums over all
-    executions by the number of samples, ours are by the number of executions.
+    Our rule: `split_levels`.  The reference's: all operations of a kind are one queue, and its mean issue and
+    stall are sums over all executions by the number of samples; ours are by the number of executions.
     """
     is_reference = rule is ReferenceRule.REFERENCE
-    assumption = memory_reference.ASSUMPTION if is_reference else ASSUMPTION
+    assumption = REFERENCE_ASSUMPTION if is_reference else ASSUMPTION
     if not has_levels(trace):
         return _nothing(assumption, _why_no_levels(trace))
     batches = tuple(batches)
@@ -116,9 +124,47 @@ class _Values:
 
 
 def _reference(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> _Values:
-    parts = [memory_reference.reference_values(ops, samples, at, counter) for samples in trace.counters]
+    parts = [reference_values(ops, samples, at, counter) for samples in trace.counters]
     line, latency = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    return _Values(line, latency, memory_reference.INTERVAL)
+    return _Values(line, latency, REFERENCE_INTERVAL)
+
+
+def reference_values(
+    ops: MemoryOps, samples: CounterSamples, at: int, counter: LevelCounter
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return code line and latency of the operations of one shader engine that came back, oldest first.
+
+    All operations of a kind on a shader engine are one queue: what is done at a sample is what was issued
+    less the level, and the oldest are done first.  Columns are int64 and
+    float64, cycles.  `at` is the counter's place; only the first bank is looked at, and a counter of the
+    second one is taken to be zero.
+    """
+    here = ops.rows(ops.se == samples.se)
+    mine = here.of(counter)
+    time, level = _reference_samples(samples, at, int(here.cu[-1]) if len(here) else -1)
+    issue = mine.issue + mine.simd
+    order = np.argsort(issue, kind="stable")
+    issue, line = issue[order], mine.line[order]
+    if not len(issue):
+        return line, issue.astype(np.float64)
+    seen = time < issue[-1]
+    time, level = time[seen], level[seen]
+    done = np.searchsorted(issue, time, side="right") - level
+    first = np.searchsorted(np.maximum.accumulate(done), np.arange(len(issue)), side="right")
+    rows = np.flatnonzero(first < len(time))
+    passed = (time[first[rows]] - issue[rows]).astype(np.float64)
+    return line[rows], np.where(passed > REFERENCE_INTERVAL, passed - REFERENCE_INTERVAL / 2, passed / 2)
+
+
+def _reference_samples(samples: CounterSamples, at: int, cu: int) -> tuple[np.ndarray, np.ndarray]:
+    chosen = (samples.bank == 0) & (samples.cu == cu)
+    time = samples.time[chosen]
+    level = samples.value[chosen, at % COLUMNS].astype(np.int64)
+    if at >= COLUMNS:
+        level = np.zeros_like(level)
+    order = np.argsort(time, kind="stable")
+    time, level = with_silence(time[order], level[order], REFERENCE_INTERVAL, REFERENCE_INTERVAL)
+    return np.append(time, time[-1:] + REFERENCE_INTERVAL), np.append(level, np.zeros_like(level[-1:]))
 
 
 def _estimate(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> _Values:
@@ -202,17 +248,35 @@ def _joined(tables: list[MemoryLatency], assumption: str) -> MemoryLatency:
 
 def _nothing(assumption: str, reason: str) -> MemoryLatency:
     whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
-    return MemoryLatency(
-        unit=(),
-        line=whole.astype(np.int32),
-        mean=real,
-        std=real,
-        error=real,
-        samples=whole,
-        censored=whole,
-        issue=real,
-        stall=real,
-        interval=0,
-        assumption=assumption,
-        reason=reason,
+    line = whole.astype(np.int32)
+    return MemoryLatency((), line, real, real, real, whole, whole, real, real, 0, assumption, reason)
+
+
+def matched_lines(
+    table: MemoryLatency, waits: WaitLatency | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the code line of each row, and its row in either table or -1; what counters know first.
+
+    Lines of which waits tell upper bounds only are left out; `waits` is None until they are known.
+    """
+    line = table.line.astype(np.int64)
+    counter = np.arange(len(line))
+    if waits is None or not len(waits.line):
+        return line, counter, np.full(len(line), -1)
+    other = waits.line.astype(np.int64)
+    place = np.full(int(max(other.max(), line.max(initial=0))) + 1, -1)
+    place[other] = np.arange(len(other))
+    rest = np.flatnonzero(~np.isin(other, line) & (waits.exact > 0))
+    rest = rest[np.argsort(-waits.median[rest], kind="stable")]
+    return (
+        np.concatenate([line, other[rest]]),
+        np.concatenate([counter, np.full(len(rest), -1)]),
+        np.concatenate([place[line], rest]),
     )
+
+
+def entries(column: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the entries of a column as float64, NaN where the row is -1."""
+    if not len(column):
+        return np.full(len(rows), np.nan)
+    return np.where(rows >= 0, column[rows].astype(np.float64), np.nan)

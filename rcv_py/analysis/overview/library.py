@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -71,60 +70,48 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
     rows = ~code.is_label
     notes = capture_health(trace)
     top, share = _top(code)
+    source = instruction_place(trace, top)
     curve = steps(trace.occupancy).get(-1)
     numbers = None if curve is None or not len(trace.occupancy) else occupancy_numbers(curve)
+    launch = launch_of(trace)
+    cycles = -1 if launch is None else launch.duration
+    ns = trace.clock.ns(cycles) if cycles >= 0 else None
+    if ns is None:
+        ns = facts.kernel.ns if facts is not None and facts.kernel is not None else -1
+    limits = occupancy_limits(trace, facts) if len(code) else None
+    bound = None if findings is None else findings.bound_class
     return LibraryRow(
         trace.path,
         trace.name,
-        short_kernel(trace.kernel_name) if trace.kernel_name else "",
-        len(trace.waves),
-        int(np.count_nonzero(rows)),
-        int(np.count_nonzero(code.hits[rows])),
-        code.mapped_rows,
-        int(code.hits.sum()),
-        int(code.latency.sum()),
-        int(code.stall.sum()),
-        " ".join(code.text[top].split()) if top >= 0 else "",
-        top,
-        share,
-        _source(trace, top),
-        0.0 if numbers is None else numbers.mean,
-        0 if numbers is None else numbers.peak,
-        headline(notes),
-        verdict(notes),
-        sum(note.is_serious for note in notes),
+        kernel=short_kernel(trace.kernel_name) if trace.kernel_name else "",
+        waves=len(trace.waves),
+        instructions=int(np.count_nonzero(rows)),
+        executed=int(np.count_nonzero(code.hits[rows])),
+        mapped=code.mapped_rows,
+        hits=int(code.hits.sum()),
+        latency=int(code.latency.sum()),
+        stall=int(code.stall.sum()),
+        top=" ".join(code.text[top].split()) if top >= 0 else "",
+        top_line=top,
+        top_share=share,
+        top_source="" if source == NO_PLACE else source,
+        mean_waves=0.0 if numbers is None else numbers.mean,
+        peak_waves=0 if numbers is None else numbers.peak,
+        health=headline(notes),
+        verdict=verdict(notes),
+        serious=sum(note.is_serious for note in notes),
         isa=fingerprint(code),
         costs=line_costs(code),
         has_occupancy=numbers is not None,
         has_costs=bool(code.hits.any()),
-        **_launch(trace, facts),
-        **_limits(trace, facts),
-        **_judged(findings),
+        duration=cycles,
+        duration_ns=float(ns),
+        fit=-1 if limits is None else limits.waves,
+        most_fit=-1 if limits is None else limits.cap,
+        limiter="" if limits is None or limits.binding is None else limits.binding.name,
+        bound="" if bound is None else bound.name,
+        finding="" if findings is None else findings.headline,
     )
-
-
-def _launch(trace: Trace, facts: RunFacts | None) -> dict[str, Any]:
-    launch = launch_of(trace)
-    cycles = -1 if launch is None else launch.duration
-    ns = trace.clock.ns(cycles) if cycles >= 0 else None
-    told = facts.kernel.ns if facts is not None and facts.kernel is not None else -1
-    return {"duration": cycles, "duration_ns": float(told if ns is None else ns)}
-
-
-def _limits(trace: Trace, facts: RunFacts | None) -> dict[str, Any]:
-    if not len(trace.code):
-        return {}
-    found = occupancy_limits(trace, facts)
-    limiter = "" if found.binding is None else found.binding.name
-    return {"fit": found.waves, "most_fit": found.cap, "limiter": limiter}
-
-
-def _judged(findings: Findings | None) -> dict[str, Any]:
-    if findings is None:
-        return {}
-    # The class is a field of its own where findings have one.
-    bound = getattr(findings, "bound_class", None)
-    return {"bound": "" if bound is None else bound.name, "finding": findings.headline}
 
 
 def _top(code: CodeTable) -> tuple[int, float]:
@@ -135,11 +122,6 @@ def _top(code: CodeTable) -> tuple[int, float]:
         return -1, 0.0
     top = int(np.argmax(stall))
     return top, int(stall[top]) / whole
-
-
-def _source(trace: Trace, line: int) -> str:
-    place = instruction_place(trace, line)
-    return "" if place == NO_PLACE else place
 
 
 def with_twins(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:

@@ -23,35 +23,21 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 # Genuine captures have no mismatch at all; texts shifted by a single row had 24 % and more.  One in two
-# hundred
-# leaves room for an instruction that a later device sends elsewhere.
-MOST_MISMATCHES = 0.005
-LEAST_MISMATCHES = 4  # executions: fewer prove nothing
+# hundred leaves room for an instruction that a later device sends elsewhere.
+MAX_MISMATCHES = 0.005
+MIN_MISMATCHES = 4  # executions: fewer prove nothing
 EXAMPLES = 3
 
 # Kinds that mean the same unit: branches taken or not, matrix instructions that the record calls VALU, and
-# vector
-# memory whatever the address space.  Messages, s_endpgm and barriers are told differently by generation and
-# are
-# not judged.
+# vector memory whatever the address space.  Messages, s_endpgm and barriers are told differently by
+# generation and are not judged.
 _SAME = {
     TokenKind.NEXT: TokenKind.JUMP,
     TokenKind.MATRIX: TokenKind.VALU,
     TokenKind.FLAT: TokenKind.VMEM,
     TokenKind.BVH: TokenKind.VMEM,
 }
-_JUDGED = frozenset(
-    (
-        TokenKind.SMEM,
-        TokenKind.SALU,
-        TokenKind.VMEM,
-        TokenKind.LDS,
-        TokenKind.VALU,
-        TokenKind.JUMP,
-        TokenKind.IMMED,
-    )
-)
-_UNIT = {
+_UNIT = {  # what is judged, in words
     TokenKind.SMEM: "SMEM",
     TokenKind.SALU: "SALU",
     TokenKind.VMEM: "VMEM",
@@ -78,7 +64,7 @@ class CodeMatch:
     @property
     def is_wrong(self) -> bool:
         """Whether the texts are those of other code."""
-        return self.mismatched >= LEAST_MISMATCHES and self.share > MOST_MISMATCHES
+        return self.mismatched >= MIN_MISMATCHES and self.share > MAX_MISMATCHES
 
     @property
     def sentence(self) -> str:
@@ -120,7 +106,7 @@ def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
     """Return how well the executions of some waves fit the instruction texts, each wave once."""
     rows = len(trace.code)
     same = np.array([_SAME.get(TokenKind(kind), kind) for kind in range(KIND_COUNT)], dtype=np.uint8)
-    is_judged = np.isin(np.arange(KIND_COUNT), list(_JUDGED))
+    is_judged = np.isin(np.arange(KIND_COUNT), list(_UNIT))
     by_text = same[np.minimum(trace.code.kind, KIND_COUNT - 1)]
     table = np.zeros((rows, KIND_COUNT), dtype=np.int64)
     for piece in pieces(batches):

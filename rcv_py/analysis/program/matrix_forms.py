@@ -24,9 +24,9 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-_SHAPE = re.compile(
-    r"v_s?(?:mfmac?|wmmac?)_(?:scale(?:16)?_)?[a-z0-9]+_"
-    r"(?P<m>\d{1,4})x(?P<n>\d{1,4})x(?P<k>\d{1,4})(?P<is_new>_)?(?:(?P<blocks>\d{1,3})b_)?(?P<type>[a-z0-9_]*)"
+_FORM = re.compile(
+    r"v_(?P<family>s?mfmac?|s?wmmac?)_(?:scale(?:16)?_)?(?P<out>[a-z0-9]+)_"
+    r"(?P<m>\d{1,4})x(?P<n>\d{1,4})x(?P<k>\d{1,4})(?P<is_new>_)?(?:(?P<blocks>\d{1,3})b_)?(?P<types>[a-z0-9_]*)"
 )
 _BLOCKS_BY_M = {32: 2, 16: 4, 4: 16}
 # (K, type) of the forms with several blocks where the old spelling does not say so, at every M of the table.
@@ -35,21 +35,21 @@ _SEVERAL = {(1, "f32"), (4, "f16"), (4, "i8"), (2, "bf16"), (4, "bf16_1k")}
 
 def matrix_flops(text: str) -> int:
     """Return the operations of one execution by a wave; 0 for what is no matrix instruction."""
-    shape = _SHAPE.match(text)
-    if shape is None:
+    form = _FORM.match(text)
+    if form is None:
         return 0
-    m, n, k = int(shape["m"]), int(shape["n"]), int(shape["k"])
-    return 2 * m * n * k * _blocks(shape, m, k)
+    m, n, k = (number(form[name]) for name in "mnk")
+    return 2 * m * n * k * _blocks(form, m, k)
 
 
-def _blocks(shape: re.Match[str], m: int, k: int) -> int:
-    if shape["blocks"]:
-        return int(shape["blocks"])
-    if shape["is_new"]:
+def _blocks(form: re.Match[str], m: int, k: int) -> int:
+    if form["blocks"]:
+        return number(form["blocks"])
+    if form["is_new"]:
         return 1
-    if (m, k, shape["type"]) == (4, 4, "f64"):
+    if (m, k, form["types"]) == (4, 4, "f64"):
         return 4
-    return _BLOCKS_BY_M.get(m, 1) if (k, shape["type"]) in _SEVERAL else 1
+    return _BLOCKS_BY_M.get(m, 1) if (k, form["types"]) in _SEVERAL else 1
 
 
 def flops_of(code: CodeTable) -> np.ndarray:
@@ -59,10 +59,6 @@ def flops_of(code: CodeTable) -> np.ndarray:
 
 UNKNOWN_CYCLES = 16  # of a form that is in no table: the most frequent one
 
-_FORM = re.compile(
-    r"v_(?P<family>s?mfmac?|s?wmmac?)_(?:scale(?:16)?_)?(?P<out>[a-z0-9]+)_"
-    r"(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_?(?:\d+b_)?(?P<types>[a-z0-9_]*)"
-)
 _FORMAT = re.compile(r"\b(?:cbsz|blgp):(\d)")
 _FULL = {4: 8, 16: 32, 32: 64}  # cycles by the first dimension, forms at the rate of f32
 _HALF = {4: 8, 16: 16, 32: 32}  # forms of gfx942 and later at the rate of f16
@@ -195,10 +191,6 @@ def _rdna_cycles(form: re.Match[str], target: str) -> int | None:
     rates = _RDNA_MACS.get(target[:5])
     if not rates or not widths or max(widths) not in rates:
         return None
-    macs = (
-        number(form["m"])
-        * number(form["n"])
-        * number(form["k"])
-        // (2 if form["family"].startswith("s") else 1)
-    )
+    m, n, k = (number(form[name]) for name in "mnk")
+    macs = m * n * k // (2 if form["family"].startswith("s") else 1)
     return min(max(1, macs // rates[max(widths)]), LARGEST)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,14 +12,10 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, known_percent, percent, plural
-from rcv_py.cli.about import about
-from rcv_py.cli.chosen import most_nested, nothing
+from rcv_py.cli.answer import Answer, Grid, Part, about_of, heading, max_nested, nothing
 from rcv_py.cli.options.wait_options import CausesOptions
-from rcv_py.cli.report import Column, json_text, print_table
-from rcv_py.cli.results import print_csv
-from rcv_py.cli.wave_choice import choose_waves, print_heading
-from rcv_py.cli.wrong_code import warn
-from rcv_py.formats.open import open_trace
+from rcv_py.cli.report import Column
+from rcv_py.cli.wave_choice import choose_waves
 from rcv_py.model.trace import Trace
 from rcv_py.results.causes import (
     BY,
@@ -33,8 +30,7 @@ from rcv_py.results.causes import (
 from rcv_py.results.common import IDLE, STALL
 from rcv_py.results.places import short_sources
 
-SCHEMA = "rcv.causes/2"
-LISTED = 3  # parts of a row that the text shows
+MAX_LISTED = 3  # parts of a row that the text shows
 
 _NUMBERS = tuple(Column(field.title, True) for field in (STALL, SHARE_OF_STALL, IDLE, TIMES))
 _CAUSES = (*_NUMBERS, Column("cause"), Column("because", elastic="right"))
@@ -46,101 +42,89 @@ _LINES = (
 )
 
 
-def run(arguments: CausesOptions) -> int:
-    """Print the attribution of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder, cache=arguments.cache)
-    alarm = warn(trace)
-    chosen = choose_waves(trace, arguments)
-    table = attribution(trace, chosen.batches, chosen.rows)
-    if arguments.line is not None:
-        table = table.where((table.line == arguments.line) | (table.producer == arguments.line))
-    groups = getattr(table, f"by_{arguments.by}")()
-    if arguments.sort:
-        whole = cause_table(trace, groups, arguments.by, table.total_stall)
-        groups = in_order(groups, whole, arguments.sort, descending=not arguments.ascending)
-    groups = groups.where(np.arange(len(groups))[: arguments.top or None])
-    if arguments.csv:
-        print_csv(flat_table(trace, table, groups, arguments.by))
-    elif arguments.json:
-        rows = documents(trace, table, groups, arguments.by, most_nested(arguments))
-        document = {"capture": trace.name, "by": arguments.by} | facts(table) | {"rows": rows}
-        print(json_text(SCHEMA, document, about(arguments, trace, waves=chosen.about(), alarm=alarm)))
-    else:
-        print_heading(chosen)
-        _Printer(trace, table, groups, arguments).print()
-    return 0
+def run(options: CausesOptions) -> Answer:
+    """List the causes, lines or producers of a capture."""
+    waves = choose_waves(options)
+    trace, by = waves.trace, options.by
+    table = attribution(trace, waves.batches, waves.rows)
+    if options.line is not None:
+        table = table.where((table.line == options.line) | (table.producer == options.line))
+    groups = getattr(table, f"by_{by}")()
+    if options.sort:
+        every = cause_table(trace, groups, by, table.total_stall)
+        groups = in_order(groups, every, options.sort, descending=not options.ascending)
+    groups = groups.where(np.arange(len(groups))[: options.top or None])
+
+    def text() -> Iterator[Part]:
+        yield from heading(waves)
+        if len(table):
+            yield from _Printed(trace, table, groups, by).parts()
+        else:
+            yield waves.why_none("stalls") or nothing("stall and no idle time", options, BY[by].nothing)
+
+    return Answer(
+        schema="rcv.causes/2",
+        document=lambda: {
+            "capture": trace.name,
+            "by": by,
+            **facts(table),
+            "rows": documents(trace, table, groups, by, max_nested(options)),
+        },
+        csv=lambda: flat_table(trace, table, groups, by).csv(),
+        text=text,
+        about=about_of(waves),
+    )
 
 
-class _Printer:
+@dataclass(frozen=True, eq=False)
+class _Printed:
     """The rows of a table by one of its columns, with the largest parts below each."""
 
-    def __init__(
-        self, trace: Trace, table: Attribution, groups: Attribution, arguments: CausesOptions
-    ) -> None:
-        self.trace, self.table, self.groups, self.arguments = trace, table, groups, arguments
-        self.by = arguments.by
-        self.short = short_sources(trace)
+    trace: Trace
+    table: Attribution
+    groups: Attribution
+    by: str
 
-    def print(self) -> None:
-        """Print a table, the largest parts below each row."""
-        table = self.table
-        if not len(table):
-            print(self._why_none())
-            return
-        columns = _CAUSES if self.by == "cause" else _LINES
+    def parts(self) -> Iterator[Part]:
+        """A table, and what it explains."""
+        table, short = self.table, short_sources(self.trace)
         keys = getattr(self.groups, self.by).tolist()
-        print_table(columns, [cells for at, key in enumerate(keys) for cells in self._cells(at, key)])
-        stall, idle = count(table.total_stall), count(table.total_idle)
+        rows = [cells for at, key in enumerate(keys) for cells in self._cells(at, key, short)]
+        yield Grid(_CAUSES if self.by == "cause" else _LINES, rows)
         read = f"{table.waves:,} of " if table.waves < table.of else ""
-        print(
-            f"\n{known_percent(table.explained)} of {stall} stalled and "
-            f"{known_percent(table.explained_idle)} of {idle} idle cycles explained in "
+        yield (
+            f"\n{known_percent(table.explained)} of {count(table.total_stall)} stalled and "
+            f"{known_percent(table.explained_idle)} of {count(table.total_idle)} idle cycles explained in "
             f"{read}{plural(table.of, 'wave')}."
         )
-        print(table.assumption)
+        yield table.assumption
 
-    def shown(self, line: int) -> str:
-        """The source place of a row of code as tables show it."""
-        return short_place(source_of(self.trace, line), self.short)
-
-    def _cells(self, at: int, key: int) -> Iterator[list[str]]:
-        yield self._row(self.groups, at, *self._title(key), key=key)
+    def _cells(self, at: int, key: int, short: dict[str, str]) -> Iterator[list[str]]:
+        yield self._row(self.groups, at, *self._title(key, short), key=key)
         part = self.table.where(getattr(self.table, self.by) == key)
-        for row in range(min(LISTED, len(part))):
-            yield self._row(part, row, *self._below(part, row), key=-1)
+        for row in range(min(MAX_LISTED, len(part))):
+            yield self._row(part, row, *self._below(part, row, short), key=-1)
 
-    def _title(self, key: int) -> tuple[str, str]:
+    def _title(self, key: int, short: dict[str, str]) -> tuple[str, str]:
         if self.by == "cause":
             return CAUSE_TEXT[Cause(key)].name, CAUSE_TEXT[Cause(key)].sentence
-        return (self.trace.code.text[key], self.shown(key)) if key >= 0 else ("(no known instruction)", "")
+        if key < 0:
+            return "(no known instruction)", ""
+        return self.trace.code.text[key], short_place(source_of(self.trace, key), short)
 
-    def _below(self, part: Attribution, row: int) -> tuple[str, str]:
+    def _below(self, part: Attribution, row: int, short: dict[str, str]) -> tuple[str, str]:
         line, blamed = int(part.line[row]), int(part.producer[row])
         text, cause = self.trace.code.text, CAUSE_TEXT[Cause(int(part.cause[row]))].name
-        arrow = " ← perhaps" if part.is_guess[row] else " ←"
-        by = f"{arrow} {blamed} {text[blamed]}" if blamed >= 0 else ""
+        perhaps = "perhaps " if part.is_guess[row] else ""
+        by = f" ← {perhaps}{blamed} {text[blamed]}" if blamed >= 0 else ""
         own = f"{line} {text[line]}" if line >= 0 else "(no instruction)"
         if self.by == "cause":
             return "", f"  {own}{beside(self.trace, line)}{by}{beside(self.trace, blamed)}"
-        if self.by == "line":
-            return f"  {cause}{by}", self.shown(blamed)
-        return f"  → {'perhaps ' if part.is_guess[row] else ''}{own}: {cause}", self.shown(line)
+        place = short_place(source_of(self.trace, blamed if self.by == "line" else line), short)
+        return (f"  {cause}{by}" if self.by == "line" else f"  → {perhaps}{own}: {cause}"), place
 
-    def _row(self, table: Attribution, row: int, one: str, other: str, *, key: int) -> list[str]:
-        share = percent(int(table.stall[row]), self.table.total_stall) if self.table.total_stall else ""
-        numbers = [
-            count(int(table.stall[row])),
-            share,
-            count(int(table.idle[row])),
-            count(int(table.count[row])),
-        ]
-        if self.by == "cause":
-            return [*numbers, one, other]
-        return [str(key) if key >= 0 else "", *numbers, one, other]
-
-    def _why_none(self) -> str:
-        if not len(self.trace.waves):
-            return "The capture has no traced waves, so nothing is known about stalls."
-        if not self.table.waves:
-            return "No wave could be read; `rcv info --check` says why."
-        return nothing("stall and no idle time", self.arguments, BY[self.by].nothing)
+    def _row(self, table: Attribution, row: int, *texts: str, key: int) -> list[str]:
+        stall, total = int(table.stall[row]), self.table.total_stall
+        share = percent(stall, total) if total else ""
+        numbers = [count(stall), share, count(int(table.idle[row])), count(int(table.count[row]))]
+        return [*([] if self.by == "cause" else [str(key) if key >= 0 else ""]), *numbers, *texts]

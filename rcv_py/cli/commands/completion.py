@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rcv_py.base.text import elide_right
-from rcv_py.cli.arguments import COMMANDS, NAMES, parser
+from rcv_py.cli.arguments import COMMANDS, NAMES, parser, shown_actions
 from rcv_py.cli.options.commands import Command
 from rcv_py.cli.options.output_options import CompletionOptions
 
@@ -30,16 +30,14 @@ class Word:
     choices: tuple[str, ...] = ()
 
 
-def run(arguments: CompletionOptions) -> int:
+def run(options: CompletionOptions) -> None:
     """Print the script of a shell."""
-    print(_SCRIPTS[arguments.shell](), end="")
-    return 0
+    print(_SCRIPTS[options.shell](), end="")
 
 
 def words_of(command: Command) -> list[Word]:
     """Return what can follow the name of a command."""
-    actions = parser(command)._actions  # argparse has no public list of them
-    return [_word(command, action) for action in actions]
+    return [_word(command, action) for action in shown_actions(parser(command))]
 
 
 def _word(command: Command, action: argparse.Action) -> Word:

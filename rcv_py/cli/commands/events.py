@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.text import count, plural
-from rcv_py.cli.about import about
-from rcv_py.cli.chosen import matched, nothing
+from rcv_py.cli.answer import Answer, listing, matched
+from rcv_py.cli.opening import opened
 from rcv_py.cli.options.device_options import EventsOptions
-from rcv_py.cli.report import json_text
-from rcv_py.cli.results import ordered, print_csv, print_result
-from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.results.events import events
 from rcv_py.results.table import Table
 
-_PLURALS = {
+_NOUNS = {
     "dispatch": ("dispatch", "dispatches"),
     "event": ("event",),
     "marker": ("marker",),
@@ -31,41 +29,40 @@ _NOTHING = (
 )
 
 
-def run(arguments: EventsOptions) -> int:
-    """Print the events of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder, cache=arguments.cache)
+def run(options: EventsOptions) -> Answer:
+    """List the events of a capture."""
+    trace = opened(options)
     spans = _spans(trace)
-    table = event_table(trace, spans)
-    kinds = arguments.kind or default_kinds(table)
-    rows = np.flatnonzero(np.isin(table.kind, [kind for kind in EntryKind if ENTRY_TEXT[kind] in kinds]))
-    kept = matched(table.texts, arguments)
-    if kept is not None:
-        columns = (table.name, table.place, table.detail)
-        rows = rows[np.any([np.isin(column[rows], sorted(kept)) for column in columns], axis=0)]
-    shown = ordered(events(table)[rows], arguments)
-    if arguments.csv:
-        print_csv(shown)
-    elif arguments.json:
-        document = {
-            "capture": trace.name,
-            "kinds": list(kinds),
-            "problems": [problem.text for problem in spans.problems],
-            "rows": shown.rows(),
-        }
-        print(json_text("rcv.events/1", document, about(arguments, trace)))
-    elif not len(table):
-        print(_NOTHING)
-    elif not len(shown):
-        print(nothing(shown.spec.noun, arguments, shown.spec.nothing))
-    else:
-        _print(trace, spans, shown, len(table))
-    return 0
+    entries = event_table(trace, spans)
+    kinds = options.kind or default_kinds(entries)
+    return listing(
+        options,
+        trace,
+        events(entries)[_rows(entries, kinds, options)],
+        "rcv.events/1",
+        lambda: {"kinds": list(kinds), "problems": [problem.text for problem in spans.problems]},
+        footer=lambda shown: _footer(spans, shown, len(entries)),
+        why_none="" if len(entries) else _NOTHING,
+    )
 
 
 def default_kinds(table: EventTable) -> tuple[str, ...]:
     """All kinds; plain values only where no marker explains them."""
     has_markers = bool((table.kind == EntryKind.MARKER).any())
     return tuple(text for kind, text in ENTRY_TEXT.items() if kind != EntryKind.SHADER or not has_markers)
+
+
+def _rows(table: EventTable, kinds: tuple[str, ...], options: EventsOptions) -> np.ndarray:
+    """The rows of the kinds that begin in the range and hold the text."""
+    kept = np.isin(table.kind, [kind for kind in EntryKind if ENTRY_TEXT[kind] in kinds])
+    if options.within is not None:
+        kept &= (table.time >= options.within[0]) & (table.time < options.within[1])
+    texts = matched(table.texts, options)
+    if texts is not None:
+        kept &= np.any(
+            [np.isin(column, sorted(texts)) for column in (table.name, table.place, table.detail)], 0
+        )
+    return np.flatnonzero(kept)
 
 
 def _spans(trace: Trace) -> MarkerSpans:
@@ -75,10 +72,8 @@ def _spans(trace: Trace) -> MarkerSpans:
     return marker_spans(trace, batches)
 
 
-def _print(trace: Trace, spans: MarkerSpans, shown: Table, of: int) -> None:
-    print_result(shown, trace)
+def _footer(spans: MarkerSpans, shown: Table, of: int) -> Iterator[str]:
     numbers = Counter(shown.plain("kind"))
-    parts = [plural(numbers[text], *words) for text, words in _PLURALS.items() if numbers[text]]
-    print(f"\n{', '.join(parts)}; {count(of)} entries in all.")
-    for problem in spans.problems:
-        print(f"note: {problem}")
+    parts = [plural(numbers[text], *words) for text, words in _NOUNS.items() if numbers[text]]
+    yield f"\n{', '.join(parts)}; {count(of)} entries in all."
+    yield from (f"note: {problem}" for problem in spans.problems)

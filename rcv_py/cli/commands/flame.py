@@ -1,4 +1,4 @@
-"""`rcv flame`: costs inside of costs, as a tree, as folded stacks or as JSON."""
+"""`rcv flame`: costs inside of costs, as a tree, as folded stacks, or around one place."""
 
 from __future__ import annotations
 
@@ -7,30 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.flame.flame import FlameTree, Metric
-from rcv_py.analysis.flame.flame_frames import METRICS, flame_tree
-from rcv_py.analysis.flame.flame_layout import Order, layout
+from rcv_py.analysis.core.cost_columns import SAMPLES, cost_columns
+from rcv_py.analysis.flame.flame import FlameTree, Metric, What, code_costs, key
+from rcv_py.analysis.flame.flame_frames import METRICS, Charged, flame_tree
+from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout, sandwich_frames
 from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
-from rcv_py.analysis.waves.populations import ALL
+from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
-from rcv_py.cli.about import about
+from rcv_py.cli.answer import Answer, Grid, Part, about_of, heading
+from rcv_py.cli.opening import batches
 from rcv_py.cli.options.cost_options import FlameOptions
-from rcv_py.cli.report import Column, json_text, plain, print_table
-from rcv_py.cli.results import print_csv
-from rcv_py.cli.views.flame_place import charged_with, show_sandwich
-from rcv_py.cli.wave_choice import counted_trace, print_heading, told_batches
-from rcv_py.cli.wrong_code import warn
-from rcv_py.formats.open import open_trace
+from rcv_py.cli.report import Column
+from rcv_py.cli.wave_choice import ChosenWaves, announced_batches, counted_waves
+from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
-from rcv_py.results.flame import at_least, frames
+from rcv_py.results.flame import SANDWICH, at_least, frames, placed
 from rcv_py.results.table import Table
 
-_COLUMNS = (
-    Column("total", True),
-    Column("share", True),
-    Column("self", True),
-    Column("frame", elastic="right"),
-)
+_COLUMNS = (*(Column(name, True) for name in ("total", "share", "self")), Column("frame", elastic="right"))
 _OF = {
     Metric.TOTAL: "cycles of latency and idle time of all waves",
     Metric.NONHIDDEN: "cycles of all waves that no other wave hid",
@@ -38,74 +33,137 @@ _OF = {
 }
 
 
-def run(arguments: FlameOptions) -> int:
-    """Print the flamegraph of a capture."""
-    trace, metric = open_trace(arguments.folder, cache=arguments.cache), METRICS[arguments.metric]
-    alarm = warn(trace)
-    trace, chosen = counted_trace(trace, arguments)
-    charged = charged_with(trace, arguments, None if chosen is None else chosen.rows)
-    content = "source" if arguments.content == "sandwich" else arguments.content
-    read = chosen.batches if chosen is not None else ()
-    tree, note = flame_tree(trace, content, metric, lambda: read or told_batches(trace, arguments), charged)
-    if arguments.around is not None or arguments.content == "sandwich":
-        return show_sandwich(trace, tree, charged, arguments)
-    if arguments.folded:
-        print(*folded(trace, tree, metric), sep="\n", end="\n" if tree.whole(metric) else "")
-    elif arguments.json:
-        waves = None if chosen is None else chosen.about()
-        document = _document(trace, tree, arguments) | {"frames": _frames(trace, tree, arguments).rows()}
-        print(json_text("rcv.flame/1", document, about(arguments, trace, waves=waves, alarm=alarm)))
-    elif arguments.csv:
-        print_csv(_frames(trace, tree, arguments))
-    else:
-        if chosen is not None:
-            print_heading(chosen)
-        print_table(_COLUMNS, list(_rows(trace, tree, metric, Order(arguments.order), arguments.least)))
-        print(f"\n{_footer(tree, metric, arguments)}{note and ' ' + note}")
-    return 0
+def run(options: FlameOptions) -> Answer:
+    """Return the flamegraph of a capture."""
+    waves, metric = counted_waves(options), METRICS[options.metric]
+    trace = waves.trace
+    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    charged = Charged(costs, not options.no_idle, options.clock is not None, waves.rows)
+    content = "source" if options.content == "sandwich" else options.content
+    tree, note = flame_tree(
+        trace, content, metric, lambda: waves.batches or announced_batches(trace, options), charged
+    )
+    if options.around is not None or options.content == "sandwich":
+        return _sandwich(waves, tree, charged, options)
+
+    def text() -> Iterator[Part]:
+        boxes = layout(tree, metric, Order(options.order), labels(trace, tree))
+        least = tree.whole(metric) * options.least / 100
+        shown = np.flatnonzero((boxes.width > 0) & (boxes.width >= least))
+        texts = placed_labels(trace, tree, labels(trace, tree))
+        yield from heading(waves)
+        yield _grid(tree, metric, boxes, texts, shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))])
+        yield f"\n{_footer(tree, metric, options, waves.whose)}{note and ' ' + note}"
+
+    def document() -> dict[str, Any]:
+        unit, total = tree.unit, tree.whole(metric)
+        return _head(trace, options, unit, total) | {"frames": _frames(trace, tree, options).rows()}
+
+    return Answer(
+        schema="rcv.flame/1",
+        document=document,
+        csv=lambda: _frames(trace, tree, options).csv(),
+        text=text,
+        forms={"folded": lambda: "".join(f"{line}\n" for line in folded(trace, tree, metric))},
+        about=about_of(waves),
+    )
 
 
-def _rows(
-    trace: Trace, tree: FlameTree, metric: Metric, order: Order, least: float
-) -> Iterator[tuple[str, str, str, str]]:
-    """Yield a row a frame that has at least `least` percent of all, parents first."""
-    texts, whole = labels(trace, tree), tree.whole(metric)
-    boxes = layout(tree, metric, order, texts)
-    texts = placed_labels(trace, tree, texts)
-    shown = np.flatnonzero((boxes.width > 0) & (boxes.width >= whole * least / 100))
-    for frame in shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))].tolist():
-        own = int(tree.own[frame, metric.value])
-        indent = "  " * int(tree.depth[frame])
-        width = int(boxes.width[frame])
-        yield count(width), percent(width, whole), count(own) if own else "", indent + plain(texts[frame])
+def _grid(
+    tree: FlameTree, metric: Metric, boxes: FlameLayout, texts: tuple[str, ...], shown: np.ndarray
+) -> Grid:
+    """A row a frame, below its parents; what leads to a place is marked with an arrow."""
+    rows = []
+    for frame in shown.tolist():
+        own, width, row = (
+            int(column[frame]) for column in (tree.own[:, metric.value], boxes.width, boxes.row)
+        )
+        name = "  " * abs(row) + ("↑ " if row < 0 else "") + texts[frame]
+        rows.append((count(width), percent(width, boxes.whole), count(own) if own else "", name))
+    return Grid(_COLUMNS, rows)
 
 
-def _footer(tree: FlameTree, metric: Metric, arguments: FlameOptions) -> str:
-    whole = count(tree.whole(metric))
-    of = "cycles inside of scopes of all waves" if arguments.content == "markers" else _OF.get(metric, "")
-    of = of if arguments.waves in (None, ALL) else of.replace("all waves", "these waves")
+def _footer(tree: FlameTree, metric: Metric, options: FlameOptions, whose: str) -> str:
+    total = count(tree.whole(metric))
+    of = "cycles inside of scopes of all waves" if options.content == "markers" else _OF.get(metric, "")
     if metric is Metric.HITS:
-        return f"{whole} executions."
+        return f"{total} executions."
     if tree.unit == "samples":
-        return f"{whole} {'stalled ' if metric is Metric.STALL else ''}PC samples."
-    return f"{whole} {of}."
+        return f"{total} {'stalled ' if metric is Metric.STALL else ''}PC samples."
+    return f"{total} {of.replace('all waves', whose)}."
 
 
-def _document(trace: Trace, tree: FlameTree, arguments: FlameOptions) -> dict[str, Any]:
-    metric = METRICS[arguments.metric]
+def _head(trace: Trace, options: FlameOptions, unit: str, total: int) -> dict[str, Any]:
     return {
         "capture": trace.name,
-        "content": arguments.content,
-        "metric": arguments.metric,
-        "order": arguments.order,
-        "unit": "executions" if metric is Metric.HITS else tree.unit,
-        "total": tree.whole(metric),
+        "content": options.content,
+        "metric": options.metric,
+        "order": options.order,
+        "unit": "executions" if METRICS[options.metric] is Metric.HITS else unit,
+        "total": total,
     }
 
 
-def _frames(trace: Trace, tree: FlameTree, arguments: FlameOptions) -> Table:
+def _frames(trace: Trace, tree: FlameTree, options: FlameOptions) -> Table:
     """All frames; without those below `--least` if it is given."""
-    metric = METRICS[arguments.metric]
-    table = frames(trace, tree, metric, Order(arguments.order))
-    is_given = "least" in arguments.given
-    return at_least(table, tree.whole(metric) * arguments.least / 100) if is_given else table
+    metric = METRICS[options.metric]
+    table = frames(trace, tree, metric, Order(options.order))
+    is_given = "least" in options.given
+    return at_least(table, tree.whole(metric) * options.least / 100) if is_given else table
+
+
+# -- a place with its callers and callees ---------------------------------------------------------------
+
+
+def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: FlameOptions) -> Answer:
+    """A place with what leads to it and what it leads to; `like` is the tree of everything."""
+    if options.content != "sandwich" or options.around is None:
+        hint = "Name a line, e.g. --content sandwich --around 62."
+        raise UsageError("--content sandwich and --around belong together.", hint=hint)
+    if options.folded:
+        raise UsageError("A sandwich is no tree, so it cannot be folded.", hint="Use --json.")
+    trace, metric, costs = waves.trace, METRICS[options.metric], charged.costs
+    assert costs is not None
+    own = code_costs(costs, charged.show_idle, _hidden(trace, metric, charged))
+    element = _element(trace, options.around)
+    made = sandwich_frames(trace, own, like, element, metric=metric, order=Order(options.order))
+    if made is None:
+        hint = "Name a line that was executed."
+        raise UsageError("Nothing that has a cost leads through this place.", hint=hint)
+    tree, boxes, texts = made
+    table = placed(trace, tree, metric, boxes, texts, spec=SANDWICH)
+
+    def text() -> Iterator[Part]:
+        shown = np.flatnonzero(boxes.width > 0)
+        shown = shown[np.lexsort((boxes.begin[shown], boxes.row[shown]))]
+        yield _grid(tree, metric, boxes, placed_labels(trace, tree, texts), shown)
+        yield "\nLines with an arrow lead to the place, the nearest next to it; below it is what it leads to."
+
+    unit = "samples" if costs.label == SAMPLES else "cycles"
+    return Answer(
+        schema="rcv.flame.sandwich/1",
+        document=lambda: _head(trace, options, unit, boxes.whole) | {"frames": table.rows()},
+        csv=table.csv,
+        text=text,
+        about={"traces": (trace,), "waves": waves.about},
+    )
+
+
+def _hidden(trace: Trace, metric: Metric, charged: Charged) -> np.ndarray | None:
+    if metric is not Metric.NONHIDDEN or charged.is_ranged:
+        return None
+    found = hidden_latency(trace, list(batches(trace)), rows=charged.rows)
+    return found.hidden(trace.code, charged.show_idle)
+
+
+def _element(trace: Trace, around: tuple[str, int]) -> int:
+    """The place of `62` or `kernel.py:62`; raise UsageError if there is none."""
+    path, line = around
+    if not path:
+        if line >= len(trace.code):
+            raise UsageError(f"The capture has no line {line}.", hint=f"The last is {len(trace.code) - 1}.")
+        return int(key(What.CODE, 0, line))
+    file = next((at for at, source in enumerate(trace.sources) if source.path == path), None)
+    if file is None:
+        raise UsageError(f"No code came from {path}.", hint="`rcv hotspot --by source` names the files.")
+    return int(key(What.LINE, file, line))

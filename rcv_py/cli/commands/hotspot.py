@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns
-from rcv_py.analysis.waves.populations import ALL
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.cost.hotspot import Bins, hotspot, static_bins
+from rcv_py.analysis.device.occupancy_limits import Limit, OccupancyLimits
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.about import about
-from rcv_py.cli.chosen import asked_costs
-from rcv_py.cli.opening import facts_of
+from rcv_py.base.text import count, percent, plural, short_kernel
+from rcv_py.cli.answer import Answer, Facts, listing
+from rcv_py.cli.opening import facts_of, opened, warn
 from rcv_py.cli.options.cost_options import HotspotOptions
-from rcv_py.cli.report import json_text, print_facts
-from rcv_py.cli.results import print_csv, print_result
-from rcv_py.cli.views.hotspot_header import header_facts
-from rcv_py.cli.views.hotspot_views import show_bins, show_places
-from rcv_py.cli.views.legacy_text import show_legacy
-from rcv_py.cli.wave_choice import ChosenWaves, counted_trace, print_heading
-from rcv_py.cli.wrong_code import warn
-from rcv_py.formats.open import open_trace
+from rcv_py.cli.originals import like_analyzer
+from rcv_py.cli.wave_choice import ChosenWaves, counted_batches, counted_waves, refuse, window_of
+from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SUMS
-from rcv_py.results.hotspot import occupancy_facts, ranking_table, totals
+from rcv_py.results.hotspot import (
+    PLACES_BY,
+    bins_table,
+    occupancy_facts,
+    places_table,
+    ranking_table,
+    totals,
+)
 from rcv_py.results.table import Table
 from rcv_py.work.limits import limits_of
 
-TOP = 20
 _OF = {
     "hits": "executions",
     "latency": "cycles of latency",
@@ -33,73 +36,165 @@ _OF = {
 }
 
 
-def run(arguments: HotspotOptions) -> int:
-    """Print the ranking of a capture, its histogram, its places, or the tables of the older script."""
-    trace = open_trace(arguments.folder, cache=arguments.cache)
-    alarm = warn(trace)
-    if arguments.like:
-        return show_legacy(trace, arguments)
-    trace, chosen = counted_trace(trace, arguments)
-    if arguments.bins is not None:
-        return show_bins(trace, arguments, chosen)
-    if arguments.charge is not None:
-        return show_places(trace, arguments, chosen)
-    return _show_ranking(trace, arguments, chosen, alarm)
+def run(options: HotspotOptions) -> Answer:
+    """Return the ranking of a capture, its histogram, its places, or the tables of the older script."""
+    if options.like:
+        trace = opened(options)
+        warn(trace)
+        return like_analyzer(trace, options)
+    if options.bins is not None:
+        return _histogram(counted_waves(options), options)
+    return (_ranking if options.charge is None else _places)(counted_waves(options), options)
 
 
-def _show_ranking(trace: Trace, arguments: HotspotOptions, chosen: ChosenWaves | None, alarm: str) -> int:
-    _check_unlike_panels(arguments)
-    costs = asked_costs(trace, arguments.clock, rows=None if chosen is None else chosen.rows)
-    whole, _ = ranking_table(trace, costs, arguments.by, arguments.sort)
-    table = (whole[::-1] if arguments.ascending else whole).head(
-        TOP if arguments.top is None else arguments.top
-    )
-    facts = facts_of(trace, arguments)
+def _ranking(waves: ChosenWaves, options: HotspotOptions) -> Answer:
+    only_charged = [f"--by {options.by}"] if options.by == "tree" else []
+    only_charged += [f"--sort {options.sort}"] if options.sort not in SUMS else []
+    if only_charged:
+        hint = "Add --charge self or --charge inclusive."
+        raise UsageError(f"{only_charged[0]} belongs to --charge.", hint=hint)
+    trace = waves.trace
+    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    table, _ = ranking_table(trace, costs, options.by, options.sort)
+    shown = (table[::-1] if options.ascending else table).head(options.top)
+    facts = facts_of(trace, options)
     limits = limits_of(trace, facts)
-    if arguments.csv:
-        print_csv(table)
-    elif arguments.json:
-        waves = None if chosen is None else chosen.about()
-        described = about(arguments, trace, files=facts.files, waves=waves, alarm=alarm)
-        document = {
-            "capture": trace.name,
-            "by": arguments.by,
-            "sort": arguments.sort,
+    return listing(
+        options,
+        waves,
+        shown,
+        "rcv.hotspot/1",
+        lambda: {
+            "by": options.by,
+            "sort": options.sort,
             "measure": costs.label,
             "totals": totals(costs),
-            "of": len(whole),
-            "rows": table.rows(),
+            "of": len(table),
             "occupancy": occupancy_facts(limits),
-        }
-        print(json_text("rcv.hotspot/1", document, described))
-    else:
-        if chosen is not None:
-            print_heading(chosen)
-        print_facts(header_facts(trace, costs, limits, _whose(arguments)))
-        print()
-        print_result(table, trace)
-        print(_footer(arguments, costs, table, len(whole)))
-    return 0
+        },
+        above=[Facts(_header(trace, costs, limits, waves.whose)), ""],
+        footer=lambda rows: _footer(options, costs, rows, len(table), waves.whose),
+        is_shown_empty=True,
+        about={"files": facts.files},
+    )
 
 
-def _check_unlike_panels(arguments: HotspotOptions) -> None:
-    """Raise UsageError for values that only places with a charge have."""
-    words = [f"--by {arguments.by}"] if arguments.by == "tree" else []
-    words += [f"--sort {arguments.sort}"] if arguments.sort not in SUMS else []
-    if words:
-        raise UsageError(f"{words[0]} belongs to --charge.", hint="Add --charge self or --charge inclusive.")
-
-
-def _whose(arguments: HotspotOptions) -> str:
-    return "all waves" if arguments.waves in (None, ALL) else "these waves"
-
-
-def _footer(arguments: HotspotOptions, costs: CostColumns, table: Table, of: int) -> str:
-    whole = int(getattr(costs, arguments.sort).sum())
+def _footer(options: HotspotOptions, costs: CostColumns, table: Table, of: int, whose: str) -> str:
+    total = int({name: getattr(costs, name) for name in SUMS}[options.sort].sum())
     noun = table.spec.noun
-    if not whole:
-        return f"No {noun} has any {arguments.sort}."
-    unit = plural(of, noun, "classes" if arguments.by == "class" else "")
-    what = "samples" if costs.label == SAMPLES else f"{_OF[arguments.sort]} of {_whose(arguments)}"
-    part = sum(table.plain(arguments.sort))
-    return f"\n{len(table):,} of {unit}: {percent(part, whole)} of {count(whole)} {what}."
+    if not total:
+        return f"No {noun} has any {options.sort}."
+    unit = plural(of, noun, "classes" if options.by == "class" else "")
+    what = "samples" if costs.label == SAMPLES else f"{_OF[options.sort]} of {whose}"
+    part = sum(table.plain(options.sort))
+    return f"\n{len(table):,} of {unit}: {percent(part, total)} of {count(total)} {what}."
+
+
+# -- above the ranking ----------------------------------------------------------------------------------
+
+
+def _header(trace: Trace, costs: CostColumns, limits: OccupancyLimits, whose: str) -> list[tuple[str, str]]:
+    """Names and values; each number of registers says where it comes from."""
+    code = trace.code
+    instructions = int(np.count_nonzero(~code.is_label))
+    executed = int(np.count_nonzero(costs.hits[~code.is_label] > 0))
+    verb = "sampled" if costs.label == SAMPLES else "executed"
+    facts = [
+        ("kernel", short_kernel(trace.kernel_name) or "unknown"),
+        ("instructions", f"{count(instructions)}, {count(executed)} of them {verb}"),
+        _sums(costs, whose),
+    ]
+    if not len(code):
+        return facts
+    bound = f"bound by {limits.binding.name}" if limits.binding is not None else "all that it has room for"
+    resident = limits.resident
+    seen = f"; at most {count(resident.peak)} were traced at a time" if resident.simds else ""
+    occupancy = f"{plural(limits.waves, 'wave')} fit on a SIMD, {bound}{seen}"
+    return [*facts, *((limit.name, _limit(limit)) for limit in limits.limits), ("occupancy", occupancy)]
+
+
+def _sums(costs: CostColumns, whose: str) -> tuple[str, str]:
+    latency, stall, idle = (int(column.sum()) for column in (costs.latency, costs.stall, costs.idle))
+    share = f" ({percent(stall, latency)})" if latency else ""
+    if costs.label == SAMPLES:
+        return "samples", f"{count(latency)}, {count(stall)} of them stalled{share}"
+    return "cycles", (
+        f"{count(latency)} of latency, {count(stall)} of them stall{share}; "
+        f"{count(idle)} of idle time; summed over {whose}"
+    )
+
+
+def _limit(limit: Limit) -> str:
+    if limit.name == "workgroup":
+        return f"{plural(limit.used, 'wave')} ({limit.source})"
+    rounded = f", {count(limit.given)} allocated" if limit.given != limit.used else ""
+    return f"{count(limit.used)}{rounded}, of {count(limit.of)} ({limit.source})"
+
+
+# -- other views ----------------------------------------------------------------------------------------
+
+
+def _histogram(waves: ChosenWaves, options: HotspotOptions) -> Answer:
+    """One row a range of code rows, cycles by kind."""
+    trace = waves.trace
+    bins = _bins(waves, options)
+    total = int(bins.totals.sum())
+    return listing(
+        options,
+        trace,
+        bins_table(bins),
+        "rcv.hotspot.bins/1",
+        lambda: {"se": options.se, "clock": options.clock, "step": bins.step, "total": total},
+        footer=lambda _: f"\n{count(total)} cycles in ranges of {plural(bins.step, 'code row')}.",
+        is_shown_empty=True,
+    )
+
+
+def _bins(waves: ChosenWaves, options: HotspotOptions) -> Bins:
+    trace, number = waves.trace, options.bins or 1
+    refuse(trace, options, "PC samples tell no wave.")
+    if not len(trace.waves):
+        return static_bins(trace.code, number)
+    read = waves.counted if waves.choice is not None else counted_batches(trace, None)
+    rows = None if waves.rows is None else set(waves.rows)
+    return hotspot(read, len(trace.code), rows, number, window=window_of(options.clock))
+
+
+def _places(waves: ChosenWaves, options: HotspotOptions) -> Answer:
+    """Source lines, code lines, or the tree of places with what they are charged."""
+    if options.by not in PLACES_BY:
+        ways = ", ".join(PLACES_BY)
+        raise UsageError(f"--charge does not know --by {options.by}.", hint=f"Use one of {ways}.")
+    costs = cost_columns(waves.trace.code, LatencyMode.SUM_ALL, None, None)
+    cost = costs.latency if options.no_idle else costs.cost
+    unit, total = "samples" if costs.label == SAMPLES else "cycles", int(cost.sum())
+    how = SourceCost(options.charge)
+    table = places_table(waves.trace, cost, options.by, how, unit=unit, file=options.file)
+    if options.by != "tree":
+        table = table.sorted(_order(options), descending=not options.ascending)
+    return listing(
+        options,
+        waves,
+        table.head(options.top),
+        "rcv.hotspot.places/1",
+        lambda: {
+            "by": options.by,
+            "charge": options.charge,
+            "idle": not options.no_idle,
+            "clock": options.clock,
+            "unit": unit,
+            "total": total,
+            "of": len(table),
+        },
+        footer=lambda shown: (
+            f"\n{len(shown):,} of {plural(len(table), 'place')}; "
+            f"the program takes {count(total)} {unit} in total."
+        ),
+        is_shown_empty=True,
+    )
+
+
+def _order(options: HotspotOptions) -> str | None:
+    """The field that `--sort` means; its default here is the cost, of one file its program order."""
+    names = {"latency": None if options.file else "cost", "place": "line" if options.file else "path"}
+    return names.get(options.sort, options.sort)

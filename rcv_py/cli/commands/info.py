@@ -3,81 +3,81 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.health.check import check_waves
-from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
-from rcv_py.cli.about import about
-from rcv_py.cli.opening import batches, captures
+from rcv_py.cli.answer import Answer, Facts, Part, Shown
+from rcv_py.cli.opening import all_captures, batches, below, opened
 from rcv_py.cli.options.capture_options import InfoOptions
-from rcv_py.cli.report import bold, json_text, plain, print_facts
-from rcv_py.cli.results import print_csv, print_shown
-from rcv_py.formats.open import capture_entry, open_trace
-from rcv_py.model.trace import INFERRED, CaptureEntry, Trace
+from rcv_py.cli.report import bold
+from rcv_py.formats.open import capture_entry
+from rcv_py.model.trace import INFERRED, Trace
 from rcv_py.results.info import capture_table, info
 from rcv_py.state.wave_store import WaveStore
 
 
-def run(arguments: InfoOptions) -> int:
-    """Print facts about one capture, or a table of all captures below the folder."""
-    path: Path = arguments.folder
-    below = captures(path)
-    if below is not None:
-        if len(below) == 1:
-            return _one(below[0], arguments)
-        asked = [name for name in ("check", "read") if getattr(arguments, name)]
-        if asked:
-            raise UsageError(
-                f"--{asked[0]} is about one capture, and there are {len(below):,}.",
-                hint="Name one of them.",
-            )
-        entries = [capture_entry(capture) for capture in below]
-        table = capture_table(entries, [_below(path, entry) for entry in entries])
-        if arguments.json:
-            print(json_text("rcv.captures/1", {"captures": table.rows()}, _about(arguments, entries)))
-        elif arguments.csv:
-            print_csv(table)
-        else:
-            print_shown(table)
-        return 0
-    return _one(path, arguments)
+def run(options: InfoOptions) -> Answer:
+    """Return facts about one capture, or a table of several."""
+    paths = all_captures([options.folder, *options.more])
+    if len(paths) == 1:
+        return _one(paths[0], options)
+    asked = [name for name in ("check", "read") if name in options.given]
+    if asked:
+        raise UsageError(
+            f"--{asked[0]} is about one capture, and there are {len(paths):,}.", hint="Name one of them."
+        )
+    entries = [capture_entry(path) for path in paths]
+    table = capture_table(entries, [below(options.folder, entry.path) for entry in entries])
+    return Answer(
+        schema="rcv.captures/1",
+        document=lambda: {"captures": table.rows()},
+        csv=table.csv,
+        text=lambda: [Shown(table)],
+        about={
+            "names": [entry.name for entry in entries],
+            "problems": [f"{entry.name}: {entry.note}" for entry in entries if entry.note],
+        },
+    )
 
 
-def _one(path: Path, arguments: InfoOptions) -> int:
-    trace = open_trace(path, cache=arguments.cache)
-    if arguments.check:
+def _one(path: Path, options: InfoOptions) -> Answer:
+    trace = opened(options, path)
+    if options.check:
         trace = replace(trace, problems=(*trace.problems, *check_waves(trace, batches(trace))))
-    if arguments.read:
+    if options.read:
         trace = replace(trace, problems=(*trace.problems, *_of_waves(trace)))
     facts = info(trace)
-    if arguments.json:
-        print(json_text("rcv.info/1", facts, about(arguments, trace)))
-        return 0
-    if arguments.csv:
-        sys.stdout.write(csv_text(("name", "value"), _flat(facts)))
-        return 0
-    print(bold(plain(facts["name"]), sys.stdout))
-    print_facts(_facts(facts))
-    _print_problems(facts["problems"], checked=arguments.check)
-    return 0
+
+    def text() -> Iterator[Part]:
+        yield from (bold(facts["name"], sys.stdout), Facts(_facts(facts)))
+        problems = [(one["severity"], f"{one['text']} {one['hint']}".strip()) for one in facts["problems"]]
+        if problems:
+            yield from ("", Facts(problems))
+        elif options.check:
+            yield "\nEvery wave was read; nothing contradicts itself."
+
+    return Answer(
+        schema="rcv.info/1",
+        document=lambda: facts,
+        csv=lambda: (("name", "value"), _flat(facts)),
+        text=text,
+        about={"traces": (trace,)},
+    )
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield every number and text with its place, such as `waves.count` or `kernels.0`."""
-    below = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    )
-    if below is None:
+    if not isinstance(value, dict | list):
         yield name, value
         return
-    for key, item in below:
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         yield from _flat(item, f"{name}.{key}" if name else str(key))
 
 
@@ -90,22 +90,7 @@ def _of_waves(trace: Trace) -> tuple[Problem, ...]:
     return (*store.problems, *spans)
 
 
-# -- several captures -------------------------------------------------------------------------------
-
-
-def _about(arguments: InfoOptions, entries: Sequence[CaptureEntry]) -> dict[str, Any]:
-    said = [f"{entry.name}: {entry.note}" for entry in entries if entry.note]
-    return about(arguments, names=[entry.name for entry in entries], problems=said)
-
-
-def _below(root: Path, entry: CaptureEntry) -> str:
-    try:
-        return str(entry.path.resolve().relative_to(root.resolve()))
-    except ValueError:
-        return entry.name
-
-
-# -- one capture ------------------------------------------------------------------------------------
+# -- one capture as text --------------------------------------------------------------------------------
 
 
 def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
@@ -115,7 +100,7 @@ def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
         ("waves", _waves(facts["waves"])),
         ("occupancy", _occupancy(facts["occupancy"])),
         ("code", _code(facts)),
-        ("time", _time(facts["clock"]) if _has_times(facts) else ""),
+        ("time", _time(facts)),
         ("cycles", _cycles(facts["code"])),
         ("samples", _samples(facts["code"])),
         ("source", _source(facts["source"])),
@@ -154,26 +139,23 @@ def _code(facts: dict[str, Any]) -> str:
     if code["instructions"] is None:
         return f"{DASH} the capture has no instructions"
     kernels = f" of {plural(len(facts['kernels']), 'kernel')}" if len(facts["kernels"]) > 1 else ""
-    rows = f"{plural(code['instructions'], 'instruction')}{kernels}"
-    if not code["hits"]:
-        return rows
-    return f"{rows}, {count(code['executed'])} executed {plural(code['hits'], 'time')}"
+    executed = f", {count(code['executed'])} executed {plural(code['hits'], 'time')}" if code["hits"] else ""
+    return f"{plural(code['instructions'], 'instruction')}{kernels}{executed}"
 
 
-def _has_times(facts: dict[str, Any]) -> bool:
-    return bool(facts["waves"]["count"] or facts["occupancy"]["waves"])
-
-
-def _time(clock: dict[str, Any]) -> str:
+def _time(facts: dict[str, Any]) -> str:
+    clock = facts["clock"]
+    if not (facts["waves"]["count"] or facts["occupancy"]["waves"]):
+        return ""
     text = f"{count(clock['begin'])} to {count(clock['end'])}, {plural(clock['cycles'], 'cycle')}"
     rate = f" at {clock['shader_mhz']:,.0f} MHz" if clock["shader_mhz"] else ""
     return text if clock["ns"] is None else f"{text}, {nanoseconds(clock['ns'])}{rate}"
 
 
 def _cycles(code: dict[str, Any]) -> str:
-    whole = (code["latency"] or 0) + (code["idle"] or 0)
-    parts = [f"{name} {percent(code[name], whole)}" for name in ("issue", "stall", "idle")]
-    return f"{count(whole)} of all waves: {', '.join(parts)}" if whole else ""
+    total = (code["latency"] or 0) + (code["idle"] or 0)
+    parts = [f"{name} {percent(code[name], total)}" for name in ("issue", "stall", "idle")]
+    return f"{count(total)} of all waves: {', '.join(parts)}" if total else ""
 
 
 def _samples(code: dict[str, Any]) -> str:
@@ -196,14 +178,3 @@ def _extras(extras: dict[str, Any]) -> str:
     if extras["counters"]:
         parts.append(f"counters {', '.join(extras['counters'])}")
     return "; ".join(parts)
-
-
-def _print_problems(problems: list[dict[str, str]], checked: bool) -> None:
-    if not problems:
-        if checked:
-            print("\nEvery wave was read; nothing contradicts itself.")
-        return
-    print()
-    print_facts(
-        [(problem["severity"], f"{problem['text']} {problem['hint']}".strip()) for problem in problems]
-    )

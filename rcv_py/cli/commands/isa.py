@@ -2,97 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import SAMPLES
+from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.cost.annotations import Annotation, Ingredients, annotation, why_not
+from rcv_py.analysis.cost.hotspot import kind_latency
+from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, count, plural
-from rcv_py.cli.about import about
-from rcv_py.cli.chosen import MODES, asked_costs, matched, nothing
+from rcv_py.cli.answer import Answer, listing, matched, nothing
+from rcv_py.cli.opening import pooled
 from rcv_py.cli.options.cost_options import IsaOptions
-from rcv_py.cli.pooled import pooled
-from rcv_py.cli.report import json_text
-from rcv_py.cli.results import ordered, print_csv, print_result
-from rcv_py.cli.views.isa_bars import bar_lengths
-from rcv_py.cli.wave_choice import counted_trace, print_heading
-from rcv_py.cli.wrong_code import warn
-from rcv_py.formats.open import open_trace
+from rcv_py.cli.wave_choice import ChosenWaves, announced_batches, counted_waves, wave_of
+from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
-from rcv_py.results.isa import Listing, label_table, listing
+from rcv_py.results.isa import Listing, label_table
+from rcv_py.results.isa import listing as rows_of
+from rcv_py.results.table import Table
 
 _PLURAL = {"branch": "branches"}
+_KINDS = {"line": "lines", "block": "blocks", "branch": "branches", "label": "labels"}
+_MODES = {
+    "sum": LatencyMode.SUM_ALL,
+    "mean": LatencyMode.MEAN_ALL,
+    "hit": LatencyMode.ITERATION,
+    "wave-sum": LatencyMode.SUM_WAVE,
+    "wave-mean": LatencyMode.MEAN_WAVE,
+    "wave-max": LatencyMode.MAX_WAVE,
+}
+# Which ingredient the bars of a mode are drawn from, and what makes it.
+_NEEDS: dict[Annotation, tuple[str, Callable[[Trace, Any], Any]]] = {
+    Annotation.NONHIDDEN: ("hidden", lambda trace, read: hidden_latency(trace, tuple(read))),
+    Annotation.KINDS: ("kinds", lambda trace, read: kind_latency(read, len(trace.code))),
+    Annotation.CAUSES: ("causes", attribution),
+    Annotation.MEMORY: ("memory", memory_latency),
+    Annotation.MEMORY_WAITS: ("waits", lambda trace, read: wait_summary(trace, read).latency),
+}
 
 
-def run(arguments: IsaOptions) -> int:
-    """Print the listing, the blocks, the branches or the labels of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder, cache=arguments.cache)
-    alarm = warn(trace)
-    trace, chosen = counted_trace(trace, arguments)
-    own = None if chosen is None else chosen.rows
-    costs = asked_costs(
-        trace, arguments.clock, MODES[arguments.mode], arguments.wave, arguments.hit, rows=own
+def run(options: IsaOptions) -> Answer:
+    """List the instructions, the blocks, the branches or the labels of a capture."""
+    waves = counted_waves(options)
+    trace = waves.trace
+    costs = _costs(trace, options)
+    found = _matching(_listing(waves, costs, options), options)
+    # A column that is asked for decides which rows are the first; else it is what they cost.
+    table = found.table if options.sort else found.top(options.top)
+    noun = table.spec.noun
+    nouns = _PLURAL.get(noun, f"{noun}s")
+
+    def footer(shown: Table) -> str:
+        of = plural(len(found.table), noun, nouns)
+        return f"\n{count(len(shown))} of {of}.{_share_note(options, found.measure == SAMPLES)}"
+
+    why_none = "" if len(found.table) else nothing(noun, options, f"The program has no {nouns}.")
+    if not len(trace.code) and noun != "label":
+        why_none = "The capture has no instructions."
+    return listing(
+        options,
+        waves,
+        table,
+        "rcv.isa/1",
+        lambda: {"kind": _KINDS[options.by], "measure": found.measure, "of": len(found.table)},
+        footer=footer,
+        why_none=why_none,
+        unknown=DASH,
     )
-    kind = _kind(arguments)
+
+
+def _costs(trace: Trace, options: IsaOptions) -> CostColumns:
+    mode = _MODES[options.mode]
+    if mode in (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL):
+        return cost_columns(trace.code, mode, None, None)
+    if options.wave is None:
+        raise UsageError("This mode is about one wave.", hint="Name it with --wave se0/simd2/slot1/wv0.")
+    return cost_columns(trace.code, mode, wave_of(trace, options.wave), options.hit)
+
+
+def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> Listing:
+    trace, kind = waves.trace, _KINDS[options.by]
     if kind == "labels":
         labels = label_table(trace, costs)
-        found = Listing(labels, np.asarray(labels.columns["latency"]), costs.label)
-    else:
-        read = chosen.counted if chosen is not None else ()
-        show_idle = not arguments.no_idle
-        found = listing(trace, kind, lambda: read or tuple(pooled(trace)), costs, show_idle=show_idle)
-    if arguments.bars is not None and kind == "lines":
-        found = found.with_bars(bar_lengths(trace, costs, arguments))
-    found = _matching(found, arguments)
-    # A column that is asked for decides which rows are the first; else it is what they cost.
-    rows = found.table if arguments.sort else found.top(arguments.top)
-    table = ordered(rows, arguments).head(arguments.top)
-    if arguments.csv:
-        print_csv(table)
-    elif arguments.json:
-        document = {
-            "capture": trace.name,
-            "kind": kind,
-            "measure": found.measure,
-            "of": len(found.table),
-            "rows": table.rows(),
-        }
-        waves = None if chosen is None else chosen.about()
-        print(json_text("rcv.isa/1", document, about(arguments, trace, waves=waves, alarm=alarm)))
-    elif not len(found.table):
-        print(_why_none(trace, found, arguments))
-    else:
-        if chosen is not None:
-            print_heading(chosen)
-        print_result(table, trace, DASH)
-        noun = table.spec.noun
-        print(f"\n{count(len(table))} of {plural(len(found.table), noun, _PLURAL.get(noun, ''))}.", end="")
-        print(_share_note(arguments, kind, found.measure == SAMPLES))
-    return 0
+        return Listing(labels, np.asarray(labels.columns["latency"]), costs.label)
+    found = rows_of(
+        trace,
+        kind,
+        lambda: waves.counted or tuple(pooled(trace)),
+        costs,
+        show_idle=not options.no_idle,
+    )
+    return found if options.bars is None else found.with_bars(_bar_lengths(trace, costs, options))
 
 
-def _kind(arguments: IsaOptions) -> str:
-    chosen = (name for name in ("labels", "branches", "blocks") if getattr(arguments, name))
-    return next(chosen, "lines")
+def _bar_lengths(trace: Trace, costs: CostColumns, options: IsaOptions) -> np.ndarray:
+    """One length a code row, in cycles, samples, or cycles a time; raise UsageError if not known."""
+    mode = Annotation[(options.bars or "").upper()]
+    known = {}
+    if mode in _NEEDS:
+        name, make = _NEEDS[mode]
+        known[name] = make(trace, announced_batches(trace, options))
+    ingredients = Ingredients(trace.code, costs, not options.no_idle, **known)
+    reason = why_not(mode, ingredients)
+    if reason:
+        raise UsageError(f"There are no bars of {options.bars}: {reason[:1].lower()}{reason[1:]}")
+    return annotation(mode, ingredients).total
 
 
-def _matching(found: Listing, arguments: IsaOptions) -> Listing:
+def _matching(found: Listing, options: IsaOptions) -> Listing:
     """Keep the rows whose instruction matches `--match`; of blocks and labels their names are looked at."""
     spec = found.table.spec
-    kept = matched(found.table.plain("instruction" if "instruction" in spec else "name"), arguments)
+    kept = matched(found.table.plain("instruction" if "instruction" in spec else "name"), options)
     return found if kept is None else found.at(np.array(sorted(kept), dtype=np.int64))
 
 
-def _share_note(arguments: IsaOptions, kind: str, is_sampled: bool) -> str:
+def _share_note(options: IsaOptions, is_sampled: bool) -> str:
     """What the shares are taken of; of branches they are of how often each was met."""
-    if kind in ("branches", "labels"):
+    if options.by in ("branch", "label"):
         return ""
     if is_sampled:
         return " Shares are of all samples."
-    idle = "" if arguments.no_idle else " and idle time"
+    idle = "" if options.no_idle else " and idle time"
     return f" Shares are of the latency{idle} of all instructions."
-
-
-def _why_none(trace: Trace, found: Listing, arguments: IsaOptions) -> str:
-    noun = found.table.spec.noun
-    if not len(trace.code) and noun != "label":
-        return "The capture has no instructions."
-    return nothing(noun, arguments, f"The program has no {_PLURAL.get(noun, f'{noun}s')}.")

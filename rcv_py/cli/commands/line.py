@@ -1,7 +1,8 @@
-"""`rcv line`: how long the hits of one instruction took, and which were the slowest."""
+"""`rcv line`: how long the executions of an instruction took, or all about one execution or wave."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,148 +16,217 @@ from rcv_py.analysis.cost.distribution import (
 )
 from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
+from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.about import about
+from rcv_py.cli.answer import Answer, Facts, Grid, Part, Shown, about_of, heading
+from rcv_py.cli.opening import opened, warn
 from rcv_py.cli.options.cost_options import LineOptions
-from rcv_py.cli.report import Column, json_text, plain, print_facts, print_table
-from rcv_py.cli.results import print_csv, print_shown
-from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, print_heading, refuse
-from rcv_py.cli.wrong_code import warn
-from rcv_py.formats.open import open_trace
+from rcv_py.cli.report import Column
+from rcv_py.cli.wave_choice import ChosenWaves, chosen, counted_batches, refuse, wave_of
 from rcv_py.model.trace import Trace
 from rcv_py.results.line import hit_table, sample_facts, sample_table, spread_facts, spread_table, spreads
+from rcv_py.results.place import execution_facts, line_facts, wave_facts
+from rcv_py.state.selection import Selection
 
 _BARS = 16
 _BAR_CHARS = 40
+_HINT = "Places look like se0/simd2/slot1/wv0:line 62#0."
 
 
-def run(arguments: LineOptions) -> int:
-    """Print the distribution of a line as text, CSV or JSON."""
-    trace = open_trace(arguments.folder, cache=arguments.cache)
+def run(options: LineOptions) -> Answer:
+    """Return the distribution of a line, or what is known of places."""
+    trace, line = opened(options), options.line
+    if not isinstance(line, int):
+        return _places(trace, [line, *options.more])
+    if options.more:
+        raise UsageError(f"{options.more[0]} is one argument too many.", hint="Name one row, or places.")
     alarm = warn(trace)
-    line = arguments.line
     if line >= len(trace.code):
         last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."
         raise UsageError(f"The capture has no line {line}.", hint=last)
     if trace.has_pc_samples and not len(trace.waves):
-        refuse(arguments, "PC samples do not tell waves apart.")
-        return _samples(arguments, trace)
-    chosen = choose_waves(trace, arguments)
-    hits = line_hits(chosen.counted, line)
-    wanted = Wanted(arguments.by, arguments.bars or _BARS, arguments.log)
-    view = distribution_view(hits, wanted, trace.base_clock)
-    rows = _listed(view, arguments)
-    if arguments.csv:
-        print_csv(hit_table(trace, hits, rows))
-    elif arguments.json:
-        document = _document(arguments, chosen, view, rows)
-        print(json_text("rcv.line/1", document, about(arguments, trace, waves=chosen.about(), alarm=alarm)))
-    else:
-        print_heading(chosen)
-        _print(arguments, chosen, view, rows)
-    return 0
+        refuse(trace, options, "PC samples do not tell waves apart.")
+        return _samples(trace, line, options)
+    return _distribution(chosen(trace, options, alarm), line, options)
 
 
-def _listed(view: DistributionView, arguments: LineOptions) -> np.ndarray:
-    """The slowest hits, or those of a bar, the slowest first."""
-    if arguments.bar is None:
-        return view.slowest(arguments.top or len(view.order))
-    if arguments.bar >= len(view.histogram.totals):
-        last = len(view.histogram.totals) - 1
-        raise UsageError(f"There is no bar {arguments.bar}.", hint=f"The last one is {last}.")
-    return view.in_bin(arguments.bar)[: arguments.top or None]
-
-
-def _document(
-    arguments: LineOptions, chosen: ChosenWaves, view: DistributionView, rows: np.ndarray
-) -> dict[str, Any]:
-    trace = chosen.trace
+def _head(trace: Trace, line: int) -> dict[str, Any]:
     return {
         "capture": trace.name,
-        "line": arguments.line,
-        "instruction": trace.code.text[arguments.line],
-        "source": source_of(trace, arguments.line),
-        "by": arguments.by,
-        "hits": len(view.hits) if len(view.hits) or not chosen.missing else None,
-        "missing": chosen.missing,
-        "measures": spread_facts(spreads(view.hits)),
-        "bins": {
-            "edges": view.histogram.edges.tolist(),
-            "counts": view.histogram.totals.tolist(),
-        },
-        "slowest": hit_table(trace, view.hits, rows).rows(),
+        "line": line,
+        "instruction": trace.code.text[line],
+        "source": source_of(trace, line),
     }
 
 
-def _print(arguments: LineOptions, chosen: ChosenWaves, view: DistributionView, rows: np.ndarray) -> None:
-    trace = chosen.trace
-    print(plain(f"{arguments.line}  {trace.code.text[arguments.line]}{beside(trace, arguments.line)}"))
-    if not len(view.hits):
-        print(_why_none(chosen, arguments.line))
-        return
-    print_shown(spread_table(spreads(view.hits)))
-    print(f"\n{arguments.by}: {MEASURE_TEXT[arguments.by]}, in cycles")
-    if view.spread is None:
-        print("No wave ran it twice.")
-        return
-    _print_bars(view)
-    print(f"\nThe slowest {plural(len(rows), 'hit')} by {arguments.by}")
-    print_shown(hit_table(trace, view.hits, rows))
+def _title(trace: Trace, line: int) -> str:
+    return f"{line}  {trace.code.text[line]}{beside(trace, line)}"
 
 
-def _why_none(chosen: ChosenWaves, line: int) -> str:
+def _distribution(waves: ChosenWaves, line: int, options: LineOptions) -> Answer:
+    trace, metric = waves.trace, options.metric
+    hits = line_hits(waves.counted, line)
+    view = distribution_view(hits, Wanted(metric, options.bars or _BARS, options.log), trace.base_clock)
+    table = hit_table(trace, hits, _listed(view, options))
+
+    def document() -> dict[str, Any]:
+        return _head(trace, line) | {
+            "by": metric,
+            "hits": len(hits) if len(hits) or not waves.missing else None,
+            "missing": waves.missing,
+            "measures": spread_facts(spreads(hits)),
+            "bins": {"edges": view.histogram.edges.tolist(), "counts": view.histogram.totals.tolist()},
+            "slowest": table.rows(),
+        }
+
+    def text() -> Iterator[Part]:
+        yield from heading(waves)
+        yield _title(trace, line)
+        if not len(hits):
+            yield _why_none(waves, line)
+            return
+        yield Shown(spread_table(spreads(hits)))
+        yield f"\n{metric}: {MEASURE_TEXT[metric]}, in cycles"
+        if view.spread is None:
+            yield "No wave ran it twice."
+            return
+        yield _bars(view)
+        yield f"\nThe slowest {plural(len(table), 'hit')} by {metric}"
+        yield Shown(table)
+
+    return Answer(schema="rcv.line/1", document=document, csv=table.csv, text=text, about=about_of(waves))
+
+
+def _listed(view: DistributionView, options: LineOptions) -> np.ndarray:
+    """The slowest hits, or those of a bar, the slowest first."""
+    if options.bar is None:
+        return view.slowest(options.top or len(view.order))
+    if options.bar >= len(view.histogram.totals):
+        last = len(view.histogram.totals) - 1
+        raise UsageError(f"There is no bar {options.bar}.", hint=f"The last one is {last}.")
+    return view.in_bin(options.bar)[: options.top or None]
+
+
+def _why_none(waves: ChosenWaves, line: int) -> str:
     """Why there is no execution to show; of waves that are not there nothing is concluded."""
-    counted = int(chosen.trace.code.hits[line])
-    if chosen.missing and counted:
-        what = "None of the waves that were read" if chosen.found.read else "No wave"
-        lost = f"code.json counts {plural(counted, 'execution')}, but {what[:1].lower()}{what[1:]}"
-        return f"{lost} {'ran this instruction' if chosen.found.read else 'could be read'}."
-    if counted and chosen.rows is not None:
-        return f"None of these waves ran this instruction; --waves all has {plural(counted, 'execution')}."
+    hits = int(waves.trace.code.hits[line])
+    if waves.missing and hits:
+        why = (
+            "none of the waves that were read ran this instruction" if waves.read else "no wave could be read"
+        )
+        return f"code.json counts {plural(hits, 'execution')}, but {why}."
+    if hits and waves.rows is not None:
+        return f"None of these waves ran this instruction; --waves all has {plural(hits, 'execution')}."
     return "No traced wave ran this instruction."
 
 
-def _print_bars(view: DistributionView) -> None:
+def _bars(view: DistributionView) -> Grid:
     totals, edges = view.histogram.totals.tolist(), view.histogram.edges.tolist()
-    largest, whole = max(totals), sum(totals)
+    largest, total = max(totals), sum(totals)
     rows = [
         (
             count(low),
             count(high - 1),
             count(hits),
-            percent(hits, whole),
+            percent(hits, total),
             "█" * -(-hits * _BAR_CHARS // largest),
         )
         for low, high, hits in zip(edges, edges[1:], totals, strict=False)
     ]
     columns = (*(Column(name, True) for name in ("from", "to", "hits", "share")), Column("", elastic="right"))
-    print_table(columns, rows)
+    return Grid(columns, rows)
 
 
-def _samples(arguments: LineOptions, trace: Trace) -> int:
-    """Say what PC samples tell of a line: how often, and why it stalled; they have no times."""
-    asked = [name for name in ("by", "top", "log", "bars", "bar") if name in arguments.given]
-    if asked:
-        raise UsageError(
-            f"--{asked[0]} is about times, and PC samples have none.", hint=f"Leave --{asked[0]} out."
-        )
-    found = stall_reasons(trace.code, slice(arguments.line, arguments.line + 1))
+def _samples(trace: Trace, line: int, options: LineOptions) -> Answer:
+    """What PC samples show of a line: how often, and why it stalled; they have no times."""
+    timed = [name for name in ("metric", "top", "log", "bars", "bar") if name in options.given]
+    if timed:
+        hint = f"Leave --{timed[0]} out."
+        raise UsageError(f"--{timed[0]} is about times, and PC samples have none.", hint=hint)
+    found = stall_reasons(trace.code, slice(line, line + 1))
     samples = sample_facts(found)
-    if arguments.csv:
-        print_csv(sample_table(found))
-    elif arguments.json:
-        document = {
-            "capture": trace.name,
-            "line": arguments.line,
-            "instruction": trace.code.text[arguments.line],
-            "source": source_of(trace, arguments.line),
-            "samples": samples,
-        }
-        print(json_text("rcv.line/1", document, about(arguments, trace)))
-    else:
-        print(plain(f"{arguments.line}  {trace.code.text[arguments.line]}{beside(trace, arguments.line)}"))
-        facts = [("issued", found.issued), ("stalled", found.stalled), *samples["reasons"].items()]
-        print_facts([(name, f"{count(value)}  {percent(value, found.samples)}") for name, value in facts])
-        print("PC samples have no times, so there is no distribution.")
-    return 0
+    facts = [("issued", found.issued), ("stalled", found.stalled), *samples["reasons"].items()]
+    return Answer(
+        schema="rcv.line/1",
+        document=lambda: _head(trace, line) | {"samples": samples},
+        csv=lambda: sample_table(found).csv(),
+        text=lambda: [
+            _title(trace, line),
+            Facts([(name, f"{count(value)}  {percent(value, found.samples)}") for name, value in facts]),
+            "PC samples have no times, so there is no distribution.",
+        ],
+        about={"traces": (trace,)},
+    )
+
+
+# -- places: an instruction, a wave, an execution, what it waited for, and why it was late --------------
+
+
+def _places(trace: Trace, texts: Iterable[str]) -> Answer:
+    places = [_place(trace, text) for text in texts]
+
+    def text() -> Iterator[Part]:
+        for at, place in enumerate(places):
+            yield ("\n" if at else "") + place["place"]
+            yield Facts([(name, _text(value)) for name, value in _facts(place)])
+
+    return Answer(
+        schema="rcv.place/1",
+        document=lambda: {"capture": trace.name, "places": places},
+        csv=lambda: (
+            ("place", "what", "value"),
+            [[place["place"], name, value] for place in places for name, value in _facts(place)],
+        ),
+        text=text,
+        about={"traces": (trace,)},
+    )
+
+
+def _place(trace: Trace, text: str) -> dict[str, Any]:
+    try:
+        selection = Selection.parse(text)
+    except ValueError as error:
+        raise UsageError(f"{error}.", hint=_HINT) from error
+    line = selection.line
+    if selection.wave is None and line is None:
+        raise UsageError("An empty text is no place.", hint=_HINT)
+    if line is not None and line >= len(trace.code):
+        raise UsageError(f"The capture has no line {line}.", hint=f"Its last one is {len(trace.code) - 1}.")
+    place: dict[str, Any] = {"place": text, "wave": None, "line": line, "hit": selection.hit}
+    if line is not None:
+        place |= line_facts(trace, line)
+    if selection.wave is not None:
+        wave = wave_of(trace, str(selection.wave))
+        place |= wave_facts(wave)
+        if line is not None:
+            read = counted_batches(trace, set(waves_of_unit(trace, wave.row).tolist()))
+            place |= execution_facts(trace, wave, line, selection.hit, read)
+    return place
+
+
+def _facts(place: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every fact of a place as a name and a value."""
+    for name, value in place.items():
+        if name == "place" or value is None or value == "":
+            continue
+        if isinstance(value, dict):
+            yield from ((f"{name}, {part}", fact) for part, fact in _flat(value))
+        elif isinstance(value, list):
+            yield from ((name.replace("_", " "), _joined(item)) for item in value)
+        else:
+            yield name.replace("_", " "), value
+
+
+def _flat(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for part, fact in value.items():
+        yield from fact.items() if isinstance(fact, dict) else [(part, fact)]
+
+
+def _joined(item: dict[str, Any]) -> str:
+    facts = ((name.replace("_", " "), fact) for name, fact in item.items() if fact not in (None, ""))
+    return ", ".join(f"{name} {_text(fact)}" for name, fact in facts)
+
+
+def _text(value: Any) -> str:
+    return count(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)

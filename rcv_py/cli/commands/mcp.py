@@ -11,9 +11,9 @@ from rcv_py.cli.options.output_options import McpOptions
 NEEDED = "mcp>=2.3,<3"  # as in pyproject.toml
 
 
-def run(arguments: McpOptions) -> int:
+def run(options: McpOptions) -> None:
     """Serve until standard input closes."""
-    paths = AllowedPaths.of(arguments.root, arguments.out)
+    paths = AllowedPaths.of(options.root, options.out)
     try:
         from rcv_py.cli.mcp.server import run_server  # noqa: PLC0415 - the package is optional
     except ImportError as error:
@@ -25,4 +25,3 @@ def run(arguments: McpOptions) -> int:
     if sys.stdin.isatty():
         print("rcv: waiting for an agent on standard input; Ctrl+D ends it.", file=sys.stderr)
     run_server(paths)
-    return 0

@@ -1,62 +1,66 @@
-"""`rcv occupancy`: how many waves were resident, by shader engine, kernel or state."""
+"""`rcv occupancy`: how many waves were resident, by shader engine, kernel or state, or what limits them."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, plural
-from rcv_py.cli.about import about
-from rcv_py.cli.chosen import check_engine
-from rcv_py.cli.limits import show_limits
-from rcv_py.cli.opening import batches
+from rcv_py.cli.answer import Answer, Part, Shown, listing
+from rcv_py.cli.opening import batches, facts_of, opened
 from rcv_py.cli.options.device_options import OccupancyOptions
-from rcv_py.cli.report import json_text
-from rcv_py.cli.results import print_result
-from rcv_py.formats.open import open_trace
+from rcv_py.cli.wave_choice import check_engine
 from rcv_py.model.trace import Trace
-from rcv_py.results.occupancy import BY, curve_table
-from rcv_py.results.table import Table
+from rcv_py.results.occupancy import BY, curve_table, limit_document, limit_table
+from rcv_py.work.limits import limits_of
 from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
 
-_TOLD = 8  # names of rows in an error
+MAX_NAMES = 8  # of rows in an error
 _NO_TIMES = "The capture does not say when waves began and ended."
-_NOTHING = {
-    **dict.fromkeys(("se", "all", "cu", "simd", "kernel"), _NO_TIMES),
-    "state": "No wave with a timeline could be read, so states are not known.",
-}
+_NO_STATES = "No wave with a timeline could be read, so states are not known."
 
 
-def run(arguments: OccupancyOptions) -> int:
-    """Print mean, peak, tail and ramp as text or JSON, or the curves as CSV."""
-    trace = open_trace(arguments.folder, cache=arguments.cache)
-    if arguments.limits:
-        return show_limits(trace, arguments)
-    check_engine(trace, arguments.se, "traced" if arguments.by == "state" else "resident")
-    rows = _only(occupancy_rows(trace, arguments.by, lambda: batches(trace), arguments.se), arguments.only)
-    table = curve_table(arguments.by, [row.name for row in rows], [row.numbers for row in rows])
-    if arguments.csv:
-        sys.stdout.write(csv_text((arguments.by, "cycle", "waves"), _changes(rows)))
-    elif arguments.json:
-        print(
-            json_text("rcv.occupancy/1", _document(trace, arguments.by, rows, table), about(arguments, trace))
-        )
-    elif not rows:
-        print(_NOTHING[arguments.by])
-    else:
-        print_result(table, trace)
-        print(_footer(trace, arguments.by, rows))
-    return 0
+def run(options: OccupancyOptions) -> Answer:
+    """List mean, peak, tail and ramp of the curves, or the limits; as CSV the curves themselves."""
+    trace = opened(options)
+    if options.limits:
+        return _limits(trace, options)
+    by = options.by
+    check_engine(trace, options.se, "traced" if by == "state" else "resident")
+    rows = _only(occupancy_rows(trace, by, lambda: batches(trace), options.se), options.only)
+    table = curve_table(by, [row.name for row in rows], [row.numbers for row in rows])
+
+    def document() -> dict[str, Any]:
+        ids = [{"ids": list(row.ids)} if row.ids else {} for row in rows]
+        return {
+            "by": by,
+            "ns_per_cycle": trace.clock.ns(1.0),
+            "rows": [{by: row[by], **own, **row} for row, own in zip(table.rows(), ids, strict=True)],
+        }
+
+    answer = listing(
+        options,
+        trace,
+        table,
+        "rcv.occupancy/1",
+        footer=lambda _: _footer(trace, by, rows),
+        why_none="" if rows else _NO_STATES if by == "state" else _NO_TIMES,
+    )
+    return replace(
+        answer,
+        document=lambda: {"capture": trace.name, **document()},
+        csv=lambda: ((by, "cycle", "waves"), _changes(rows)),
+    )
 
 
 def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRow]:
     """The row of all, and those that are asked for."""
     missing = [name for name in names or () if name not in [row.name for row in rows]]
     if missing:
-        there = ", ".join(row.name for row in rows[:_TOLD]) or "none"
-        there += f" and {len(rows) - _TOLD:,} others" if len(rows) > _TOLD else ""
+        there = ", ".join(row.name for row in rows[:MAX_NAMES]) or "none"
+        there += f" and {len(rows) - MAX_NAMES:,} others" if len(rows) > MAX_NAMES else ""
         raise UsageError(f"There is no row {missing[0]!r}.", hint=f"Rows: {there}.")
     return [row for at, row in enumerate(rows) if not names or not at or row.name in names]
 
@@ -66,28 +70,57 @@ def _changes(rows: list[OccupancyRow]) -> list[tuple[Any, ...]]:
     return [
         (row.name, time, waves)
         for row in rows[1:]
-        for time, waves in zip(row.steps.time.tolist(), row.steps.waves.tolist(), strict=True)
+        for time, waves in zip(row.steps.time.tolist(), row.steps.value.tolist(), strict=True)
     ]
 
 
-def _document(trace: Trace, by: str, rows: list[OccupancyRow], table: Table) -> dict[str, Any]:
-    ids = [{"ids": list(row.ids)} if row.ids else {} for row in rows]
-    return {
-        "capture": trace.name,
-        "by": by,
-        "ns_per_cycle": trace.clock.ns(1.0),
-        "rows": [{by: row[by], **own, **row} for row, own in zip(table.rows(), ids, strict=True)],
-    }
-
-
-def _footer(trace: Trace, by: str, rows: list[OccupancyRow]) -> str:
+def _footer(trace: Trace, by: str, rows: list[OccupancyRow]) -> tuple[str, ...]:
     """What the columns are, and how long it took."""
     cycles = rows[0].numbers.end - rows[0].numbers.begin
     length = trace.clock.ns(cycles)
     lasted = f"{count(cycles)} cycles" + ("" if length is None else f", {nanoseconds(length)}")
     what = "Traced" if by == "state" else "Resident"
     return (
-        f"\n{what} waves of {plural(len(rows) - 1, BY[by][0])} in {lasted}. Mean and peak are waves;\n"
-        "the tail is the share of the time behind the last moment with more than half of the peak;\n"
-        "the ramp is cycles until nine tenths of it; shares are of the wave cycles of all."
+        f"\n{what} waves of {plural(len(rows) - 1, BY[by][0])} in {lasted}. Mean and peak are waves;",
+        "the tail is the share of the time after the last moment with more than half of the peak;",
+        "the ramp is cycles until nine tenths of it; shares are of the wave cycles of all.",
+    )
+
+
+def _limits(trace: Trace, options: OccupancyOptions) -> Answer:
+    """What limits the waves of a SIMD, of the kernel with most traced cycles."""
+    facts = facts_of(trace, options)
+    limits = limits_of(trace, facts)
+    table = limit_table(limits)
+
+    def text() -> Iterator[Part]:
+        room = plural(limits.waves, "wave")
+        if not len(trace.code):
+            yield "The capture has no instructions, so what its kernel takes is not known."
+        else:
+            yield from (Shown(table, trace), "")
+            if limits.binding is None:
+                room = f"{room}, as many as it has room for; nothing else binds"
+            else:
+                room = f"{room} of this kernel, bound by {limits.binding.name}"
+            yield f"A SIMD of {trace.target} can hold {room}."
+        if limits.next_step:
+            yield limits.next_step
+        seen = limits.resident
+        if seen.simds:
+            peak = plural(seen.peak, "wave")
+            yield (
+                f"Traced: at most {peak} on a SIMD at a time, {seen.mean:.1f} in the mean, "
+                f"on {plural(seen.simds, 'SIMD')}."
+            )
+        yield from (f"Note: {note}" for note in limits.notes)
+        if facts.files:
+            yield f"Tables of the run: {', '.join(facts.files)}."
+
+    return Answer(
+        schema="rcv.occupancy_limits/1",
+        document=lambda: limit_document(trace, limits),
+        csv=table.csv,
+        text=text,
+        about={"traces": (trace,), "files": facts.files},
     )

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import sys
-
-from rcv_py.base.csv_text import csv_text
-from rcv_py.cli.about import about
+from rcv_py.cli.answer import Answer, Grid
 from rcv_py.cli.options.output_options import SchemaOptions
-from rcv_py.cli.report import Column, json_text, print_table
+from rcv_py.cli.report import Column
 from rcv_py.cli.schemas.table import SCHEMAS, schema_document
 
 _HEAD = ("schema", "command", "text")
-_COLUMNS = (Column("schema"), Column("command"), Column("what such documents tell", elastic="right"))
+_COLUMNS = (Column("schema"), Column("command"), Column("what such documents say", elastic="right"))
+_HINT = "\n`rcv schema NAME` prints one; `rcv schema envelope` what all documents have in common."
 
 
-def run(arguments: SchemaOptions) -> int:
+def run(options: SchemaOptions) -> Answer | None:
     """Print one schema, or list them."""
-    if arguments.name is not None:
-        print(_pretty(schema_document(arguments.name)))
-        return 0
+    if options.name is not None:
+        import orjson  # noqa: PLC0415 - the list does not wait for it
+
+        print(orjson.dumps(schema_document(options.name), option=orjson.OPT_INDENT_2).decode())
+        return None
     rows = [(schema.id, schema.command, schema.meaning) for schema in SCHEMAS]
-    if arguments.csv:
-        sys.stdout.write(csv_text(_HEAD, rows))
-    elif arguments.json:
-        content = {"schemas": [dict(zip(_HEAD, row, strict=True)) for row in rows]}
-        print(json_text("rcv.schemas/1", content, about(arguments)))
-    else:
-        print_table(_COLUMNS, rows)
-        print("\n`rcv schema NAME` prints one; `rcv schema envelope` what all documents have in common.")
-    return 0
-
-
-def _pretty(document: dict[str, object]) -> str:
-    import orjson  # noqa: PLC0415 - the list does not wait for it
-
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
+    return Answer(
+        schema="rcv.schemas/1",
+        document=lambda: {"schemas": [dict(zip(_HEAD, row, strict=True)) for row in rows]},
+        csv=lambda: (_HEAD, rows),
+        text=lambda: [Grid(_COLUMNS, rows), _HINT],
+    )

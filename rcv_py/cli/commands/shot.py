@@ -14,18 +14,18 @@ from rcv_py.formats.locate import locate
 WINDOW_PACKAGES = ("PySide6", "pyqtgraph", "pygments")  # the extra `window` of pyproject.toml
 
 
-def run(arguments: ShotOptions) -> int:
+def run(options: ShotOptions) -> int:
     """Write the picture; the ending of the file's name says which kind."""
     check_window()
-    check_path(arguments.folder)
-    check_compared(arguments)
-    if arguments.out.suffix.lower() not in (".png", ".svg", ".csv"):
+    check_path(options.folder)
+    check_compared(options)
+    if options.out.suffix.lower() not in (".png", ".svg", ".csv"):
         raise UsageError(
-            f"{arguments.out} does not say what kind of picture it is.",
+            f"{options.out} does not say what kind of picture it is.",
             hint="Use a name ending in .png or .svg.",
         )
-    write(arguments)
-    print(arguments.out)
+    write(options)
+    print(options.out)
     return 0
 
 
@@ -39,12 +39,12 @@ def check_window() -> None:
         )
 
 
-def check_compared(arguments: ShotOptions | ViewOptions) -> None:
+def check_compared(options: ShotOptions | ViewOptions) -> None:
     """Raise an error if the baseline or its twin is not there, or a twin has no baseline."""
-    for path in (arguments.compare, arguments.twin):
+    for path in (options.compare, options.twin):
         if path is not None:
             check_path(path)
-    if arguments.twin is not None and arguments.compare is None:
+    if options.twin is not None and options.compare is None:
         raise UsageError(
             "A twin needs a baseline.", hint="Name the capture from before the change with --compare."
         )
@@ -57,7 +57,7 @@ def check_path(path: Path) -> None:
         raise error
 
 
-def write(arguments: ShotOptions, run_files: tuple[Path, ...] = ()) -> None:
+def write(options: ShotOptions, run_files: tuple[Path, ...] = ()) -> None:
     """Draw offscreen, whatever display there is: a picture must not depend on it."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")
@@ -65,17 +65,17 @@ def write(arguments: ShotOptions, run_files: tuple[Path, ...] = ()) -> None:
 
     take(
         Shot(
-            path=arguments.folder.resolve(),
-            panel=arguments.panel,
-            out=arguments.out,
-            size=arguments.size,
-            theme=arguments.theme,
-            scale=arguments.scale,
-            wave=arguments.wave,
-            line=arguments.line,
-            range=arguments.range,
-            baseline=arguments.compare,
-            twin=arguments.twin,
+            path=options.folder.resolve(),
+            panel=options.panel,
+            out=options.out,
+            size=options.size,
+            theme=options.theme,
+            scale=options.scale,
+            wave=options.wave,
+            line=options.line,
+            range=options.range,
+            baseline=options.compare,
+            twin=options.twin,
             run_files=run_files,
         )
     )

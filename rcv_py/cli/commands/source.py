@@ -8,131 +8,114 @@ from dataclasses import dataclass
 from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, reasons, source_lines
-from rcv_py.analysis.waves.populations import ALL
+from rcv_py.base.errors import UsageError
+from rcv_py.base.numbers import MAX_DIGITS
+from rcv_py.base.paths import short_paths
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.about import about
+from rcv_py.cli.answer import Answer, Grid, Part, Shown, about_of, heading
 from rcv_py.cli.opening import batches
 from rcv_py.cli.options.cost_options import SourceOptions
-from rcv_py.cli.report import Column, json_text, plain, print_table, print_wrapped
-from rcv_py.cli.results import print_csv, print_result
-from rcv_py.cli.source_files import find_place
-from rcv_py.cli.wave_choice import ChosenWaves, counted_trace, print_heading
-from rcv_py.cli.wrong_code import warn
-from rcv_py.formats.open import open_trace
+from rcv_py.cli.report import Column
+from rcv_py.cli.wave_choice import ChosenWaves, counted_waves
+from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import At
 from rcv_py.results.source import file_table, instruction_table, line_table, text_of
 from rcv_py.results.table import Table
 
-SCHEMA = "rcv.source/1"
 TOP = {"files": 20, "lines": 10, "instructions": 20}
 CONTEXT = 3
+MAX_NAMES = 5  # of files in a hint
 _GAP = "⋮"
 
 
-@dataclass(frozen=True, eq=False)
-class _Shown:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Costs:
     """What all three forms are printed from."""
 
-    arguments: SourceOptions
+    options: SourceOptions
     trace: Trace
     costs: CostColumns
     lines: SourceLines
-    place: tuple[int, int]  # file, -1 for all of them, and line, 0 for all of it
+    file: int  # -1 for all of them
+    line: int  # 0 for all of them
     table: Table  # every row
 
     @property
     def kind(self) -> str:
         """What a row is."""
-        file, line = self.place
-        return "files" if file < 0 else "instructions" if line else "lines"
-
-    @property
-    def top(self) -> int:
-        """How many rows are wanted, 0 for all."""
-        return TOP[self.kind] if self.arguments.top is None else self.arguments.top
+        return "files" if self.file < 0 else "instructions" if self.line else "lines"
 
 
-def run(arguments: SourceOptions) -> int:
-    """Print one of the three forms as text, CSV or JSON."""
-    trace = open_trace(arguments.folder, cache=arguments.cache)
-    alarm = warn(trace)
-    trace, chosen = counted_trace(trace, arguments)
-    file, line = find_place(trace.sources, arguments.place) if arguments.place else (-1, 0)
-    shown = _shown(trace, arguments, chosen, (file, line))
-    table = shown.table.head(shown.top)
-    if arguments.csv:
-        print_csv(table)
-    elif arguments.json:
-        document = {
+def run(options: SourceOptions) -> Answer:
+    """Return one of the three forms."""
+    waves = counted_waves(options)
+    trace = waves.trace
+    file, line = find_place(trace.sources, options.place) if options.place else (-1, 0)
+    made = _costs(waves, options, file, line)
+    table = made.table.sorted(options.sort, descending=not options.ascending)
+    shown = table.head(options.top if "top" in options.given else TOP[made.kind])
+    return Answer(
+        schema="rcv.source/1",
+        document=lambda: {
             "capture": trace.name,
-            "kind": shown.kind,
+            "kind": made.kind,
             "file": trace.sources[file].path if file >= 0 else None,
             "line": line or None,
-            "inlined": arguments.inlined,
-            "measure": shown.costs.label,
-            "whole": shown.lines.whole,
-            "unmapped": shown.lines.unmapped,
-            "of": len(shown.table),
-            "rows": table.rows(),
-        }
-        waves = None if chosen is None else chosen.about()
-        print(json_text(SCHEMA, document, about(arguments, trace, waves=waves, alarm=alarm)))
-    else:
-        if chosen is not None:
-            print_heading(chosen)
-        _print(shown, table)
-    return 0
+            "inlined": options.inlined,
+            "measure": made.costs.label,
+            "whole": made.lines.whole,
+            "unmapped": made.lines.unmapped,
+            "of": len(made.table),
+            "rows": shown.rows(),
+        },
+        csv=shown.csv,
+        text=lambda: [*heading(waves), *_text(made, shown, waves.whose)],
+        about=about_of(waves),
+    )
 
 
-def _shown(
-    trace: Trace, arguments: SourceOptions, chosen: ChosenWaves | None, place: tuple[int, int]
-) -> _Shown:
-    file, line = place
+def _costs(waves: ChosenWaves, options: SourceOptions, file: int, line: int) -> _Costs:
+    trace = waves.trace
     costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
-    how = SourceCost.INCLUSIVE if arguments.inlined else SourceCost.SELF
-    why = _why(trace, arguments, chosen)
+    how = SourceCost.INCLUSIVE if options.inlined else SourceCost.SELF
+    why = _why(waves, options)
     lines = source_lines(trace.code, costs, how, why)
     if file < 0:
         table = file_table(trace, costs, lines, how, why)
     elif line:
-        table = instruction_table(trace, costs, place, how, why)
+        table = instruction_table(trace, costs, (file, line), how, why)
     else:
         table = line_table(trace, costs, lines, lines.ranked(file))
-    return _Shown(arguments, trace, costs, lines, place, table)
+    return _Costs(options=options, trace=trace, costs=costs, lines=lines, file=file, line=line, table=table)
 
 
-def _why(trace: Trace, arguments: SourceOptions, chosen: ChosenWaves | None) -> Reasons | None:
-    if not len(trace.waves) or arguments.no_causes:
-        causes = None
-    elif chosen is None:
-        causes = attribution(trace, batches(trace))
-    else:
-        causes = attribution(trace, chosen.batches, chosen.rows)
-    return reasons(trace.code, causes)
+def _why(waves: ChosenWaves, options: SourceOptions) -> Reasons | None:
+    trace = waves.trace
+    if not len(trace.waves) or options.no_causes:
+        return reasons(trace.code, None)
+    read = batches(trace) if waves.choice is None else waves.batches
+    return reasons(trace.code, attribution(trace, read, waves.rows))
 
 
-def _print(shown: _Shown, table: Table) -> None:
-    trace, (file, line) = shown.trace, shown.place
-    if shown.kind != "files":
-        source = trace.sources[file]
-        print(plain(source.path))
+def _text(made: _Costs, table: Table, whose: str) -> Iterator[Part]:
+    if made.kind != "files":
+        source = made.trace.sources[made.file]
+        yield source.path
         if source.lines is None:
-            print_wrapped(source.note or "The capture has no copy of it.")
-        print()
-    if shown.kind == "instructions":
-        _print_lines(shown, file, [line])
-        print()
+            yield source.note or "The capture has no copy of it."
+        yield ""
+    if made.kind == "instructions":
+        yield from (_lines(made, [made.line]), "")
     if not len(table):
-        print(_why_none(shown))
+        yield _why_none(made)
         return
-    if shown.kind == "lines":
-        _print_lines(shown, file, table.plain("line"))
+    if made.kind == "lines":
+        yield _lines(made, table.plain("line"))
     else:
-        print_result(_without_empty(table), trace)
-    print()
-    print_wrapped(_footer(shown, len(table)))
+        yield Shown(_without_empty(table), made.trace)
+    yield f"\n{_footer(made, len(table), whose)}"
 
 
 def _without_empty(table: Table) -> Table:
@@ -142,62 +125,100 @@ def _without_empty(table: Table) -> Table:
     return Table(table.spec.hide(At.TEXT, *empty), table.columns)
 
 
-def _print_lines(shown: _Shown, file: int, wanted: Sequence[int]) -> None:
-    """Print the wanted lines in the order of the file, with lines around them, gaps marked."""
-    trace, lines = shown.trace, shown.lines
+def _lines(made: _Costs, wanted: Sequence[int]) -> Grid:
+    """The wanted lines in the order of the file, with lines around them, gaps marked."""
+    trace, lines, file = made.trace, made.lines, made.file
     known = {int(lines.line[row]): row for row in lines.lines_of(file)}
-    near = list(_around(shown, file, wanted))
-    rows = [known[line] for line in near if line in known]
-    table = _without_empty(line_table(trace, shown.costs, lines, rows))
+    near = _around(made, wanted)
+    table = _without_empty(
+        line_table(trace, made.costs, lines, [known[line] for line in near if line in known])
+    )
     fields = table.fields(At.TEXT)
     cells = dict(zip(table.plain("line"), table.cells(At.TEXT), strict=True))
-    printed: list[list[str]] = []
+    rows: list[list[str]] = []
     for before, line in zip([None, *near], near, strict=False):
         if before is not None and line != before + 1:
-            printed.append([_GAP if field.name == "text" else "" for field in fields])
+            rows.append([_GAP if field.name == "text" else "" for field in fields])
         empty = [text_of(trace, file, line) if field.name == "text" else "" for field in fields]
         mark = "> " if line in wanted and len(wanted) == 1 else ""
-        printed.append([f"{mark}{line}", *cells.get(line, empty)[1:]])
-    print_table([Column(field.title, field.is_number, field.elastic) for field in fields], printed)
+        rows.append([f"{mark}{line}", *cells.get(line, empty)[1:]])
+    return Grid([Column(field.title, field.is_number, field.elastic) for field in fields], rows)
 
 
-def _around(shown: _Shown, file: int, wanted: Sequence[int]) -> Iterator[int]:
-    context = CONTEXT if shown.arguments.context is None else shown.arguments.context
-    text = shown.trace.sources[file].lines
+def _around(made: _Costs, wanted: Sequence[int]) -> list[int]:
+    context = CONTEXT if made.options.context is None else made.options.context
+    text = made.trace.sources[made.file].lines
     if text is None:
-        yield from sorted(wanted)
-        return
+        return sorted(wanted)
     near = {at for line in wanted for at in range(line - context, line + context + 1) if line}
-    yield from sorted({at for at in near if 1 <= at <= len(text)} | set(wanted))
+    return sorted({at for at in near if 1 <= at <= len(text)} | set(wanted))
 
 
-def _footer(shown: _Shown, count_shown: int) -> str:
-    trace, lines, arguments = shown.trace, shown.lines, shown.arguments
-    whose = "all waves" if arguments.waves in (None, ALL) else "these waves"
-    what = "samples" if shown.costs.label == SAMPLES else f"cycles of latency and idle time of {whose}"
-    rows = plural(len(shown.table), shown.table.spec.noun)
-    text = f"{count_shown:,} of {rows}. Shares are of {count(lines.whole)} {what}"
-    text += (
-        f", of which {percent(lines.unmapped, lines.whole)} have no source place." if lines.unmapped else "."
-    )
-    lost = sum(map(bool, shown.table.plain("note"))) if shown.kind == "files" else 0
+def _footer(made: _Costs, shown: int, whose: str) -> str:
+    lines, code = made.lines, made.trace.code
+    what = "samples" if made.costs.label == SAMPLES else f"cycles of latency and idle time of {whose}"
+    rows = plural(len(made.table), made.table.spec.noun)
+    text = f"{shown:,} of {rows}. Shares are of {count(lines.whole)} {what}"
+    unmapped = percent(lines.unmapped, lines.whole) if lines.unmapped else ""
+    text += f", of which {unmapped} have no source place." if unmapped else "."
+    lost = sum(map(bool, made.table.plain("note"))) if made.kind == "files" else 0
     if lost:
         text += f" There is no copy of the text of {plural(lost, 'file')}."
-    if not arguments.inlined:
+    if not made.options.inlined:
         return text
-    if int((trace.code.chain_first[1:] - trace.code.chain_first[:-1]).max(initial=0)) < 2:
+    if int((code.chain_first[1:] - code.chain_first[:-1]).max(initial=0)) < 2:
         return f"{text} No instruction was inlined, so --inlined changes nothing."
-    return f"{text} Lines hold what was inlined into them, so shares can add up to more than the whole."
+    return f"{text} Lines hold what was inlined into them, so shares can add up to more than the total."
 
 
-def _why_none(shown: _Shown) -> str:
-    code = shown.trace.code
-    if not shown.costs.cost.any():
+def _why_none(made: _Costs) -> str:
+    if not made.costs.cost.any():
         return "No instruction has any cycles."
-    if not len(code.chain_file):
+    if not len(made.trace.code.chain_file):
         return "No instruction has a source place: compile with line tables (-g, -gline-tables-only)."
-    return (
-        "No instruction comes from this line."
-        if shown.kind == "instructions"
-        else "None of its lines has a cost."
-    )
+    if made.kind == "instructions":
+        return "No instruction comes from this line."
+    return "None of its lines has a cost."
+
+
+# -- which file is meant --------------------------------------------------------------------------------
+
+
+def find_place(sources: Sequence[SourceFile], text: str) -> tuple[int, int]:
+    """Return the file and the line (0: none) of `kernel.py`, `kernels/kernel.py` or `kernel.py:62`.
+
+    A path may be given from its end.  Raise UsageError if no file or several fit.
+    """
+    path, _, number = text.rpartition(":")
+    fits = _fitting(sources, text)
+    line = 0
+    if not fits and path and number.isascii() and number.isdigit() and len(number) <= MAX_DIGITS:
+        fits, line = _fitting(sources, path), int(number)
+    if not fits:
+        names = list(short_paths(source.path for source in sources).values())
+        raise UsageError(f"No instruction comes from a file {text!r}.", hint=_listed("There are", names))
+    if len(fits) > 1:
+        names = list(short_paths(sources[file].path for file in fits).values())
+        raise UsageError(f"{text} names {len(fits):,} files.", hint=_listed("Add a folder:", names))
+    lines = sources[fits[0]].lines
+    if line and lines is not None and line > len(lines):
+        raise UsageError(f"{path} has no line {line:,}.", hint=f"The last one is {len(lines):,}.")
+    return fits[0], line
+
+
+def _fitting(sources: Sequence[SourceFile], path: str) -> list[int]:
+    exact = [file for file, source in enumerate(sources) if source.path == path]
+    wanted = _parts(path)
+    if exact or not wanted:
+        return exact
+    return [file for file, source in enumerate(sources) if _parts(source.path)[-len(wanted) :] == wanted]
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
+
+
+def _listed(start: str, names: list[str]) -> str:
+    shown = ", ".join(names[:MAX_NAMES])
+    more = f" and {len(names) - MAX_NAMES:,} others" if len(names) > MAX_NAMES else ""
+    return f"{start} {shown}{more}." if names else "No instruction has a source place."

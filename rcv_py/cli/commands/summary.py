@@ -1,6 +1,8 @@
-"""`rcv summary`: the capture on one page, as the panel of that name shows it."""
+"""`rcv summary`: the capture on one page, or how long each unit of a compute unit was busy."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -8,14 +10,14 @@ from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.device.pipe_use import PipeUse
 from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
-from rcv_py.base.text import count, percent
-from rcv_py.cli.about import about
+from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, percent, plural
+from rcv_py.cli.answer import Answer, Facts, Grid, Part, Shown, about_of, each
+from rcv_py.cli.opening import opened
 from rcv_py.cli.options.capture_options import SummaryOptions
-from rcv_py.cli.report import Column, json_text, plain, print_facts, print_table
-from rcv_py.cli.results import print_csv
-from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
-from rcv_py.cli.wrong_code import warn
-from rcv_py.formats.open import open_trace
+from rcv_py.cli.report import Column
+from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, counted_batches, missing_text, window_of
 from rcv_py.results.summary import (
     parts,
     pipe_rows,
@@ -24,56 +26,56 @@ from rcv_py.results.summary import (
     summary_document,
     summary_table,
 )
+from rcv_py.results.units import units
 
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."
 
 
-def run(arguments: SummaryOptions) -> int:
-    """Print the summary of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder, cache=arguments.cache)
-    alarm = warn(trace)
-    chosen = choose_waves(trace, arguments)
-    found = device_summary(trace, chosen.batches, chosen.rows)
-    if arguments.csv:
-        print_csv(summary_table(found))
-    elif arguments.json:
-        document = summary_document(trace.name, found)
-        print(
-            json_text("rcv.summary/1", document, about(arguments, trace, waves=chosen.about(), alarm=alarm))
-        )
-    else:
-        _print(trace.name, found, chosen)
-    return 0
+def run(options: SummaryOptions) -> Answer:
+    """Return the summary of a capture, or the units of a compute unit."""
+    return each(options, _unit_times if options.units else _summary)
 
 
-def _print(name: str, found: DeviceSummary, chosen: ChosenWaves) -> None:
-    print(plain(name))
-    if chosen.heading:
-        print(plain(chosen.heading))
-    print_facts([(fact.name.lower(), f"{fact.text}  {fact.of}".rstrip()) for fact in found.facts])
+def _summary(options: SummaryOptions) -> Answer:
+    waves = choose_waves(options)
+    found = device_summary(waves.trace, waves.batches, waves.rows)
+    return Answer(
+        schema="rcv.summary/1",
+        document=lambda: summary_document(waves.trace.name, found),
+        csv=lambda: summary_table(found).csv(),
+        text=lambda: _text(found, waves),
+        about=about_of(waves),
+    )
+
+
+def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
+    yield waves.trace.name
+    if waves.heading:
+        yield waves.heading
+    yield Facts([(fact.name.lower(), f"{fact.text}  {fact.of}".rstrip()) for fact in found.facts])
     if found.is_empty:
-        print(f"\n{NOTHING}")
+        yield f"\n{NOTHING}"
     for title, rows in parts(found):
-        whole = sum(value for _, value in rows)
-        whose = "the traced waves" if chosen.rows is None else chosen.choice.text
+        total = sum(value for _, value in rows)
+        whose = "the traced waves" if waves.rows is None or waves.choice is None else waves.choice.text
         unit = "samples" if title == "stall reasons" else f"cycles of {whose}"
-        print("\n" + plain(f"{title[:1].upper()}{title[1:]}, of {count(whole)} {unit}"))
-        cells = [(row, count(value), percent(value, whole)) for row, value in rows]
-        print_table((Column(""), Column("count", True), Column("share", True)), cells)
+        yield f"\n{title[:1].upper()}{title[1:]}, of {count(total)} {unit}"
+        cells = [(row, count(value), percent(value, total)) for row, value in rows]
+        yield Grid((Column(""), Column("count", True), Column("share", True)), cells)
     if found.states is None and found.read:
-        print(f"\nStates: {NO_PLACE} the waves have no timelines.")
+        yield f"\nStates: {NO_PLACE} the waves have no timelines."
     if found.pipes is not None:
-        _print_pipes(found, found.pipes)
+        yield from _pipes(found, found.pipes)
     if found.counters is not None and found.counters.bars:
-        print("\nHardware counters, share of the busy time; peaks: at the moment of the largest value")
-        print_facts([(bar.name, f"{bar.value:.1f} %") for bar in found.counters.bars])
+        yield "\nHardware counters, share of the busy time; peaks: at the moment of the largest value"
+        yield Facts([(bar.name, f"{bar.value:.1f} %") for bar in found.counters.bars])
     if found.units is not None:
-        _print_units(found.units)
+        yield from ("\nCompute units", _unit_grid(found.units))
 
 
-def _print_pipes(found: DeviceSummary, pipes: PipeUse) -> None:
-    print("\nShare of the cycles in which a SIMD had a traced wave; of kinds of instruction: cycles of")
-    print("issue, and in Other also those of s_endpgm while the last operations of its wave are on the way")
+def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
+    yield "\nShare of the cycles in which a SIMD had a traced wave; of kinds of instruction: cycles of"
+    yield "issue, and in Other also those of s_endpgm while the last operations of its wave are on the way"
     names = ("issuing", "working", "matrix_busy", "no_issue", "nothing", *pipes.used)
     rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then those of each column
     for place, resident, columns in pipe_rows(found):
@@ -85,17 +87,55 @@ def _print_pipes(found: DeviceSummary, pipes: PipeUse) -> None:
         for place, (resident, *parts) in rows
     ]
     titles = [simd_title(name) for name in ("place", "resident", *names)]
-    print_table([Column(title, at > 0) for at, title in enumerate(titles)], cells)
+    yield Grid([Column(title, at > 0) for at, title in enumerate(titles)], cells)
 
 
-def _print_units(units: UnitTable) -> None:
-    print("\nCompute units")
-    rows = [[_cell(column.values[row]) for column in units.columns] for row in range(len(units))]
-    print_table([Column(column.title, True) for column in units.columns], rows)
+def _unit_grid(table: UnitTable) -> Grid:
+    rows = [[_cell(column.values[row]) for column in table.columns] for row in range(len(table))]
+    return Grid([Column(column.title, True) for column in table.columns], rows)
 
 
 def _cell(value: np.generic) -> str:
-    plain = plain_number(value)
-    if plain is None:
+    number = plain_number(value)
+    if number is None:
         return ""
-    return f"{plain:,.1f}".removesuffix(".0") if isinstance(plain, float) else count(plain)
+    return f"{number:,.1f}".removesuffix(".0") if isinstance(number, float) else count(number)
+
+
+def _unit_times(options: SummaryOptions) -> Answer:
+    """For how long each unit of a compute unit was busy."""
+    trace = opened(options)
+    if not len(trace.waves):
+        raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")
+    row = 0 if options.wave is None else trace.wave_row(options.wave)
+    rows, index = waves_of_unit(trace, row), trace.waves
+    waves = [wave for batch in counted_batches(trace, set(rows.tolist())) for wave in batch.waves]
+    window = window_of(options.clock) or trace.span
+    place = place_name(trace, *(int(column[row]) for column in (index.se, index.sa, index.cu)))
+    table = units(trace, waves, window)
+    lost = missing_text(len(waves), len(rows))
+
+    def text() -> Iterator[Part]:
+        yield f"{place}, {plural(len(waves), 'wave')}"
+        if lost:
+            yield lost
+        if waves:
+            yield Shown(table, trace)
+            what = "cycles of issue" if trace.gfxip <= 9 else "cycles of execution"
+            of = f"\nOf {count(window.width)} cycles"
+            yield f"{of}; {what} that no other instruction of the unit covered twice."
+
+    return Answer(
+        schema="rcv.units/1",
+        document=lambda: {
+            "capture": trace.name,
+            "place": place,
+            "waves": len(waves),
+            "within": [window.begin, window.end],
+            "missing": lost,
+            "rows": table.rows(),
+        },
+        csv=table.csv,
+        text=text,
+        about={"traces": (trace,)},
+    )

@@ -5,36 +5,38 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from rcv_py.base import memory
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.commands import shot
-from rcv_py.cli.goto import Place, options_of, place_of
 from rcv_py.cli.options.capture_options import ViewOptions
 from rcv_py.cli.options.output_options import ShotOptions
 from rcv_py.formats.run_files import run_facts
+from rcv_py.model.ids import WaveId
+from rcv_py.state.selection import Place, Selection
 
 PICTURE = Path("rcv.png")
+AROUND = 500  # cycles that a picture shows on either side of a moment
+_HINT = "Places look like line-118, wave-se3-sm1-sl0-wv0@126704, se3/simd1/slot0/wv0:line 118#7 or @126704."
 
 
-def run(arguments: ViewOptions) -> int:
+def run(options: ViewOptions) -> int:
     """Open the window; return when it is closed."""
     shot.check_window()
-    folder: Path | None = arguments.folder
-    if folder is not None:
-        shot.check_path(folder)
-    shot.check_compared(arguments)
-    baseline: Path | None = arguments.compare
-    if baseline is not None and folder is None:
-        raise UsageError("A baseline needs a capture to compare with it.", hint="Name the capture first.")
-    place = place_of(arguments)
-    files = _run_files(arguments)
+    if options.folder is not None:
+        shot.check_path(options.folder)
+    shot.check_compared(options)
+    place = place_of(options)
+    files = tuple(path.absolute() for path in options.run_files or ())  # found from everywhere
+    if files and options.folder is not None:
+        run_facts(options.folder, "", given=files)  # raises, with nothing shown, if there are none
     if has_display():
         memory.begin_start()
         from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-        return app.run(folder, baseline, arguments.twin, arguments.panel, place, run_files=files)
-    return _draw_instead(folder, arguments, place, files)
+        return app.run(options.folder, options.compare, options.twin, options.panel, place, run_files=files)
+    return _draw_instead(options, place, files)
 
 
 def has_display() -> bool:
@@ -44,30 +46,44 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _run_files(arguments: ViewOptions) -> tuple[Path, ...]:
-    """The tables of `--run-files`, found from everywhere; raise UsageError, with nothing shown, for none."""
-    files = tuple(path.absolute() for path in arguments.run_files or ())
-    if files and arguments.folder is not None:
-        run_facts(arguments.folder, "", given=files)
-    return files
-
-
-def _draw_instead(
-    folder: Path | None, arguments: ViewOptions, place: Place | None, files: tuple[Path, ...]
-) -> int:
-    if folder is None:
-        raise UsageError(
-            "There is no display to show a window on.",
-            hint="Use `rcv info` and `rcv shot`, or connect with ssh -X.",
-        )
+def _draw_instead(options: ViewOptions, place: Place | None, files: tuple[Path, ...]) -> int:
+    if options.folder is None:
+        hint = "Use `rcv info` and `rcv shot`, or connect with ssh -X."
+        raise UsageError("There is no display to show a window on.", hint=hint)
     wanted = ShotOptions(
-        folder=folder,
-        panel=arguments.panel or "window",
+        folder=options.folder,
+        panel=options.panel or "window",
         out=PICTURE,
-        compare=arguments.compare,
-        twin=arguments.twin,
+        compare=options.compare,
+        twin=options.twin,
         **({} if place is None else options_of(place)),
     )
     shot.write(wanted, files)
     print(f"There is no display to show a window on; a picture of it is in {PICTURE.resolve()}.")
     return 0
+
+
+def place_of(options: ViewOptions) -> Place | None:
+    """Return the place of --goto, or of --wave, --line and --cycle, None without any; raise UsageError."""
+    has_parts = any(part is not None for part in (options.wave, options.line, options.cycle))
+    if options.goto is None and not has_parts:
+        return None
+    if options.goto is not None and has_parts:
+        raise UsageError("--goto names a whole place.", hint="Leave out --wave, --line and --cycle.")
+    try:
+        if options.goto is not None:
+            return Place.parse(options.goto)
+        wave = None if options.wave is None else WaveId.parse(options.wave)
+    except ValueError as error:
+        raise UsageError(f"{error}.", hint=_HINT) from error
+    return Place(Selection(wave, options.line), options.cycle)
+
+
+def options_of(place: Place) -> dict[str, Any]:
+    """Return the same as options of `rcv shot`."""
+    chosen, cycle = place.selection, place.cycle
+    return {
+        "wave": None if chosen.wave is None else str(chosen.wave),
+        "line": chosen.line,
+        "range": None if cycle is None else (cycle - AROUND, cycle + AROUND),
+    }

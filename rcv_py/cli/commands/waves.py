@@ -1,119 +1,166 @@
-"""`rcv waves`: where and when waves lived, and what they did meanwhile."""
+"""`rcv waves`: where and when waves lived, and what they did meanwhile; or what one of them did."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies, residencies
+from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
-from rcv_py.analysis.waves.populations import ALL, populations, ran_text
-from rcv_py.base.text import plural
-from rcv_py.cli.about import about
-from rcv_py.cli.chosen import counted_batches, nothing, window_of
+from rcv_py.analysis.waves.populations import ALL, WaveChoice, populations, ran_text, wave_choice
+from rcv_py.base.text import count, nanoseconds, percent, plural
+from rcv_py.cli.answer import Answer, Facts, Part, Shown, listing
+from rcv_py.cli.opening import batches, opened
 from rcv_py.cli.options.wave_options import WavesOptions
-from rcv_py.cli.report import json_text
-from rcv_py.cli.results import ordered, print_csv, print_result
-from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, missing_text
-from rcv_py.formats.open import open_trace
+from rcv_py.cli.wave_choice import (
+    check_engine,
+    counted_batches,
+    missing_text,
+    wave_facts,
+    wave_of,
+    window_of,
+)
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
 from rcv_py.results import waves as results
 from rcv_py.results.table import Table
 
-SCHEMA = "rcv.waves/1"
-POPULATIONS_SCHEMA = "rcv.waves.populations/1"
-RESIDENT_SCHEMA = "rcv.waves.resident/1"
+
+def run(options: WavesOptions) -> Answer:
+    """List the waves of a capture, the ways they took through the code, or what one wave did."""
+    trace = opened(options)
+    if options.wave is not None:
+        return _one(trace, wave_of(trace, options.wave), options)
+    if options.populations:
+        return _populations(trace, options)
+    check_engine(trace, options.se, "resident" if options.resident else "traced")
+    choice = None
+    if options.waves not in (None, ALL):
+        choice = wave_choice(populations(trace, tuple(batches(trace))), options.waves or ALL)
+    table = _resident(trace, options) if options.resident else _traced(trace, options, choice)
+    there = len(trace.occupancy) if options.resident else len(trace.waves)
+
+    def footer(shown: Table) -> Iterator[str]:
+        yield f"\n{len(shown):,} of {plural(len(table), 'wave')}; times in cycles."
+        if choice is not None:
+            yield f"Shown are {choice.text}."
+
+    return listing(
+        options,
+        trace,
+        table,
+        "rcv.waves.resident/1" if options.resident else "rcv.waves/1",
+        lambda: {"within": options.within, "of": len(table)},
+        footer=footer,
+        why_none="" if there else table.spec.nothing,
+        unknown=NO_PLACE,
+        about=None if choice is None else {"waves": wave_facts(choice, len(trace.waves))},
+    )
 
 
-def run(arguments: WavesOptions) -> int:
-    """Print the waves of a capture as text, CSV or JSON."""
-    trace = open_trace(arguments.folder, cache=arguments.cache)
-    if arguments.populations:
-        return _show_populations(trace, arguments)
-    chosen = None if arguments.waves in (None, ALL) else choose_waves(trace, arguments)
-    whole = _resident(trace, arguments) if arguments.resident else _traced(trace, arguments, chosen)
-    shown = ordered(whole, arguments).head(arguments.top)
-    if arguments.csv:
-        print_csv(shown)
-    elif arguments.json:
-        schema = RESIDENT_SCHEMA if arguments.resident else SCHEMA
-        document = {
-            "capture": trace.name,
-            "within": arguments.within,
-            "of": len(whole),
-            "rows": shown.rows(),
-        }
-        waves = None if chosen is None else chosen.about()
-        print(json_text(schema, document, about(arguments, trace, waves=waves)))
-    elif not len(whole):
-        there = len(trace.occupancy) if arguments.resident else len(trace.waves)
-        print(nothing(whole.spec.noun, arguments, "") if there else whole.spec.nothing)
-    else:
-        print_result(shown, trace, unknown=NO_PLACE)
-        print(f"\n{len(shown):,} of {plural(len(whole), 'wave')}; times in cycles.")
-        if chosen is not None:
-            print(f"Shown are {chosen.choice.text}.")
-    return 0
-
-
-def _show_populations(trace: Trace, arguments: WavesOptions) -> int:
-    """Print the ways that waves took through the code."""
+def _populations(trace: Trace, options: WavesOptions) -> Answer:
+    """The ways that waves took through the code."""
     found = populations(trace, counted_batches(trace, None))
-    whole = results.population_table(found)
-    shown = ordered(whole, arguments).head(arguments.top)
-    if arguments.csv:
-        print_csv(shown)
-    elif arguments.json:
-        facts = {"capture": trace.name, **results.population_facts(trace, found), "of": len(whole)}
-        print(json_text(POPULATIONS_SCHEMA, {**facts, "rows": shown.rows()}, about(arguments, trace)))
-    elif not len(whole):
-        print(missing_text(0, len(trace.waves)) or whole.spec.nothing)
-    else:
-        print_result(shown, trace)
-        print(f"\n{ran_text(found)}; cycles are lives of waves. --waves takes an id, working or all.")
-        if found.read < len(trace.waves):
-            print(missing_text(found.read, len(trace.waves)))
-    return 0
+    table = results.population_table(found)
+    missing = missing_text(found.read, len(trace.waves))
+    footer = [f"\n{ran_text(found)}; cycles are lives of waves. --waves takes an id, working or all."]
+    return listing(
+        options,
+        trace,
+        table,
+        "rcv.waves.populations/1",
+        lambda: {**results.population_facts(trace, found), "of": len(table)},
+        footer=lambda _: [*footer, missing] if missing else footer,
+        why_none="" if len(table) else missing or table.spec.nothing,
+    )
 
 
-def _is_seen(asked: tuple[int, int] | None, begin: int, end: int) -> bool:
-    return asked is None or (begin < asked[1] and end > asked[0])
-
-
-def _traced(trace: Trace, arguments: WavesOptions, own: ChosenWaves | None) -> Table:
+def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> Table:
     """The waves whose instructions were traced, with the cycles they spent in each state."""
     index = trace.waves
-    chosen = waves_of_unit(trace, None if arguments.unit_of is None else trace.wave_row(arguments.unit_of))
-    chosen = waves_of_kernels(trace, chosen, arguments.without_kernel)
-    chosen = chosen[~np.isin(index.se[chosen], arguments.without_se)]
-    inside = [row for row in chosen.tolist() if _is_seen(arguments.within, index.begin[row], index.end[row])]
-    if own is not None and own.rows is not None:
-        inside = [row for row in inside if row in own.rows]
+    rows = waves_of_unit(trace, None if options.unit_of is None else trace.wave_row(options.unit_of))
+    rows = waves_of_kernels(trace, rows, options.without_kernel)
+    rows = rows[~np.isin(index.se[rows], options.without_se)]
+    kept = counted_rows(index, options.se, window_of(options.within))
+    if choice is not None and choice.rows is not None:
+        kept &= choice.rows
+    inside = [row for row in rows.tolist() if row in kept]
     read = {wave.row: wave for batch in counted_batches(trace, set(inside)) for wave in batch.waves}
-    kernels = [_kernel(trace, int(index.kernel[row])) for row in inside]
-    return results.waves(trace, inside, read, window_of(arguments.within), kernels)
+    kernels = _kernels(trace, index.kernel[inside].tolist())
+    return results.waves(trace, inside, read, window_of(options.within), kernels)
 
 
-def _resident(trace: Trace, arguments: WavesOptions) -> Table:
+def _resident(trace: Trace, options: WavesOptions) -> Table:
     """Every wave of the occupancy record."""
-    lives = shown_lives(trace, residencies(trace.occupancy), arguments)
-    return results.resident(trace, lives, [_kernel(trace, kernel) for kernel in lives.kernel.tolist()])
+    lives = shown_lives(trace, residencies(trace.occupancy), options)
+    return results.resident(trace, lives, _kernels(trace, lives.kernel.tolist()))
 
 
-def shown_lives(trace: Trace, lives: Residencies, arguments: WavesOptions) -> Residencies:
+def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Residencies:
     """Leave out engines, kernels, and what lived outside of the range."""
-    hidden = [number for number, name in trace.occupancy.names.items() if name in arguments.without_kernel]
-    kept = ~np.isin(lives.se, arguments.without_se) & ~np.isin(lives.kernel, hidden)
-    if arguments.within is not None:
-        kept &= (lives.begin < arguments.within[1]) & (lives.end > arguments.within[0])
-    if arguments.unit_of is not None:
-        row, index = trace.wave_row(arguments.unit_of), trace.waves
-        for name in ("se", "sa", "cu"):
-            kept &= getattr(lives, name) == getattr(index, name)[row]
+    hidden = [number for number, name in trace.occupancy.names.items() if name in options.without_kernel]
+    kept = ~np.isin(lives.se, options.without_se) & ~np.isin(lives.kernel, hidden)
+    if options.se is not None:
+        kept &= lives.se == options.se
+    if options.within is not None:
+        kept &= (lives.begin < options.within[1]) & (lives.end > options.within[0])
+    if options.unit_of is not None:
+        row, index = trace.wave_row(options.unit_of), trace.waves
+        for own, of_wave in ((lives.se, index.se), (lives.sa, index.sa), (lives.cu, index.cu)):
+            kept &= own == of_wave[row]
     return of_rows(lives, kept)
 
 
-def _kernel(trace: Trace, number: int) -> str:
-    return demangled(trace.occupancy.names.get(number, "")) if number >= 0 else ""
+def _kernels(trace: Trace, numbers: Sequence[int]) -> list[str]:
+    return [demangled(trace.occupancy.names.get(number, "")) if number >= 0 else "" for number in numbers]
+
+
+# -- one wave -------------------------------------------------------------------------------------------
+
+
+def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
+    """What one wave did, and its instructions as they ran."""
+    within = window_of(options.within)
+    facts = results.wave_facts(trace, wave, within, window_of(options.touching))
+    tokens = results.token_table(trace, wave, within or TimeWindow(wave.begin, wave.end))
+
+    def text() -> Iterator[Part]:
+        duration = trace.clock.ns(facts["cycles"])
+        lasted = f"{count(facts['cycles'])} cycles" + (
+            "" if duration is None else f", {nanoseconds(duration)}"
+        )
+        counted = f"{facts['counted']:,} of {plural(facts['of'], 'wave')}"
+        rows = [
+            ("life", f"{count(wave.begin)} to {count(wave.end)}, {lasted}"),
+            ("place", f"compute unit {wave.cu}" if wave.cu >= 0 else ""),
+            ("instructions", count(facts["tokens"])),
+            ("states", _states(facts["states"])),
+            ("counted", counted if options.touching else ""),
+        ]
+        yield str(wave.id)
+        yield Facts([(name, value) for name, value in rows if value])
+        if options.tokens:
+            yield from ("", Shown(tokens, trace))
+
+    return Answer(
+        schema="rcv.wave/1",
+        document=lambda: facts | ({"instructions": tokens.rows()} if options.tokens else {}),
+        csv=tokens.csv,
+        text=text,
+        about={"traces": (trace,)},
+    )
+
+
+def _states(states: Mapping[str, int | None]) -> str:
+    known = {name: cycles for name, cycles in states.items() if cycles is not None}
+    if not known:
+        return f"{NO_PLACE} the wave has no timeline"
+    total = sum(known.values())
+    shares = (f"{name.upper()} {percent(cycles, max(1, total))}" for name, cycles in known.items())
+    return f"{', '.join(shares)}, of {count(total)} recorded cycles"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -14,10 +15,10 @@ from urllib.parse import quote, unquote
 import orjson
 
 from rcv_py.base.errors import Cancelled, RcvError, UsageError
-from rcv_py.base.text import count, escaped_json
+from rcv_py.base.text import count, elide_right, escaped_json, visible
+from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.mcp.answers import Outcome, Reply, failure, reply
-from rcv_py.cli.mcp.runner import CommandRunner
+from rcv_py.cli.mcp.runner import CommandRunner, Outcome
 from rcv_py.cli.mcp.tools import HELP, MAX_KB, PICTURE, USUAL_KB, Tool, short, tools
 from rcv_py.formats.locate import locate
 from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
@@ -34,6 +35,8 @@ TIMEOUT_HINT = "Ask for less at a time, or use the command line, which has no li
 _DEPTH = 6
 _INDEX, _SCHEMAS = "rcv://captures", "rcv://schemas"
 _CAPTURE, _SCHEMA = "rcv://capture/", "rcv://schema/"
+_VALUE_LETTERS = 160  # of a value in a short text
+_NOT_SAID = ("schema", "rcv")
 T = TypeVar("T")
 
 
@@ -69,6 +72,49 @@ class Request:
             call = self._call
         if call is not None:
             call.cancel()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A result: a short text, the document, perhaps a picture; or a sentence of failure."""
+
+    text: str
+    document: dict[str, Any] | None = None
+    picture: bytes | None = None  # PNG
+    is_error: bool = False
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def failure(sentence: str, hint: str = "") -> Reply:
+    """Return the result of a call that failed."""
+    return Reply(f"{sentence} {hint}".strip(), is_error=True)
+
+
+def reply(outcome: Outcome, words: list[str], max_kb: int) -> Reply:
+    """Return the result for how a command ended; its document has been shortened to `max_kb` KB, 0: not."""
+    meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": outcome.code}
+    has_nothing = outcome.document is None and not outcome.text
+    if outcome.error and (has_nothing or outcome.code == ExitCode.USAGE):
+        texts = (f"{outcome.error} {outcome.hint}".strip(), outcome.text.strip())
+        return Reply("\n".join(filter(None, texts)), is_error=True, meta=meta)
+    if outcome.document is None:
+        return Reply(outcome.text.strip(), {"printed": outcome.text.splitlines()}, meta=meta)
+    said = sentences(outcome.document)
+    if outcome.cut:
+        cut = ", ".join(outcome.cut)
+        said += f" Shortened to {max_kb} KB: {cut}. For more: a filter, top, or max_kb (0: all)."
+    return Reply(visible(said), outcome.document, meta=meta)
+
+
+def sentences(document: dict[str, Any]) -> str:
+    """Return what a document is about: its single values, and how long its lists are."""
+    parts = []
+    for key, value in document.items():
+        if isinstance(value, list):
+            parts.append(f"{key}: {count(len(value))}")
+        elif isinstance(value, str | int | float) and value not in ("", True, False) and key not in _NOT_SAID:
+            parts.append(f"{key}: {elide_right(str(value), _VALUE_LETTERS)}")
+    return f"{document.get('schema', 'a document')}; {'; '.join(parts)}." if parts else "A document."
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +157,9 @@ class ToolHandler:
         tool = self.tools.get(str(given.get("tool")))
         if tool is None:
             return failure("help is about one tool.", f"There are {', '.join(self.tools)}.")
-        return Reply(tool.description, {"tool": tool.name, "example": tool.example, "arguments": tool.schema})
+        return Reply(
+            tool.description, {"tool": tool.name, "example": tool.command.example, "arguments": tool.schema}
+        )
 
     def _run(self, words: list[str], request: Request, max_kb: int, *, is_alone: bool = False) -> Reply:
         try:

@@ -17,10 +17,10 @@ from typing import Any
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import elide_right
-from rcv_py.cli.arguments import COMMANDS
+from rcv_py.cli.arguments import COMMANDS, shown_actions
 from rcv_py.cli.mcp.allowed_paths import AllowedPaths
 from rcv_py.cli.options.commands import Command
-from rcv_py.cli.options.common import at_most, count, cycles, percent, positive_count, size
+from rcv_py.cli.options.common import at_most, count, cycle, cycles, percent, positive_count, size
 
 NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help"))  # a window, synthetic captures, a shell
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
@@ -33,7 +33,20 @@ USUAL_KB = 8  # of an answer: some two thousand tokens of a language model
 _TARGETS = frozenset(("out", "out_dir"))
 # Other forms than JSON, exit codes that a tool has not, and what the server decides itself.
 _LEFT_OUT = frozenset(
-    ("help", "json", "csv", "markdown", "html", "yaml", "folded", "junit", "fail_on", "strict", "jobs")
+    (
+        "help",
+        "json",
+        "csv",
+        "more",
+        "markdown",
+        "html",
+        "yaml",
+        "folded",
+        "junit",
+        "fail_on",
+        "strict",
+        "jobs",
+    )
 )
 _LEFT_OUT_OF = {"index": frozenset(("out",))}
 _DEFAULTS: Mapping[tuple[str, str], Any] = {
@@ -44,10 +57,10 @@ _OPTIONAL = frozenset(((PICTURE, "out"), ("index", "folder")))
 # Arguments that the short definition of a tool leaves to `help`: few calls need them.
 _RARE = frozenset(
     (
-        "ascending", "bar", "bars", "beyond_noise", "case", "channels", "charge", "clock", "context",
-        "detail", "hit", "ideal_mb", "kernel", "least", "like", "limit", "log", "mode", "no_causes",
-        "no_idle", "order", "rule", "run_files", "scale", "seed", "theme", "unit_of", "without_kernel",
-        "without_se",
+        "ascending", "bar", "bars", "beyond_noise", "case", "channels", "charge", "context",
+        "detail", "from", "hit", "ideal_mb", "kernel", "least", "like", "limit", "log", "mode", "no_causes",
+        "no_idle", "order", "rule", "run_files", "scale", "seed", "theme", "to", "touching",
+        "unit_of", "without_kernel", "without_se",
     )
 )  # fmt: skip
 _MEANT = {
@@ -59,11 +72,11 @@ _WHEN = {
     "triage": "Use it first: what limits the kernel, and which change gains most.",
     "info": "Use it to see waves, code and clocks of a capture before trusting a number.",
     "check": "Use it before reading numbers: stop if the verdict is serious.",
-    "summary": "Use it for the kernel as a whole, not for single instructions.",
+    "summary": "Use it for the kernel as a whole; units shows which pipe is the bottleneck.",
     "hotspot": "Use it to find the lines that cost most; then causes or line.",
     "isa": "Use it to read the program around a line, or its blocks and branches.",
     "source": "Use it when source lines matter; place is FILE:LINE.",
-    "line": "Use it to see whether all hits of a line are slow, or some.",
+    "line": "Use it to see whether all hits of a line are slow, or all about one execution.",
     "waits": "Use it on s_waitcnt: which loads they waited for.",
     "causes": "Use it to learn why a line stalls, and which producer to change.",
     "loops": "Use it when iterations differ, or to split prologue and loop.",
@@ -71,10 +84,7 @@ _WHEN = {
     "latency": "Use it to see if more waves would help, or with kind memory how slow memory is.",
     "flame": "Use it for costs by call path and source.",
     "occupancy": "Use it when too few waves are resident; limits says why.",
-    "waves": "Use it to pick waves, or when some live longer than others.",
-    "wave": "Use it to follow one wave through the program.",
-    "units": "Use it to see which pipe is the bottleneck.",
-    "place": "Use it for one execution that another tool named.",
+    "waves": "Use it to pick waves, or with wave to follow one.",
     "search": "Use it to find lines by text, such as buffer_load.",
     "counters": "Use it when the capture has counters (list shows them).",
     "pmc": "Use it on CSV files of rocprofv3 --pmc, beside a capture.",
@@ -95,11 +105,12 @@ _TYPES: Mapping[Any, dict[str, Any]] = {
     positive_count: {"type": "integer", "minimum": 1},
     percent: {"type": "number", "minimum": 0, "maximum": 100},
     size: {"type": "string", "pattern": r"^\d{2,5}x\d{2,5}$"},
+    cycle: {"type": "integer"},
     cycles: {"type": "string", "pattern": r"^-?\d{1,18}:-?\d{1,18}$"},
 }
 _ANY = {"type": ["string", "number"]}  # the command itself says what it accepts
 _MANY = ("+", "*")
-_MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are shortened, and `shortened` tells which"
+_MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are cut, and `shortened` names them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +128,9 @@ class Tool:
         return self.command.name
 
     @property
-    def title(self) -> str:
-        """The command's line of help, as a title."""
-        return self.command.help[0].upper() + self.command.help[1:]
-
-    @property
     def description(self) -> str:
         """What it does, and when to use it."""
-        return f"{self.title}. {_WHEN.get(self.name, '')}".strip()
-
-    @property
-    def example(self) -> str:
-        """A command line that it stands for."""
-        return self.command.example
+        return f"{self.command.help}. {_WHEN.get(self.name, '')}".strip()
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -150,7 +151,7 @@ class Tool:
         properties = {
             name: _short_property(name, self._property(name, action))
             for name, action in self.actions.items()
-            if name not in _RARE
+            if name not in _RARE or name in self.required
         }
         required = {"required": self.required} if self.required else {}
         return {"type": "object", "properties": properties, **required}
@@ -167,13 +168,13 @@ class Tool:
     def _property(self, name: str, action: argparse.Action) -> dict[str, Any]:
         described: dict[str, Any] = {"description": _help(action)}
         default = _DEFAULTS.get((self.name, name), action.default)
-        if _is_flag(action):
+        if action.nargs == 0:
             return {"type": "boolean", "default": False, **described}
         if default not in (None, "", [], argparse.SUPPRESS):
             described["default"] = str(default) if isinstance(default, Path) else default
         item = dict(_TYPES.get(action.type, _ANY))
         if isinstance(action.type, at_most):
-            item = {"type": "integer", "minimum": action.type.least, "maximum": action.type.most}
+            item = {"type": "integer", "minimum": action.type.minimum, "maximum": action.type.maximum}
         if action.choices is not None:
             item["enum"] = list(action.choices)
         return {"type": "array", "items": item, **described} if _is_list(action) else {**item, **described}
@@ -188,7 +189,7 @@ class Tool:
         for name, action in self.actions.items():
             if name not in values:
                 continue
-            if _is_flag(action):
+            if action.nargs == 0:
                 if not isinstance(values[name], bool):
                     raise self._wrong(name, f"is true or false, not {short(values[name])}")
                 options += [action.option_strings[-1]] if values[name] else []
@@ -250,10 +251,15 @@ def tools(*, can_write: bool = False) -> dict[str, Tool]:
 def _tool(command: Command) -> Tool:
     parser = argparse.ArgumentParser(command.name)
     command.add(parser)
-    actions = {action.dest: action for action in parser._actions}  # argparse has no public list of them
-    left_out = _LEFT_OUT | _LEFT_OUT_OF.get(command.name, frozenset())
-    kept = {name: action for name, action in actions.items() if name not in left_out}
+    actions = {_name(action): action for action in shown_actions(parser)}
+    out = _LEFT_OUT | _LEFT_OUT_OF.get(command.name, frozenset())
+    kept = {name: action for name, action in actions.items() if name not in out}
     return Tool(command, kept, "json" in actions, command.name in WRITERS)
+
+
+def _name(action: argparse.Action) -> str:
+    """How an argument is called: as on the command line, without dashes."""
+    return action.option_strings[-1].lstrip("-").replace("-", "_") if action.option_strings else action.dest
 
 
 def help_tool(offered: Iterable[str]) -> dict[str, Any]:
@@ -296,17 +302,13 @@ def short(item: object) -> str:
         return "a value that long"
 
 
-def _is_flag(action: argparse.Action) -> bool:
-    return action.nargs == 0
-
-
 def _is_list(action: argparse.Action) -> bool:
     repeated = isinstance(action, argparse._AppendAction)  # its class is all that tells
     return action.nargs in _MANY or repeated
 
 
 def _help(action: argparse.Action) -> str:
-    """What an argument is; its default is told by the schema."""
+    """What an argument is; the schema has its default."""
     text = (action.help or action.dest.replace("_", " ")).replace("%%", "%")
     stated = r"\s*\(default:? [^()]*\)$" if action.default is not None else r"$^"
     text = re.sub(stated, "", text)

@@ -2,123 +2,123 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import MOST_FOLDERS_DEEP, MOST_JOBS, at_most, count
-from rcv_py.cli.options.option import Need, Options, flag, has, option, positional
-from rcv_py.cli.options.shared import WAVE_ID
+from rcv_py.cli.options.common import MAX_DEPTH, MAX_JOBS, at_most, count
+from rcv_py.cli.options.option import Need, flag, has, lacks, option, positional, range_of
 
 INDEX_ORDERS = ("duration", "latency", "waves", "stall", "health", "occupancy", "kernel", "capture")
 
-_OF_A_CAPTURE = Need(has("folder"), "a capture", "Name the capture first.")
-
 
 @dataclass(frozen=True, kw_only=True)
-class ViewOptions(Options):
+class ViewOptions(shared.WithRunFiles):
     """What `rcv view` takes."""
 
     example = "rcv ui_output_agent_1_dispatch_2"
+    needs: ClassVar[Sequence[Need]] = (
+        Need(
+            "panel compare goto wave line cycle run_files",
+            has("folder"),
+            "a capture",
+            "Name the capture first.",
+        ),
+    )
 
     folder: Path | None = positional("FOLDER", "a capture, or several of them", nargs="?")
-    panel: str | None = option(
-        "bring a panel to the front, e.g. waits", metavar="NAME", needs=[_OF_A_CAPTURE]
-    )
-    compare: Path | None = shared.baseline(_OF_A_CAPTURE)
+    panel: str | None = option("bring a panel to the front, e.g. waits", metavar="NAME")
+    compare: Path | None = shared.baseline()
     twin: Path | None = shared.twin()
     goto: str | None = option(
         "select a place: an anchor of a report, e.g. line-118, or se0/simd2/slot1/wv0:line 118#7@126704",
         metavar="PLACE",
-        needs=[_OF_A_CAPTURE],
     )
-    wave: str | None = shared.wave(f"select a wave, e.g. {WAVE_ID}", [_OF_A_CAPTURE])
-    line: int | None = option("select an instruction", read=count, metavar="N", needs=[_OF_A_CAPTURE])
-    cycle: int | None = option("show this cycle", read=count, metavar="N", needs=[_OF_A_CAPTURE])
-    run_files: list[Path] | None = shared.run_files(needs=[_OF_A_CAPTURE])
+    wave: str | None = shared.wave("select a wave")
+    line: int | None = option("select an instruction", read=count, metavar="N")
+    cycle: int | None = option("show this cycle", read=count, metavar="N")
 
 
 @dataclass(frozen=True, kw_only=True)
-class TriageOptions(Options):
+class TriageOptions(shared.OfCaptures, shared.WithRunFiles):
     """What `rcv triage` takes."""
 
     example = "rcv triage FOLDER --top 3"
 
     folder: Path = shared.folder(help="a ui_output_* folder, or a folder with several of them")
-    top: int | None = option(
-        "the first N findings, 0 for all (default: those with 2 %% of the kernel's duration to gain)",
-        read=count,
-        metavar="N",
-    )
+    top: int | None = shared.top(None, "findings", "those with 2 %% of the kernel's duration to gain")
     all: bool = flag(
         "look at every wave, also of a capture with more than 48 MB of them, and print every finding"
     )
     waves: str | None = shared.waves()
-    run_files: list[Path] | None = shared.run_files()
-    json: bool = shared.as_json("rcv.triage, or rcv.triage.folder")
-    csv: bool = shared.as_csv()
     markdown: bool = shared.form("to paste into a ticket")
 
 
 @dataclass(frozen=True, kw_only=True)
-class InfoOptions(Options):
+class InfoOptions(shared.OfCaptures):
     """What `rcv info` takes."""
 
     example = "rcv info ."
 
-    folder: Path = shared.folder()
     check: bool = flag("read every wave and look for contradictions")
     read: bool = flag("read every wave, and name those that cannot be read")
-    json: bool = shared.as_json("rcv.info or rcv.captures")
-    csv: bool = shared.as_csv("for spreadsheets: a row a fact, or a capture")
+    csv: bool = shared.as_csv("a row a fact, or a capture")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions(Options):
+class CheckOptions(shared.OfCaptures):
     """What `rcv check` takes."""
 
     example = "rcv check FOLDER --yaml > input.yaml"
 
-    folder: Path = shared.folder()
     twin: Path | None = option(
         "a capture of the same instructions: measures the noise", read=Path, metavar="OTHER"
     )
     strict: bool = flag("exit with 4 if there is an error or a warning")
-    yaml: bool = shared.form("only the input file for rocprofv3 that mends it")
-    json: bool = shared.as_json("rcv.check")
-    csv: bool = shared.as_csv("for spreadsheets: a row for every piece of evidence")
+    yaml: bool = shared.form("only the input file for rocprofv3 that improves it")
+    csv: bool = shared.as_csv("a row for every piece of evidence")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SummaryOptions(shared.OfWorkingWaves):
+class SummaryOptions(shared.OfCaptures, shared.OfWaves):
     """What `rcv summary` takes."""
 
     example = "rcv summary FOLDER --json"
+    needs: ClassVar[Sequence[Need]] = (
+        Need("waves se", lacks("units"), "the summary", "Leave out --units, or this."),
+    )
 
-    folder: Path = shared.folder()
-    waves: str | None = shared.waves()
-    json: bool = shared.as_json("rcv.summary")
-    csv: bool = shared.as_csv("for spreadsheets: one number a row")
+    units: bool = flag("instead: how long each unit of a compute unit was busy, of --wave or the first one")
+    wave: str | None = option(
+        f"only one wave, or with --units its compute unit, e.g. {shared.WAVE_ID}",
+        metavar="ID",
+        old={"--of": None},
+    )
+    clock: tuple[int, int] | None = range_of(
+        "only waves that touch a range of cycles, or with --units only these cycles", old="--within"
+    )
+    csv: bool = shared.as_csv("one number a row")
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexOptions(Options):
+class IndexOptions(shared.OfCaptures):
     """What `rcv index` takes."""
 
     example = "rcv index captures --sort health --markdown > README.md"
 
     folder: Path = shared.folder("DIR", "a folder with captures at any place below it")
+    more: list[Path] = positional("DIR", "more folders", nargs="*")
     sort: str = option("what ranks captures (default duration)", "duration", choices=INDEX_ORDERS)
     findings: bool = flag("read waves too, for the bound class and the first finding")
     depth: int = option(
-        "folders looked into below DIR (default 6)", 6, read=at_most(MOST_FOLDERS_DEEP, 1), metavar="N"
+        "folders looked into below DIR (default 6)", 6, read=at_most(MAX_DEPTH, 1), metavar="N"
     )
     limit: int = option("captures at most; 0 for all (default 1000)", 1000, read=count, metavar="N")
     jobs: int | None = option(
-        "processes; 0 for none (default: 2 for many captures)", read=at_most(MOST_JOBS), metavar="N"
+        "processes; 0 for none (default: 2 for many captures)", read=at_most(MAX_JOBS), metavar="N"
     )
-    json: bool = shared.as_json("rcv.index")
-    csv: bool = shared.as_csv()
     markdown: bool = shared.form("a table for a README")
     html: bool = shared.form("a page that needs nothing else")
-    out: Path | None = option("write it there instead of printing it", read=Path, metavar="FILE")
+    out: Path | None = shared.out()

@@ -50,13 +50,13 @@ COMMANDS = (
     Command("triage", LOOK, "capture", "Print what limits the kernel and what to do first, by gain"),
     Command("check", LOOK, "capture", "Check whether a capture can be trusted, and how to improve it"),
     Command("info", LOOK, "capture", "Print what a capture holds, or list the captures of a folder"),
-    Command("summary", LOOK, "capture", "Sum up activity, states, occupancy, busy pipes and units"),
+    Command("summary", LOOK, "capture", "Sum up activity, states, occupancy and busy units"),
     Command("hotspot", LOOK, "cost", "Rank instructions, source lines, kinds or classes by cost"),
     Command("compare", LOOK, "cost", "Compare two captures: which takes more cycles, and where"),
     Command("report", LOOK, "output", "Write a report of captures: a page of HTML or Markdown each"),
     Command("isa", DIG, "cost", "List instructions, basic blocks, branches or labels"),
     Command("source", DIG, "cost", "Show what source files, lines and their instructions cost"),
-    Command("line", DIG, "cost", "Show how long the executions of an instruction took"),
+    Command("line", DIG, "cost", "Show how long executions took, or all about one of them"),
     Command("waits", DIG, "wait", "Show what waits waited for, and how long memory took"),
     Command("causes", DIG, "wait", "Show why waves stalled and idled, and what is to blame"),
     Command("loops", DIG, "wait", "Show how long iterations of loops took, and what surrounds them"),
@@ -64,10 +64,7 @@ COMMANDS = (
     Command("latency", DIG, "wait", "Show what latency other waves hide, or how long memory takes"),
     Command("flame", DIG, "cost", "Show what costs how much inside of what, as a tree"),
     Command("occupancy", DIG, "device", "Show how many waves were resident, and what limits them"),
-    Command("waves", DIG, "wave", "List waves: where and when they lived, and what they did"),
-    Command("wave", DIG, "wave", "Show what one wave did, and list its instructions"),
-    Command("units", DIG, "wave", "Show how long each unit of a compute unit was busy"),
-    Command("place", DIG, "wave", "Show all about one execution: its waits and their causes"),
+    Command("waves", DIG, "wave", "List waves, or show what one of them did"),
     Command("search", DIG, "wave", "Find a text in instructions, labels, sources and markers"),
     Command("counters", DIG, "device", "Summarise hardware counters and formulas over them"),
     Command("pmc", DIG, "device", "Show how L2 and memory were used, from rocprofv3 --pmc files"),
@@ -83,6 +80,11 @@ COMMANDS = (
 )
 BY_NAME = {command.name: command for command in COMMANDS}
 NAMES = tuple(BY_NAME)
+FOLDED = {  # names of before, and what they stand for
+    "place": ("line",),
+    "units": ("summary", "--units"),
+    "wave": ("waves",),
+}
 
 
 def in_groups(commands: Iterable[Command] = COMMANDS) -> dict[str, list[Command]]:

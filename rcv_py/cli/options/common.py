@@ -8,10 +8,10 @@ import re
 from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.text import elide_right
 
-MOST_BINS = 4096  # of a histogram: as many as a wide screen has pixels
-MOST_FOLDERS_DEEP = 64  # that are looked into for captures; paths end long before
-MOST_JOBS = 64  # processes at a time
-MOST_PIXELS = 1 << 26  # of a picture: 256 MB while it is drawn
+MAX_BINS = 4096  # of a histogram: as many as a wide screen has pixels
+MAX_DEPTH = 64  # that are looked into for captures; paths end long before
+MAX_JOBS = 64  # processes at a time
+MAX_PIXELS = 1 << 26  # of a picture: 256 MB while it is drawn
 ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
 
 
@@ -25,16 +25,16 @@ def count(text: str) -> int:
 
 
 class at_most:  # noqa: N801 - reads as the function it is used as
-    """A reader of whole numbers from `least` to `most`, of what is made so many times."""
+    """A reader of whole numbers from `minimum` to `maximum`, of what is made so many times."""
 
-    def __init__(self, most: int, least: int = 0) -> None:
-        self.most, self.least = most, least  # the schema of a tool has them
+    def __init__(self, maximum: int, minimum: int = 0) -> None:
+        self.maximum, self.minimum = maximum, minimum  # the schema of a tool has them
 
     def __call__(self, text: str) -> int:
         """Return the number; raise ArgumentTypeError."""
-        number = positive_count(text) if self.least else count(text)
-        if number > self.most:
-            raise argparse.ArgumentTypeError(f"{text} is more than the {self.most:,} that are possible")
+        number = positive_count(text) if self.minimum else count(text)
+        if number > self.maximum:
+            raise argparse.ArgumentTypeError(f"{text} is more than the {self.maximum:,} that are possible")
         return number
 
 
@@ -82,10 +82,8 @@ def size(text: str) -> tuple[int, int]:
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1200x800")
     width, height = int(match[1]), int(match[2])
-    if width * height > MOST_PIXELS:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is more than the {MOST_PIXELS:,} pixels that are possible"
-        )
+    if width * height > MAX_PIXELS:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than the {MAX_PIXELS:,} pixels that are possible")
     return width, height
 
 
@@ -97,12 +95,24 @@ def cycles(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def cycle(text: str) -> int:
+    """Return a point in time, in cycles; it can lie before the zero of the capture's clock."""
+    if re.fullmatch(r"-?\d{1,18}", text) is None:
+        raise argparse.ArgumentTypeError(f"{elide_right(text, 40)!r} is not a whole number of cycles")
+    return int(text)
+
+
 def pair(text: str) -> tuple[int, int]:
     """Return the two code rows of `12:40`."""
     match = re.fullmatch(r"(\d{1,9}):(\d{1,9})", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a pair of lines such as 12:40")
     return int(match[1]), int(match[2])
+
+
+def line_or_place(text: str) -> int | str:
+    """Return a row of the program, or the text of a place such as `se0/simd2/slot1/wv0:line 62#0`."""
+    return count(text) if text.isascii() and text.isdigit() else text
 
 
 def element(text: str) -> tuple[str, int]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import MOST_BINS, at_most, count, element, percent
+from rcv_py.cli.options.common import MAX_BINS, at_most, count, element, line_or_place, percent
 from rcv_py.cli.options.option import (
     Need,
-    Options,
     Section,
     flag,
     has,
@@ -18,6 +19,7 @@ from rcv_py.cli.options.option import (
     lacks,
     option,
     positional,
+    range_of,
 )
 from rcv_py.cli.options.shared import ALL
 
@@ -27,6 +29,7 @@ CHARGED = ("self", "inclusive")
 CHARGED_SORT = ("cost", "share", "place", "text")
 LIKE = ("old", "new")
 LIKE_MODES = ("asm", "src", "both")
+LISTED_BY = ("line", "block", "branch", "label")
 MODES = ("sum", "mean", "hit", "wave-sum", "wave-mean", "wave-max")
 BARS = ("nonhidden", "kinds", "causes", "reasons", "latency_stall", "memory", "memory_waits")
 MEASURED = ("latency", "stall", "idle", "since")
@@ -45,89 +48,67 @@ _LIKE = Section(
     "count as vector memory; gfx12 waits, ds_load, flat_store, scratch, atomics and s_nop are `other`; "
     "v_fma counts as matrix instruction.",
 )
-_WITH_LIKE = Need(has("like"), "--like", "Add --like new or --like old.")
-_OURS = Need(
-    lacks("like"), "our own tables", "Leave --like out: it repeats the scripts, which do not know it."
-)
-_RANKED = Need(lacks("bins"), "the ranking", "Leave out --bins, or this.")
-_CHARGED = Need(has("charge"), "--charge", "Add --charge self or --charge inclusive.")
-_LISTED = Need(is_none("by", "tree"), "a list", "A tree has the order of its places.")
-_LIKE_NEW = Need(lambda options: options.like in (None, "new"), "--like new")
-_SOURCE_TEXT = Need(
-    lambda options: not (options.json or options.csv) and options.mode != "asm", "the text of source lines"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
-class HotspotOptions(Options):
+class HotspotOptions(shared.OfAllWaves, shared.WithRunFiles):
     """What `rcv hotspot` takes."""
 
     example = "rcv hotspot FOLDER --by source --sort stall"
+    needs: ClassVar[Sequence[Need]] = (
+        Need(
+            "by sort waves wave se ascending bins charge file no_idle clock",
+            lacks("like"),
+            "our own tables",
+            "Leave --like out: it repeats the scripts, which do not know it.",
+        ),
+        Need(
+            "top by sort ascending charge file no_idle run_files",
+            lacks("bins"),
+            "the ranking",
+            "Leave out --bins, or this.",
+        ),
+        Need("run_files", lacks("charge"), "the ranking", "Leave --charge out, or this."),
+        Need("sort ascending", is_none("by", "tree"), "a list", "A tree has the order of its places."),
+        Need("file no_idle", has("charge"), "--charge", "Add --charge self or --charge inclusive."),
+        Need("file", is_one("by", "source"), "--by source"),
+        Need("mode detail context kernel", has("like"), "--like", "Add --like new or --like old."),
+        Need("run_files kernel", lambda options: options.like in (None, "new"), "--like new"),
+        Need(
+            "detail",
+            lambda options: not (options.json or options.csv) and options.mode != "asm",
+            "the text of source lines",
+        ),
+        Need("context", has("detail"), "--detail"),
+    )
 
-    folder: Path = shared.folder()
-    top: int | None = shared.top(None, shown="20, of --like 15", needs=[_RANKED])
-    by: str = option("what a row is (default line)", "line", choices=RANKED_BY, needs=[_OURS, _RANKED])
+    top: int = shared.top(20, shown="20, of --like 15")
+    by: str = option("what a row is (default line)", "line", choices=RANKED_BY)
     sort: str = option(
         "largest first (default latency; what only --charge knows: its own, default cost)",
         "latency",
         choices=(*SORTED_BY, *CHARGED_SORT),
-        needs=[_OURS, _RANKED, _LISTED],
     )
-    waves: str | None = shared.waves(ALL, [_OURS])
-    ascending: bool = shared.ascending(_OURS, _RANKED, _LISTED)
+    ascending: bool = flag("smallest first")
     bins: int | None = option(
-        "a histogram of N ranges of the program by kind instead",
-        read=at_most(MOST_BINS, 1),
-        metavar="N",
-        needs=[_OURS],
-    )
-    se: int | None = option(
-        "with --bins: only waves of a shader engine",
-        read=count,
-        metavar="N",
-        needs=[_OURS, Need(has("bins"), "--bins")],
+        "a histogram of N ranges of the program by kind instead", read=at_most(MAX_BINS, 1), metavar="N"
     )
     charge: str | None = option(
         "what places cost: latency and idle, charged to the innermost one or to all of an inline chain",
         choices=CHARGED,
-        needs=[_OURS, _RANKED],
     )
-    file: str | None = option(
-        "with --charge: the lines of one source file",
-        metavar="SOURCE",
-        needs=[_OURS, _RANKED, _CHARGED, Need(is_one("by", "source"), "--by source")],
-    )
-    no_idle: bool = shared.no_idle([_OURS, _RANKED, _CHARGED])
-    clock: tuple[int, int] | None = shared.clock(needs=[_OURS])
-    run_files: list[Path] | None = shared.run_files(
-        needs=[_LIKE_NEW, _RANKED, Need(lacks("charge"), "the ranking", "Leave out --charge, or this.")]
-    )
-    json: bool = shared.as_json("rcv.hotspot")
-    csv: bool = shared.as_csv()
+    file: str | None = option("with --charge: the lines of one source file", metavar="SOURCE")
+    no_idle: bool = shared.no_idle()
     like: str | None = option(
         "the tables of hotspot_analyzer.py, by its older or newer rules", choices=LIKE, section=_LIKE
     )
     mode: str | None = option(
-        "instructions, source lines or both (default both)",
-        choices=LIKE_MODES,
-        section=_LIKE,
-        needs=[_WITH_LIKE],
+        "instructions, source lines or both (default both)", choices=LIKE_MODES, section=_LIKE
     )
-    detail: bool = flag(
-        "show the source around the first lines", section=_LIKE, needs=[_WITH_LIKE, _SOURCE_TEXT]
-    )
-    context: int | None = option(
-        "lines above and below (default 3)",
-        read=count,
-        metavar="N",
-        section=_LIKE,
-        needs=[_WITH_LIKE, Need(has("detail"), "--detail")],
-    )
+    detail: bool = flag("show the source around the first lines", section=_LIKE)
+    context: int | None = option("lines above and below (default 3)", read=count, metavar="N", section=_LIKE)
     kernel: str | None = option(
-        "part of the kernel's name in the kernel trace beside the capture",
-        metavar="NAME",
-        section=_LIKE,
-        needs=[_WITH_LIKE, _LIKE_NEW],
+        "part of the kernel's name in the kernel trace beside the capture", metavar="NAME", section=_LIKE
     )
 
     @property
@@ -136,101 +117,96 @@ class HotspotOptions(Options):
         return None if self.like else ALL
 
 
-_ONE_WAVE = Need(is_none("mode", "sum", "mean"), "--mode hit, wave-sum, wave-mean or wave-max")
-_COSTS = Need(lacks("branches"), "costs", "Branches are counted in all waves: leave it out.")
-_LISTING = Need(
-    lacks("blocks", "branches", "labels"),
-    "the listing of instructions",
-    "Leave out --blocks, --branches and --labels, or this.",
-)
-
-
 @dataclass(frozen=True, kw_only=True)
-class IsaOptions(shared.OfAllWaves):
+class IsaOptions(shared.OfAllWaves, shared.Matched, shared.Rows):
     """What `rcv isa` takes."""
 
-    example = "rcv isa FOLDER --blocks --top 10"
+    example = "rcv isa FOLDER --by block --top 10"
+    chosen_by = ("se", "clock")  # the wave is that of a mode
+    needs: ClassVar[Sequence[Need]] = (
+        Need("wave", is_none("mode", "sum", "mean"), "--mode hit, wave-sum, wave-mean or wave-max"),
+        Need("hit", is_one("mode", "hit"), "--mode hit"),
+        Need("clock se", is_one("mode", "sum", "mean"), "--mode sum or mean"),
+        Need(
+            "mode wave hit clock se",
+            is_none("by", "branch"),
+            "costs",
+            "Branches are counted in all waves: leave it out.",
+        ),
+        Need("bars no_idle", is_one("by", "line"), "the listing of instructions", "Leave --by out, or this."),
+    )
 
-    folder: Path = shared.folder()
-    blocks: bool = flag("one row a basic block", one_of="rows")
-    branches: bool = flag("one row a branch: taken and not taken", one_of="rows")
+    by: str = option(
+        "what a row is; branch: taken and not taken, label: cycles up to the next one (default line)",
+        "line",
+        choices=LISTED_BY,
+        old={"--blocks": "block", "--branches": "branch", "--labels": "label"},
+    )
     top: int = option("only the N that cost most (default 0: all)", 0, read=count, metavar="N")
-    waves: str | None = shared.waves(ALL, [shared.SEVERAL_WAVES])
-    labels: bool = flag("one row a label: cycles up to the next one", one_of="rows")
-    mode: str = option("of all waves or of one (default sum)", "sum", choices=MODES, needs=[_COSTS])
-    wave: str | None = shared.wave("whose numbers the modes of one wave show", [_ONE_WAVE, _COSTS])
-    hit: int = option(
-        "for --mode hit: which, from 0",
-        0,
-        read=count,
-        metavar="N",
-        needs=[Need(is_one("mode", "hit"), "--mode hit"), _COSTS],
-    )
-    bars: str | None = option(
-        "add a column: the length of the bars of the window", choices=BARS, needs=[_LISTING]
-    )
-    no_idle: bool = shared.no_idle([_LISTING])
-    clock: tuple[int, int] | None = shared.clock(
-        needs=[Need(is_one("mode", "sum", "mean"), "--mode sum or mean"), _COSTS]
-    )
-    match: str | None = shared.match()
-    regex: bool = shared.regex()
-    case: bool = shared.case()
+    mode: str = option("of all waves or of one (default sum)", "sum", choices=MODES)
+    wave: str | None = shared.wave("whose numbers the modes of one wave show")
+    hit: int = option("for --mode hit: which, from 0", 0, read=count, metavar="N")
+    bars: str | None = option("add a column: the length of the bars of the window", choices=BARS)
+    no_idle: bool = shared.no_idle()
     sort: str | None = shared.sort("program order")
-    ascending: bool = shared.ascending()
-    json: bool = shared.as_json("rcv.isa")
-    csv: bool = shared.as_csv()
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions(shared.OfAllWaves):
+class SourceOptions(shared.OfAllWaves, shared.Rows):
     """What `rcv source` takes."""
 
     example = "rcv source FOLDER kernel.py:62 --context 5"
+    needs: ClassVar[Sequence[Need]] = (
+        Need("context", has("place"), "FILE or FILE:LINE", "Name a source file, or leave it out."),
+        Need(
+            "sort", lambda options: options.place is None, "the ranking of files", "Leave FILE out, or this."
+        ),
+    )
 
-    folder: Path = shared.folder()
     place: str | None = positional(
         "FILE[:LINE]",
         "a source file by the end of its path, or one of its lines (default: rank the files)",
         None,
         "?",
     )
-    top: int | None = shared.top(None, shown="20 files, 10 lines, 20 instructions")
-    context: int | None = option(
-        "lines above and below (default 3)",
-        read=count,
-        metavar="N",
-        needs=[Need(has("place"), "FILE or FILE:LINE", "Name a source file, or leave it out.")],
-    )
+    top: int = shared.top(20, shown="20 files, 10 lines, 20 instructions")
+    sort: str | None = shared.sort("cost")
+    context: int | None = option("lines above and below (default 3)", read=count, metavar="N")
     inlined: bool = flag("charge callers too with what was inlined into them")
     no_causes: bool = flag("do not read the waves, which the top cause takes")
-    waves: str | None = shared.waves(ALL)
-    json: bool = shared.as_json("rcv.source")
-    csv: bool = shared.as_csv()
 
 
 @dataclass(frozen=True, kw_only=True)
-class LineOptions(shared.OfWorkingWaves):
+class LineOptions(shared.OfWaves):
     """What `rcv line` takes."""
 
-    example = "rcv line FOLDER 62 --by stall --top 5"
+    example = "rcv line FOLDER 62 --metric stall --top 5"
+    needs: ClassVar[Sequence[Need]] = (
+        Need(
+            "metric top log waves wave se clock bars bar",
+            lambda options: isinstance(options.line, int),
+            "an instruction",
+            "Name its row, or leave it out.",
+        ),
+    )
 
-    folder: Path = shared.folder()
-    line: int = positional("LINE", "row of the program, as rcv hotspot names it", count)
-    by: str = option("what is measured of a hit (default latency)", "latency", choices=MEASURED)
+    line: int | str = positional(
+        "LINE",
+        "row of the program, as rcv hotspot names it, or one execution or wave as the window copies it, "
+        f"e.g. {shared.WAVE_ID}:line 62#0",
+        line_or_place,
+    )
+    more: list[str] = positional("PLACE", "more executions or waves", None, "*")
+    metric: str = option(
+        "what is measured of a hit (default latency)", "latency", choices=MEASURED, old={"--by": None}
+    )
     top: int = shared.top(10, "hits")
     log: bool = flag("bars that grow by a constant factor")
-    waves: str | None = shared.waves()
-    bars: int | None = option("of the histogram (default 16)", read=at_most(MOST_BINS, 1), metavar="N")
+    bars: int | None = option("of the histogram (default 16)", read=at_most(MAX_BINS, 1), metavar="N")
     bar: int | None = option(
         "list the hits of a bar, counted from 0, instead of the slowest", read=count, metavar="N"
     )
-    json: bool = shared.as_json("rcv.line")
-    csv: bool = shared.as_csv("for spreadsheets: the slowest hits")
-
-
-_TREE = Need(lambda options: not options.folded and options.content != "sandwich", "a tree")
-_CODE_FRAMES = Need(is_none("content", "markers", "both"), "--content source, kernel or sandwich")
+    csv: bool = shared.as_csv("the slowest hits, or a row a fact")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,15 +214,20 @@ class FlameOptions(shared.OfAllWaves):
     """What `rcv flame` takes."""
 
     example = "rcv flame FOLDER --metric stall --folded > stacks.txt"
-
-    folder: Path = shared.folder()
-    metric: str = option("what is measured (default total: latency and idle)", "total", choices=FLAME_METRICS)
-    order: str = option(
-        "of siblings (default heavy)",
-        "heavy",
-        choices=FLAME_ORDERS,
-        needs=[Need(lacks("folded"), "a tree", "Stack lines have no order: leave it out.")],
+    needs: ClassVar[Sequence[Need]] = (
+        Need("order", lacks("folded"), "a tree", "Stack lines have no order: leave it out."),
+        Need("least", lambda options: not options.folded and options.content != "sandwich", "a tree"),
+        Need("waves wave se", is_none("content", "markers", "both"), "--content source, kernel or sandwich"),
+        Need("no_idle", is_none("content", "markers"), "--content source, kernel, both or sandwich"),
+        Need(
+            "clock",
+            lambda options: options.content not in ("markers", "both") or options.metric == "nonhidden",
+            "--content source, kernel or sandwich",
+        ),
     )
+
+    metric: str = option("what is measured (default total: latency and idle)", "total", choices=FLAME_METRICS)
+    order: str = option("of siblings (default heavy)", "heavy", choices=FLAME_ORDERS)
     content: str = option(
         "what frames are; both: scopes of markers with sources and instructions (default source)",
         "source",
@@ -257,49 +238,50 @@ class FlameOptions(shared.OfAllWaves):
         1.0,
         read=percent,
         metavar="PERCENT",
-        needs=[_TREE],
     )
-    waves: str | None = shared.waves(ALL, [_CODE_FRAMES])
     around: tuple[str, int] | None = option(
         "in the middle of --content sandwich: a line N of the program, or a source line FILE:N",
         read=element,
         metavar="PLACE",
     )
-    no_idle: bool = shared.no_idle(
-        [Need(is_none("content", "markers"), "--content source, kernel, both or sandwich")]
-    )
-    clock: tuple[int, int] | None = shared.clock(
-        "only waves that touch the cycles A to B; then nothing is known of what is hidden",
-        [
-            Need(
-                lambda options: options.content not in ("markers", "both") or options.metric == "nonhidden",
-                "--content source, kernel or sandwich",
-            )
-        ],
+    no_idle: bool = shared.no_idle()
+    clock: tuple[int, int] | None = range_of(
+        "only waves that touch a range of cycles; then nothing is known of what is hidden", old="--clock"
     )
     folded: bool = shared.form("stack lines for flamegraph.pl and speedscope")
-    json: bool = shared.as_json("rcv.flame")
-    csv: bool = shared.as_csv("for spreadsheets: a row a frame")
-
-
-_LIST = Need(is_none("by", "flame"), "a list", "Leave out --by flame, or this.")
-_TABLE = Need(lacks("markdown", "junit"), "a table", "Leave out --markdown and --junit, or this.")
-_RANKING = Need(is_none("by", "listing", "flame"), "a ranking", "Use --by line, source, block or class.")
+    csv: bool = shared.as_csv("a row a frame")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(Options):
+class CompareOptions(shared.Rows):
     """What `rcv compare` takes."""
 
     example = "rcv compare BEFORE AFTER --fail-on regression"
+    needs: ClassVar[Sequence[Need]] = (
+        Need("top", lacks("junit"), "a table", "Leave out --junit, which is about the whole, or this."),
+        Need(
+            "beyond_noise sort ascending", is_none("by", "flame"), "a list", "Leave out --by flame, or this."
+        ),
+        Need(
+            "beyond_noise sort ascending",
+            lacks("markdown", "junit"),
+            "a table",
+            "Leave out --markdown and --junit, or this.",
+        ),
+        Need(
+            "markdown junit",
+            is_none("by", "listing", "flame"),
+            "a ranking",
+            "Use --by line, source, block or class.",
+        ),
+    )
 
     folder: Path = shared.folder("A", "the capture that is compared with, before the change")
     other: Path = positional("B", "the capture that is judged, after the change")
     twin: Path | None = shared.twin("another capture of the build of A: what it differs by is noise")
     by: str = option("what a row is (default line)", "line", choices=COMPARED_BY)
-    measure: str = option("cycles of what (default cost: latency and idle)", "cost", choices=COMPARED)
-    top: int = shared.top(
-        20, needs=[Need(lacks("junit"), "a table", "Leave out --junit, which is about the whole, or this.")]
+    metric: str = option(
+        "cycles of what (default cost: latency and idle)", "cost", choices=COMPARED, old={"--measure": None}
     )
     fail_on: str | None = option(
         "exit with 3 if B takes more cycles beyond noise, or any other number of them", choices=GATES
@@ -311,10 +293,7 @@ class CompareOptions(Options):
     )
     seed: int = option("of the draws that measure the noise (default 0)", 0, read=count, metavar="N")
     waves: str | None = shared.waves()
-    beyond_noise: bool = flag("only rows that are beyond noise", needs=[_LIST, _TABLE])
-    sort: str | None = shared.sort("beyond noise, then by difference", [_LIST, _TABLE])
-    ascending: bool = shared.ascending(_LIST, _TABLE, shared.WITH_SORT)
-    json: bool = shared.as_json("rcv.compare")
-    csv: bool = shared.as_csv()
-    markdown: bool = shared.form("a summary for a pull request or a job's page", [_RANKING])
-    junit: bool = shared.form("a test report: the gate as one test case", [_RANKING])
+    beyond_noise: bool = flag("only rows that are beyond noise")
+    sort: str | None = shared.sort("beyond noise, then by difference")
+    markdown: bool = shared.form("a summary for a pull request or a job's page")
+    junit: bool = shared.form("a test report: the gate as one test case")

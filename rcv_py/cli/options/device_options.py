@@ -5,78 +5,73 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from rcv_py.cli.options import shared
 from rcv_py.cli.options.common import ENTRY_KINDS, count, kinds, positive, positive_count
-from rcv_py.cli.options.option import Need, Options, flag, has, lacks, option, positional
+from rcv_py.cli.options.option import Need, flag, has, lacks, option, positional, range_of
 
 OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
 COUNTED_BY = ("kernel", "dispatch")
 
-_CURVES = Need(lacks("limits"), "the curves", "Leave out --limits, or this.")
-
 
 @dataclass(frozen=True, kw_only=True)
-class OccupancyOptions(Options):
+class OccupancyOptions(shared.OfCapture, shared.WithRunFiles):
     """What `rcv occupancy` takes."""
 
     example = "rcv occupancy FOLDER --by kernel"
+    needs: ClassVar[Sequence[Need]] = (
+        Need("by se only", lacks("limits"), "the curves", "Leave out --limits, or this."),
+        Need("run_files", has("limits"), "--limits"),
+    )
 
-    folder: Path = shared.folder()
-    by: str = option("what a row is (default se)", "se", choices=OCCUPIED_BY, needs=[_CURVES])
+    by: str = option("what a row is (default se)", "se", choices=OCCUPIED_BY)
     limits: bool = flag("what limits the waves of a SIMD instead, and the next step")
-    se: int | None = option("only waves of a shader engine", read=count, metavar="N", needs=[_CURVES])
-    only: list[str] | None = shared.only("only this row", [_CURVES])
-    run_files: list[Path] | None = shared.run_files("with --limits: ", [Need(has("limits"), "--limits")])
-    json: bool = shared.as_json("rcv.occupancy")
+    se: int | None = shared.engine()
+    only: list[str] | None = shared.only("only this row")
+    run_files: list[Path] | None = shared.run_files("with --limits: ")
     csv: bool = shared.as_csv("the curves: a row for every change")
 
 
-_VALUES = Need(lacks("list"), "the values", "Leave out --list, which only names counters, or this.")
-_FORMULAS = Need(lacks("raw"), "formulas", "Leave out --raw, or this.")
-
-
 @dataclass(frozen=True, kw_only=True)
-class CountersOptions(Options):
+class CountersOptions(shared.OfCapture):
     """What `rcv counters` takes."""
 
     example = "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'"
+    needs: ClassVar[Sequence[Need]] = (
+        Need(
+            "raw formula file se cu simd only",
+            lacks("list"),
+            "the values",
+            "Leave out --list, which only names counters, or this.",
+        ),
+        Need("formula file", lacks("raw"), "formulas", "Leave out --raw, or this."),
+    )
 
-    folder: Path = shared.folder()
     list: bool = flag("names only, with where and how often recorded")
-    raw: bool = flag("counters of the hardware only, no formulas", needs=[_VALUES])
+    raw: bool = flag("counters of the hardware only, no formulas")
     formula: Sequence[str] = option(
         "add a formula such as 'total := sum[BUSY_CU_CYCLES]'; may be repeated",
         [],
         repeated=True,
         metavar="TEXT",
-        needs=[_VALUES, _FORMULAS],
     )
-    file: Sequence[Path] = option(
-        "add formulas from a file", [], read=Path, repeated=True, metavar="DEFS", needs=[_VALUES, _FORMULAS]
-    )
-    se: Sequence[int] | None = option(
-        "only this shader engine", read=count, repeated=True, metavar="N", needs=[_VALUES]
-    )
-    cu: Sequence[int] | None = option(
-        "only this compute unit", read=count, repeated=True, metavar="N", needs=[_VALUES]
-    )
-    simd: int | None = option(
-        "only raw counters that count this SIMD", read=count, metavar="N", needs=[_VALUES]
-    )
-    only: Sequence[str] | None = shared.only("only this counter", [_VALUES])
-    json: bool = shared.as_json("rcv.counters")
+    file: Sequence[Path] = option("add formulas from a file", [], read=Path, repeated=True, metavar="DEFS")
+    se: Sequence[int] | None = option("only this shader engine", read=count, repeated=True, metavar="N")
+    cu: Sequence[int] | None = option("only this compute unit", read=count, repeated=True, metavar="N")
+    simd: int | None = option("only raw counters that count this SIMD", read=count, metavar="N")
+    only: Sequence[str] | None = shared.only("only this counter")
     csv: bool = shared.as_csv("the curves: name, time, value")
 
 
-_OWN_TABLE = Need(lacks("like"), "our own table", "Leave out --like, which adds up everything.")
-
-
 @dataclass(frozen=True, kw_only=True)
-class PmcOptions(Options):
+class PmcOptions(shared.Forms):
     """What `rcv pmc` takes."""
 
     example = "rcv pmc FOLDER --kernel attn --ideal-mb 8590"
+    needs: ClassVar[Sequence[Need]] = (
+        Need("by top", lacks("like"), "our own table", "Leave out --like, which adds up everything."),
+    )
 
     paths: list[Path] = positional(
         "PATH",
@@ -84,7 +79,7 @@ class PmcOptions(Options):
         nargs="+",
     )
     kernel: str = option("only kernels with this in their name (default: all)", "", metavar="NAME")
-    by: str = option("what a row is (default kernel)", "kernel", choices=COUNTED_BY, needs=[_OWN_TABLE])
+    by: str = option("what a row is (default kernel)", "kernel", choices=COUNTED_BY)
     ideal_mb: float | None = option(
         "megabytes (10^6) that a dispatch has to read at least: shows how much too much is read",
         read=positive,
@@ -95,28 +90,22 @@ class PmcOptions(Options):
         read=positive_count,
         metavar="N",
     )
-    top: int = shared.top(10, needs=[_OWN_TABLE])
-    json: bool = shared.as_json("rcv.pmc")
-    csv: bool = shared.as_csv()
+    top: int = shared.top(10)
     like: bool = flag("the text of pmc_l2_analyzer.py, which adds up everything and takes reads for 64 bytes")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EventsOptions(Options):
+class EventsOptions(shared.Matched, shared.Rows):
     """What `rcv events` takes."""
 
     example = "rcv events FOLDER --kind dispatch,marker"
 
-    folder: Path = shared.folder()
     kind: tuple[str, ...] | None = option(
         f"of {', '.join(ENTRY_KINDS)}, joined by commas (default: all that mean something)",
         read=kinds,
         metavar="KINDS",
     )
-    match: str | None = shared.match("only rows whose name, place or detail holds this text")
-    regex: bool = shared.regex()
-    case: bool = shared.case()
+    match: str | None = option("only rows whose name, place or detail holds this text", metavar="TEXT")
+    within: tuple[int, int] | None = range_of("only rows that begin in a range of cycles")
+    top: int = shared.top(0)
     sort: str | None = shared.sort("time, smallest first")
-    ascending: bool = shared.ascending()
-    json: bool = shared.as_json("rcv.events")
-    csv: bool = shared.as_csv()

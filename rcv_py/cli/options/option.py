@@ -1,4 +1,4 @@
-"""Options as fields of a frozen dataclass: a field has its help, its type, and what it needs to be honoured.
+"""Options as fields of a frozen dataclass: a field has its help, its type and its spellings.
 
 The parser, the help, the completion, the tools for agents and the checks come from the fields.
 """
@@ -6,17 +6,19 @@ The parser, the help, the completion, the tools for agents and the checks come f
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rcv_py.base.errors import UsageError
+from rcv_py.cli.options.common import cycle, cycles
 
 if TYPE_CHECKING:  # it imports numpy, which words on a command line do not need
     from rcv_py.formats.capture_cache import CaptureCache
 
 MAX_CHOICES = 56  # characters of choices in a line of usage, which has 80
+EVER = (-(10**18), 10**18)  # a range of cycles of which neither end is given
 FORM = "form"  # the forms of the output, of which only one can be
 _KEY = "argument"
 _EMPTY: tuple[object, ...] = (None, False, [], ())
@@ -24,8 +26,9 @@ _EMPTY: tuple[object, ...] = (None, False, [], ())
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What an option needs to mean anything: a test of all options, and what it belongs to."""
+    """What options need to mean anything: a test of all options, and what they belong to."""
 
+    names: str  # of the options, with blanks between them
     is_met: Callable[[Any], bool]
     belongs: str
     hint: str = ""  # what to do; "" for "Add …, or leave it out."
@@ -44,11 +47,12 @@ class Argument:
     """How a field is written on the command line."""
 
     help: str
-    how: dict[str, Any]  # the rest of what `add_argument` takes
+    how: Mapping[str, Any]  # the rest of what `add_argument` takes
     is_positional: bool = False
+    is_range: bool = False  # written as --from and --to
     one_of: str = ""  # options that share this word exclude each other
     section: Section | None = None
-    needs: tuple[Need, ...] = ()
+    old: Mapping[str, object] = field(default_factory=dict)  # flags of before, and the value they stand for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +64,7 @@ class Options:
 
     command: ClassVar[str] = ""
     example: ClassVar[str] = ""
+    needs: ClassVar[Sequence[Need]] = ()
     given: frozenset[str] = frozenset()
     cache: CaptureCache | None = None
 
@@ -77,7 +82,7 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 def add_arguments(options: type[Options], parser: argparse.ArgumentParser) -> None:
-    """Add an argument for each field to a parser."""
+    """Add an argument for each field to a parser; flags of before are read and not shown."""
     groups: dict[object, Any] = {}
     for name, declared in arguments_of(options):
         argument: Argument = declared.metadata[_KEY]
@@ -89,8 +94,38 @@ def add_arguments(options: type[Options], parser: argparse.ArgumentParser) -> No
             section = argument.section
             group = groups.get(section) or parser.add_argument_group(section.title, section.text)
             groups[section] = group
-        written = name if argument.is_positional else flag_of(name)
-        group.add_argument(written, **_default(declared), **_listed(name, argument))
+        elif any(argument.old.values()):
+            group = parser.add_mutually_exclusive_group()
+        how = _default(declared) | dict(argument.how)
+        if argument.is_range:
+            _add_range(parser, name, argument)
+        else:
+            written = name if argument.is_positional else flag_of(name)
+            group.add_argument(written, **_listed(name, argument.help, how))
+        for flag_before, value in argument.old.items():
+            stored = {"action": "store_const", "const": value} if value else how
+            group.add_argument(flag_before, **stored | {"dest": name, "help": argparse.SUPPRESS})
+
+
+def _add_range(parser: argparse.ArgumentParser, name: str, argument: Argument) -> None:
+    """Add the two options of a range of cycles."""
+    for written, text in (("--from", f"{argument.help}: the first one"), ("--to", "the end of this range")):
+        parser.add_argument(
+            written, dest=name, type=cycle, metavar="CYCLE", action=_RangeEnd, default=None, help=text
+        )
+
+
+class _RangeEnd(argparse.Action):
+    """Sets an end of a range; the other one is what it was, or ever."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, flag: Any = None
+    ) -> None:
+        begin, end = getattr(namespace, self.dest, None) or EVER
+        begin, end = (values, end) if flag == "--from" else (begin, values)
+        if begin >= end:
+            raise argparse.ArgumentError(self, f"there is no cycle from {begin:,} to {end:,}")
+        setattr(namespace, self.dest, (begin, end))
 
 
 def read_options(
@@ -100,7 +135,7 @@ def read_options(
     for action in parser._actions:  # argparse has no public list of them
         if action.option_strings:
             action.default = argparse.SUPPRESS  # so that what is there was given
-    values = vars(parser.parse_args(words))
+    values = vars(parser.parse_intermixed_args(words))
     positional = {name for name, one in arguments_of(options) if one.metadata[_KEY].is_positional}
     read = options(**values, given=frozenset(values.keys() - positional))
     check_needs(read)
@@ -109,21 +144,35 @@ def read_options(
 
 def check_needs(options: Options) -> None:
     """Raise UsageError for the first option that was given and means nothing beside the others."""
-    for name, declared in arguments_of(type(options)):
-        for need in declared.metadata[_KEY].needs if name in options.given else ():
+    for name, _ in arguments_of(type(options)):
+        for need in _needs_of(type(options), name) if name in options.given else ():
             if not need.is_met(options):
                 hint = need.hint or f"Add {need.belongs}, or leave {flag_of(name)} out."
                 raise UsageError(f"{flag_of(name)} belongs to {need.belongs}.", hint=hint)
 
 
+def _needs_of(options: type[Options], name: str) -> Iterator[Need]:
+    for base in options.__mro__:
+        needs: Sequence[Need] = vars(base).get("needs", ())
+        yield from (need for need in needs if name in need.names.split())
+
+
 def values_of(options: Options) -> dict[str, Any]:
-    """Return the values by name, in the order in which they are declared."""
+    """Return the values by name, in the order in which they are listed."""
     return {name: getattr(options, name) for name, _ in arguments_of(type(options))}
 
 
 def arguments_of(options: type[Options]) -> list[tuple[str, Field[Any]]]:
-    """Return the fields that stand for arguments, with their names."""
-    return [(one.name, one) for one in fields(options) if _KEY in one.metadata]
+    """Return the fields that stand for arguments, with their names: positional, own, then shared ones."""
+    own = vars(options).get("__annotations__", {})
+    listed = [(one.name, one) for one in fields(options) if _KEY in one.metadata]
+
+    def rank(named: tuple[str, Field[Any]]) -> tuple[bool, bool, bool]:
+        argument: Argument = named[1].metadata[_KEY]
+        is_option = not argument.is_positional
+        return is_option, argument.one_of == FORM, is_option and named[0] not in own
+
+    return sorted(listed, key=rank)
 
 
 def form_of(options: Options) -> str:
@@ -133,16 +182,32 @@ def form_of(options: Options) -> str:
 
 
 def flag_of(name: str) -> str:
-    """Return how an option is written: `--run-files` for `run_files`."""
-    return "--" + name.replace("_", "-")
+    """Return how an option is written: `--run-files` for `run_files`, `--from` for a range of cycles."""
+    return "--from" if name in RANGES else "--" + name.replace("_", "-")
 
 
-def _listed(name: str, argument: Argument) -> dict[str, Any]:
+RANGES = ("clock", "within", "range")  # names of options that are written as --from and --to
+
+
+def written(name: str, value: object) -> str:
+    """Return an option with its value as a command line has it; "" for a flag that is not set."""
+    flag_name = flag_of(name)
+    if name in RANGES and isinstance(value, tuple):
+        ends = zip(("--from", "--to"), value, EVER, strict=True)
+        return " ".join(f"{end} {cycle}" for end, cycle, ever in ends if cycle != ever)
+    if isinstance(value, list):
+        return " ".join(f"{flag_name} {item}" for item in value)
+    if isinstance(value, tuple):
+        return f"{flag_name} {(':' if name == 'loop' else ',').join(map(str, value))}"
+    return flag_name if value is True else f"{flag_name} {value}"
+
+
+def _listed(name: str, text: str, how: dict[str, Any]) -> dict[str, Any]:
     """The help, with the choices in it where they are too long for a line of usage."""
-    listed = ", ".join(map(str, () if "metavar" in argument.how else argument.how.get("choices", ())))
+    listed = ", ".join(map(str, () if "metavar" in how else how.get("choices", ())))
     if len(listed) <= MAX_CHOICES:
-        return {"help": argument.help, **argument.how}
-    return {"help": f"{argument.help}; one of {listed}", "metavar": name.upper(), **argument.how}
+        return {"help": text, **how}
+    return {"help": f"{text}; one of {listed}", "metavar": name.upper(), **how}
 
 
 def _default(declared: Field[Any]) -> dict[str, Any]:
@@ -162,24 +227,29 @@ def option(
     help: str,
     default: object = None,
     *,
-    needs: Sequence[Need] = (),
     one_of: str = "",
     section: Section | None = None,
     repeated: bool = False,
     read: Callable[[str], object] | None = None,
+    old: Mapping[str, object] | None = None,
     **how: object,
 ) -> Any:
     """Declare `--name VALUE`; `read` makes the value of its text; a required one has no default."""
     how |= {"type": read} if read else {}
     how |= {"action": "append"} if repeated else {}
-    argument = Argument(help, how, one_of=one_of, section=section, needs=tuple(needs))
+    argument = Argument(help, how, one_of=one_of, section=section, old=old or {})
     return _field(argument, MISSING if how.get("required") else default)
 
 
-def flag(help: str, *, needs: Sequence[Need] = (), one_of: str = "", section: Section | None = None) -> Any:
+def flag(help: str, *, one_of: str = "", section: Section | None = None) -> Any:
     """Declare `--name`, which is true if it is given."""
-    argument = Argument(help, {"action": "store_true"}, one_of=one_of, section=section, needs=tuple(needs))
-    return _field(argument, False)
+    return _field(Argument(help, {"action": "store_true"}, one_of=one_of, section=section), False)
+
+
+def range_of(help: str, old: str = "") -> Any:
+    """Declare `--from` and `--to`, a range of cycles; `old` is the flag that took `A:B` for it."""
+    how = {"type": cycles, "metavar": "A:B"}
+    return _field(Argument(help, how, is_range=True, old={old: None} if old else {}))
 
 
 def positional(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import MOST_JOBS, at_most, count, cycles, size
-from rcv_py.cli.options.option import Need, Options, flag, lacks, option, positional
-from rcv_py.cli.options.shared import WAVE_ID
+from rcv_py.cli.options.common import MAX_JOBS, at_most, count, size
+from rcv_py.cli.options.option import Need, Options, flag, lacks, option, positional, range_of
 
 REPORTED_AS = ("html", "md")
 EXPORTED_TO = ("perfetto", "speedscope", "csv", "parquet")
@@ -17,10 +18,13 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions(Options):
+class ReportOptions(shared.Forms, shared.WithRunFiles):
     """What `rcv report` takes."""
 
     example = "rcv report FOLDER --out report.html"
+    needs: ClassVar[Sequence[Need]] = (
+        Need("format", lacks("out"), "--out-dir", "The ending of --out names the form: leave it out."),
+    )
 
     folders: list[Path] = positional("FOLDER", "captures, or folders that hold several", nargs="+")
     out: Path | None = option(
@@ -32,19 +36,11 @@ class ReportOptions(Options):
         metavar="DIR",
         one_of="where",
     )
-    format: str = option(
-        "of files in a folder (default html)",
-        "html",
-        choices=REPORTED_AS,
-        needs=[Need(lacks("out"), "--out-dir", "The ending of --out names the form: leave it out.")],
-    )
+    format: str = option("of files in a folder (default html)", "html", choices=REPORTED_AS)
     jobs: int = option(
-        "captures at a time (default: as many as processors)", 0, read=at_most(MOST_JOBS), metavar="N"
+        "captures at a time (default: as many as processors)", 0, read=at_most(MAX_JOBS), metavar="N"
     )
     waves: str | None = shared.waves()
-    run_files: list[Path] | None = shared.run_files()
-    json: bool = shared.as_json("rcv.report")
-    csv: bool = shared.as_csv()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,15 +61,12 @@ class ExportOptions(Options):
         f"one of {', '.join(EXPORTED_TABLES)}", choices=EXPORTED_TABLES, metavar="NAME"
     )
     waves: list[str] | None = option(
-        f"only these waves, e.g. {WAVE_ID} (default: all; speedscope: the first)", nargs="+", metavar="ID"
+        f"only these waves, e.g. {shared.WAVE_ID} (default: all; speedscope: the first)",
+        nargs="+",
+        metavar="ID",
     )
     cycles: bool = flag("Perfetto: write a cycle as one nanosecond, so that no time is rounded")
-    json: bool = flag("for programs: schema rcv.export")
-
-
-_PICTURE = Need(
-    lambda options: options.out.suffix.lower() != ".csv", "a picture", "Use a name ending in .png or .svg."
-)
+    json: bool = shared.form("for programs: a document, as `rcv schema export` describes it")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,50 +74,55 @@ class ShotOptions(Options):
     """What `rcv shot` takes."""
 
     example = "rcv shot FOLDER --panel isa --out isa.png --size 900x600"
+    needs: ClassVar[Sequence[Need]] = (
+        Need(
+            "size theme scale",
+            lambda options: options.out.suffix.lower() != ".csv",
+            "a picture",
+            "Use a name ending in .png or .svg.",
+        ),
+    )
 
     folder: Path = shared.folder()
     panel: str = option("a panel, e.g. isa, or `window` for all of it", required=True, metavar="NAME")
     out: Path = option("a .png, .svg or .csv file to write", read=Path, required=True, metavar="FILE")
-    size: tuple[int, int] | None = option(
-        "in pixels before scaling", read=size, metavar="WxH", needs=[_PICTURE]
-    )
-    theme: str = option("colours (default light)", "light", choices=("light", "dark"), needs=[_PICTURE])
-    scale: int = option("device pixels a pixel", 1, read=int, choices=(1, 2, 3), needs=[_PICTURE])
-    wave: str | None = shared.wave(f"select a wave, e.g. {WAVE_ID}")
+    size: tuple[int, int] | None = option("in pixels before scaling", read=size, metavar="WxH")
+    theme: str = option("colours (default light)", "light", choices=("light", "dark"))
+    scale: int = option("device pixels a pixel", 1, read=int, choices=(1, 2, 3))
+    wave: str | None = shared.wave("select a wave")
     line: int | None = option("select an instruction", read=count, metavar="N")
     compare: Path | None = shared.baseline()
     twin: Path | None = shared.twin()
-    range: tuple[int, int] | None = option("show the cycles from A to B", read=cycles, metavar="A:B")
-
-
-_SAMPLE = Need(lambda options: options.names or options.all, "a sample", "Name samples, or add --all.")
+    range: tuple[int, int] | None = range_of("show a range of cycles", old="--range")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SynthOptions(Options):
+class SynthOptions(shared.Forms):
     """What `rcv synth` takes."""
 
     example = "rcv synth --all --out samples"
+    needs: ClassVar[Sequence[Need]] = (
+        Need(
+            "out seed",
+            lambda options: options.names or options.all,
+            "a sample",
+            "Name samples, or add --all.",
+        ),
+    )
 
     names: list[str] = positional("NAME", "samples to write; none: list them", None, "*")
-    out: Path = option(
-        "where (default sample_traces)", Path("sample_traces"), read=Path, metavar="FOLDER", needs=[_SAMPLE]
-    )
+    out: Path = option("where (default sample_traces)", Path("sample_traces"), read=Path, metavar="FOLDER")
     all: bool = flag("write every sample")
-    seed: int = option("the same seed, the same bytes", 0, read=count, metavar="N", needs=[_SAMPLE])
-    json: bool = shared.as_json("rcv.samples")
-    csv: bool = shared.as_csv()
+    seed: int = option("the same seed, the same bytes", 0, read=count, metavar="N")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SchemaOptions(Options):
+class SchemaOptions(shared.Forms):
     """What `rcv schema` takes."""
 
     example = "rcv schema hotspot > hotspot.schema.json"
 
     name: str | None = positional("NAME", "a command, a schema such as rcv.info/1, or `envelope`", None, "?")
-    json: bool = shared.as_json("rcv.schemas")
-    csv: bool = shared.as_csv()
 
 
 @dataclass(frozen=True, kw_only=True)

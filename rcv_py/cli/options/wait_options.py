@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import ClassVar
 
 from rcv_py.cli.options import shared
 from rcv_py.cli.options.common import count, pair
@@ -16,62 +17,47 @@ LATENCY_KINDS = ("hidden", "memory")
 
 
 @dataclass(frozen=True, kw_only=True)
-class WaitsOptions(shared.OfWorkingWaves):
+class WaitsOptions(shared.OfWaves, shared.Rows):
     """What `rcv waits` takes."""
 
     example = "rcv waits FOLDER --top 5"
 
-    folder: Path = shared.folder()
-    top: int = shared.top(20, "waits")
-    wave: str | None = shared.wave()
     latency: bool = flag("the memory latency of each instruction instead")
-    waves: str | None = shared.waves(needs=[shared.SEVERAL_WAVES])
     line: int | None = option(
         "only waits at this line, and those that waited for it", read=count, metavar="N"
     )
-    clock: tuple[int, int] | None = shared.clock()
     sort: str | None = shared.sort("stall")
-    ascending: bool = shared.ascending()
-    json: bool = shared.as_json("rcv.waits")
-    csv: bool = shared.as_csv()
 
 
 @dataclass(frozen=True, kw_only=True)
-class CausesOptions(shared.OfWorkingWaves):
+class CausesOptions(shared.OfWaves, shared.Rows):
     """What `rcv causes` takes."""
 
     example = "rcv causes FOLDER --by producer --top 5"
 
-    folder: Path = shared.folder()
     by: str = option("what a row is; producer: who is to blame (default cause)", "cause", choices=CAUSES_BY)
     top: int = shared.top(12)
-    waves: str | None = shared.waves()
     line: int | None = option("only where this line is late or to blame", read=count, metavar="N")
     sort: str | None = shared.sort("stall and idle")
-    ascending: bool = shared.ascending()
-    json: bool = shared.as_json("rcv.causes")
-    csv: bool = shared.as_csv("for spreadsheets: a row a line, cause and producer")
-
-
-_OF_A_LOOP = Need(has("loop"), "--loop HEAD:BRANCH")
+    csv: bool = shared.as_csv("a row a line, cause and producer")
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoopsOptions(shared.OfWorkingWaves):
+class LoopsOptions(shared.OfWaves, shared.Rows):
     """What `rcv loops` takes."""
 
     example = "rcv loops FOLDER --show iterations --top 5"
+    needs: ClassVar[Sequence[Need]] = (
+        Need("loop", is_one("show", "iterations"), "--show iterations"),
+        Need("rounds_of outliers", has("loop"), "--loop HEAD:BRANCH"),
+    )
 
-    folder: Path = shared.folder()
     show: str = option(
         "loops, their iterations, phases of waves, costs of first executions, distances from loads to"
         " their waits, chains of cross-lane operations, or barriers (default loops)",
         "loops",
         choices=LOOPS_SHOWN,
     )
-    wave: str | None = shared.wave()
-    top: int = shared.top(20)
-    waves: str | None = shared.waves(needs=[shared.SEVERAL_WAVES])
     loop: tuple[int, int] | None = option(
         "with --show iterations: all iterations of one loop as they happened, entry and last one too",
         read=pair,
@@ -80,70 +66,50 @@ class LoopsOptions(shared.OfWorkingWaves):
     rounds_of: str | None = option(
         "with --loop: only iterations of this wave; what is an outlier is judged by all waves",
         metavar="ID",
-        needs=[_OF_A_LOOP],
     )
-    outliers: bool = flag(
-        "with --loop: only iterations that took much longer than others", needs=[_OF_A_LOOP]
-    )
-    sort: str | None = shared.sort("as the table says")
-    ascending: bool = shared.ascending()
-    json: bool = shared.as_json("rcv.loops")
-    csv: bool = shared.as_csv()
+    outliers: bool = flag("with --loop: only iterations that took much longer than others")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BubblesOptions(shared.OfWorkingWaves):
+class _Ruled(shared.OfWaves, shared.Rows):
+    """Options of what follows our rules, or those of the reference viewer, which counts all waves."""
+
+    rule: str = shared.rule("our estimate or the reference viewer's (default ours)")
+
+    @property
+    def usual_waves(self) -> str:
+        """The population that counts without `--waves`."""
+        return ALL if self.rule == REFERENCE else WORKING
+
+
+@dataclass(frozen=True, kw_only=True)
+class BubblesOptions(_Ruled):
     """What `rcv bubbles` takes."""
 
     example = "rcv bubbles FOLDER --top 10"
 
-    folder: Path = shared.folder()
-    top: int = shared.top(20, "lines")
     rule: str = shared.rule(
-        "ours (default): time under s_endpgm is drain, and cycles in which the matrix unit works are no "
-        "bubbles; reference: time under s_endpgm is issue, and matrix passes do not count as work"
+        "ours (default): time under s_endpgm is drain, and cycles in which the MFMA unit works are no "
+        "bubbles; reference: time under s_endpgm is issue, and MFMA passes do not count as work"
     )
-    waves: str | None = shared.waves()
     sort: str | None = shared.sort("cycles")
-    ascending: bool = shared.ascending()
-    json: bool = shared.as_json("rcv.bubbles")
-    csv: bool = shared.as_csv()
-
-    @property
-    def usual_waves(self) -> str:
-        """The reference viewer counts all waves."""
-        return ALL if self.rule == REFERENCE else WORKING
-
-
-_HIDDEN = Need(is_one("kind", "hidden"), "--kind hidden")
 
 
 @dataclass(frozen=True, kw_only=True)
-class LatencyOptions(shared.OfWorkingWaves):
+class LatencyOptions(_Ruled):
     """What `rcv latency` takes."""
 
     example = "rcv latency FOLDER --kind memory"
+    needs: ClassVar[Sequence[Need]] = (
+        Need("waves wave se clock no_idle", is_one("kind", "hidden"), "--kind hidden"),
+        Need("waits", is_one("kind", "memory"), "--kind memory"),
+    )
 
-    folder: Path = shared.folder()
     kind: str = option(
         "what other waves hide, or how long memory takes by counters (default hidden)",
         "hidden",
         choices=LATENCY_KINDS,
     )
-    rule: str = shared.rule("our estimate or the reference viewer's (default ours)")
-    top: int = shared.top(20)
-    waves: str | None = shared.waves(needs=[_HIDDEN])
-    waits: bool = flag(
-        "with --kind memory: also what waits show, and lines that only they know",
-        needs=[Need(is_one("kind", "memory"), "--kind memory")],
-    )
-    no_idle: bool = shared.no_idle([_HIDDEN])
+    waits: bool = flag("with --kind memory: also what waits show, and lines that only they know")
+    no_idle: bool = shared.no_idle()
     sort: str | None = shared.sort("what nothing hides, or the mean")
-    ascending: bool = shared.ascending()
-    json: bool = shared.as_json("rcv.latency")
-    csv: bool = shared.as_csv()
-
-    @property
-    def usual_waves(self) -> str:
-        """The reference viewer counts all waves."""
-        return ALL if self.rule == REFERENCE else WORKING

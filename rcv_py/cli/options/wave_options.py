@@ -1,104 +1,68 @@
-"""The options of the commands about waves, places and texts of a capture."""
+"""The options of the commands about waves, and about texts of a capture."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import ClassVar
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import count
-from rcv_py.cli.options.option import Need, Options, flag, lacks, option, positional
+from rcv_py.cli.options.common import count, cycles
+from rcv_py.cli.options.option import Need, flag, has, lacks, option, positional, range_of
 from rcv_py.cli.options.shared import WAVE_ID
-
-_LISTED = Need(lacks("populations"), "the list of waves", "Leave out --populations, or this.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class WavesOptions(Options):
+class WavesOptions(shared.Rows):
     """What `rcv waves` takes."""
 
     example = "rcv waves FOLDER --sort stall --top 5"
-
-    folder: Path = shared.folder()
-    resident: bool = flag(
-        "every wave that was on the device, also those whose instructions were not traced", needs=[_LISTED]
+    needs: ClassVar[Sequence[Need]] = (
+        Need(
+            "resident waves unit_of without_kernel without_se se within",
+            lacks("populations"),
+            "the list of waves",
+            "Leave out --populations, or this.",
+        ),
+        Need("waves", lacks("resident"), "traced waves", "Leave out --resident, or this."),
+        Need("tokens touching", has("wave"), "one wave", "Name a wave, or leave it out."),
+        Need(
+            "resident populations waves unit_of without_kernel without_se se sort top",
+            lacks("wave"),
+            "the list of waves",
+            "Leave out the wave, or this.",
+        ),
     )
+
+    wave: str | None = positional("ID", f"what one wave did, e.g. {WAVE_ID}", None, "?")
+    tokens: bool = flag("of one wave its instructions too, as they ran")
+    resident: bool = flag("every wave that was on the device, also those whose instructions were not traced")
     populations: bool = flag(
         "one row a way that waves took through the code instead: which work, which left early"
     )
-    waves: str | None = shared.waves(
-        "all", [_LISTED, Need(lacks("resident"), "traced waves", "Leave out --resident, or this.")]
+    waves: str | None = shared.waves("all")
+    se: int | None = shared.engine()
+    unit_of: str | None = option("only the compute unit of this wave", metavar="ID")
+    without_kernel: list[str] = option("leave out a kernel, by symbol", [], repeated=True, metavar="NAME")
+    without_se: list[int] = option("leave out an engine", [], read=count, repeated=True, metavar="N")
+    within: tuple[int, int] | None = range_of("count only a range of cycles", old="--within")
+    touching: tuple[int, int] | None = option(
+        "of one wave also how many waves touch the cycles A to B",
+        read=cycles,
+        metavar="A:B",
+        old={"--clock": None},
     )
-    unit_of: str | None = option("only the compute unit of this wave", metavar="ID", needs=[_LISTED])
-    without_kernel: list[str] = option(
-        "leave out a kernel, by symbol", [], repeated=True, metavar="NAME", needs=[_LISTED]
-    )
-    without_se: list[int] = option(
-        "leave out an engine", [], read=count, repeated=True, metavar="N", needs=[_LISTED]
-    )
-    within: tuple[int, int] | None = shared.within([_LISTED])
-    sort: str | None = shared.sort("place and begin")
-    ascending: bool = shared.ascending()
     top: int = shared.top(0, "waves")
-    json: bool = shared.as_json("rcv.waves")
-    csv: bool = shared.as_csv()
+    sort: str | None = shared.sort("place and begin")
 
 
 @dataclass(frozen=True, kw_only=True)
-class WaveOptions(Options):
-    """What `rcv wave` takes."""
-
-    example = f"rcv wave FOLDER {WAVE_ID} --tokens"
-
-    folder: Path = shared.folder()
-    wave: str = positional("ID", f"a wave, e.g. {WAVE_ID}", None)
-    tokens: bool = flag("its instructions too, as they ran")
-    within: tuple[int, int] | None = shared.within()
-    clock: tuple[int, int] | None = shared.clock("also show how many waves touch the cycles A to B")
-    json: bool = shared.as_json("rcv.wave")
-    csv: bool = shared.as_csv("for spreadsheets: its instructions")
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnitsOptions(Options):
-    """What `rcv units` takes."""
-
-    example = f"rcv units FOLDER --of {WAVE_ID} --within 1000:2000"
-
-    folder: Path = shared.folder()
-    of: str | None = option("the compute unit of this wave (default: the first one)", metavar="ID")
-    within: tuple[int, int] | None = shared.within()
-    json: bool = shared.as_json("rcv.units")
-    csv: bool = shared.as_csv()
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlaceOptions(Options):
-    """What `rcv place` takes."""
-
-    example = f"rcv place FOLDER '{WAVE_ID}:line 62#0'"
-
-    folder: Path = shared.folder()
-    places: list[str] = positional(
-        "PLACE",
-        f"as the window copies it: a wave, an instruction, its execution, e.g. {WAVE_ID}:line 62#0",
-        None,
-        "+",
-    )
-    json: bool = shared.as_json("rcv.place")
-    csv: bool = shared.as_csv()
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchOptions(Options):
+class SearchOptions(shared.Matched, shared.Rows):
     """What `rcv search` takes."""
 
     example = "rcv search FOLDER --match buffer_load"
 
-    folder: Path = shared.folder()
-    match: str | None = shared.match("what to look for: instructions, labels, sources, names of markers")
-    regex: bool = shared.regex()
-    case: bool = shared.case()
+    match: str | None = option(
+        "what to look for: instructions, labels, sources, names of markers", metavar="TEXT"
+    )
     top: int = shared.top(0, "hits")
-    json: bool = shared.as_json("rcv.search")
-    csv: bool = shared.as_csv()

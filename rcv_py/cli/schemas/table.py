@@ -20,6 +20,7 @@ from rcv_py.results import (
     hotspot_like,
     info,
     isa,
+    json_types,
     latency,
     library,
     line,
@@ -39,9 +40,13 @@ from rcv_py.results import (
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field
 from rcv_py.results.table import Spec
-from rcv_py.results.unit import fixed
+from rcv_py.results.unit import Kind, fixed
 
 ENVELOPE = "envelope"
+_DOCUMENTS = Kind(
+    json=lambda sentence: json_types.listed(sentence, {"type": "object", "description": "A document."}),
+    is_nested=True,
+)
 
 
 def _form(words: str, facts: Iterable[Field], name: str, kind: str, spec: Spec) -> Form:
@@ -161,16 +166,20 @@ def schemas() -> Iterator[Schema]:
         "Ways that waves took through the code, and which of them work (--populations).",
         (*waves.POPULATION_FACTS, waves.POPULATIONS.field()),
     )
-    yield Schema("wave", "What one wave did; with --tokens also its instructions.", waves.WAVE)
+    yield Schema(
+        "wave", "What one wave did; with --tokens also its instructions.", waves.WAVE, command="waves"
+    )
     yield Schema(
         "units",
         "For how long each unit of a compute unit was busy with traced waves.",
         (*units.FACTS, units.UNITS.field()),
+        command="summary",
     )
     yield Schema(
         "place",
         "What is known of places: a line, a wave, one execution of a line by a wave.",
         (CAPTURE, place.PLACES),
+        command="line",
     )
     yield Schema(
         "search",
@@ -244,6 +253,12 @@ def schemas() -> Iterator[Schema]:
         written.SYNTH,
         command="synth",
     )
+    yield Schema(
+        "documents",
+        "What a command prints of several captures: a document each (check and summary).",
+        (Field("documents", _DOCUMENTS, "In the order of the captures"),),
+        command="check",
+    )
     yield Schema("schemas", "The schemas there are.", written.LIST, command="schema")
 
 
@@ -263,7 +278,9 @@ def schema_document(name: str) -> dict[str, Any]:
     """
     if name in (ENVELOPE, "rcv.envelope", "rcv.envelope/1"):
         return envelope_schema()
-    found = [schema for schema in SCHEMAS if name in (schema.id, schema.name)] or list(of_command(name))
+    found = list(of_command(name)) or [
+        schema for schema in SCHEMAS if name in (schema.id, schema.name, schema.name.removeprefix("rcv."))
+    ]
     if not found:
         names = sorted({ENVELOPE, *(one.command for one in SCHEMAS), *(one.name for one in SCHEMAS)})
         near = difflib.get_close_matches(name, names, 1)

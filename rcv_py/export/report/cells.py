@@ -5,14 +5,14 @@ Places are written so that the window's *Go to place* finds them again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Cell, Heading, Table
+from rcv_py.export.report.model import Cell, Column, Table
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.results import table as results
@@ -68,22 +68,14 @@ def code(text: str, link: str = "", anchor: str = "", tip: str = "") -> Cell:
     return Cell(text, anchor, link, is_code=True, tip=tip)
 
 
-class Column(NamedTuple):
-    """A column of a table: its heading, and a cell a row."""
-
-    heading: Heading
-    cells: Sequence[Cell]
-
-
 def table(*columns: Column, caption: str = "", is_folded: bool = False) -> Table:
     """Return a table of columns that are equally long."""
-    rows = zip(*(column.cells for column in columns), strict=True)
-    return Table(tuple(column.heading for column in columns), tuple(rows), caption, is_folded)
+    return Table(columns, caption, is_folded)
 
 
 def column(title: str, cells: Iterable[Cell], tip: str = "", *, is_number: bool = False) -> Column:
     """Return a column of cells that only this report has."""
-    return Column(Heading(title, is_number, tip), tuple(cells))
+    return Column(title, tuple(cells), tip, is_number)
 
 
 def texts(title: str, values: Iterable[str], tip: str = "") -> Column:
@@ -135,8 +127,8 @@ def sources(inputs: ReportInputs, rows: Iterable[int]) -> Column:
 
 def declared(field: Field, values: Iterable[Any]) -> Column:
     """Return a column that a result declares."""
-    heading = Heading(field.title, field.is_number, field.sentence)
-    return Column(heading, tuple(_cell(field, value) for value in _plain(values)))
+    cells = (_cell(field, value) for value in _plain(values))
+    return column(field.title, cells, field.sentence, is_number=field.is_number)
 
 
 def report_table(result: results.Table, trace: Trace, caption: str = "") -> Table:

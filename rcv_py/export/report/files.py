@@ -78,7 +78,7 @@ def check_index(path: Path) -> None:
 
 
 def write_index(entries: Sequence[Entry], path: Path) -> None:
-    """Write the page in front of several reports; raises UsageError or ExportError."""
+    """Write the page that lists several reports; raises UsageError or ExportError."""
     check_form(path)
     check_index(path)
     _write(index(entries), path)

@@ -76,7 +76,7 @@ class _Page:
         kinds = _kinds(table)
         named = [f"{kind}{at}" for at, kind in enumerate(kinds, 1) if kind and at <= MAX_COLUMNS]
         group = f' class="{" ".join(named)}"' if named else ""
-        heads = "".join(_head(heading) for heading in table.headings)
+        heads = "".join(map(_head, table.columns))
         rows = "\n".join(self._row(kinds, row) for row in table.rows)
         body = (
             f'<div class="scroll"><table{group}><thead><tr>{heads}</tr></thead>'
@@ -129,11 +129,11 @@ def _folded(caption: str, body: str) -> str:
 
 def _kinds(table: model.Table) -> list[str]:
     """What all cells of each column are: `n` numbers, `c` code, or nothing that can be said of all."""
-    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.headings)
     kinds = []
-    for heading, cells in zip(table.headings, columns, strict=True):
-        is_code = any(cell.is_code for cell in cells) and all(cell.is_code or not cell.text for cell in cells)
-        kinds.append("n" if heading.is_number else "c" if is_code else "")
+    for column in table.columns:
+        shown = [cell for cell in column.cells if cell.text or cell.is_code]
+        is_code = bool(shown) and all(cell.is_code for cell in shown)
+        kinds.append("n" if column.is_number else "c" if is_code else "")
     return kinds
 
 
@@ -147,7 +147,7 @@ def _tells(cell: model.Cell) -> bool:
     return True
 
 
-def _head(heading: model.Heading) -> str:
-    kind = " data-n" if heading.is_number else ""
-    tip = f' title="{escape(heading.tip)}"' if heading.tip else ""
-    return f"<th{kind}{tip}>{escape(heading.title)}</th>"
+def _head(column: model.Column) -> str:
+    kind = " data-n" if column.is_number else ""
+    tip = f' title="{escape(column.tip)}"' if column.tip else ""
+    return f"<th{kind}{tip}>{escape(column.title)}</th>"

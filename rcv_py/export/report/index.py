@@ -15,14 +15,14 @@ from rcv_py.base.text import plural, short_kernel, visible
 from rcv_py.export.report.cells import code, column, numbers, shares, table, texts
 from rcv_py.export.report.html import html
 from rcv_py.export.report.inputs import ReportInputs
-from rcv_py.export.report.model import Cell, Heading, Note, Part, Report, Section, Table
+from rcv_py.export.report.model import Cell, Note, Part, Report, Section, Table
 from rcv_py.results import table as results
 from rcv_py.results.field import At, Field
 
 MARK = "An index of reports, written by rcv"
 _INTRO = (
     "What the first finding of each has at stake, at most: a bound, not a gain. Shares of different captures "
-    "are of different wholes."
+    "are of different totals."
 )
 
 
@@ -100,13 +100,17 @@ def library_markdown(heading: str, library: results.Table) -> str:
 
 def library_page(heading: str, library: results.Table) -> str:
     """Return the table of a library as a page that needs no other file; a click on a heading sorts."""
-    fields = library.fields(At.REPORT)
-    headings = tuple(Heading(field.title, field.is_number, field.sentence) for field in fields)
-    rows = tuple(
-        tuple(Cell(visible(text), **_extra(field, row)) for field, text in zip(fields, cells, strict=True))
-        for cells, row in zip(library.cells(At.REPORT), library.records(), strict=True)
-    )
-    section = Section("captures", "Captures", (Table(headings, rows),))
+    rows = list(zip(library.cells(At.REPORT), library.records(), strict=True))
+    columns = [
+        column(
+            field.title,
+            (Cell(visible(texts[at]), **_extra(field, row)) for texts, row in rows),
+            field.sentence,
+            is_number=field.is_number,
+        )
+        for at, field in enumerate(library.fields(At.REPORT))
+    ]
+    section = Section("captures", "Captures", (table(*columns),))
     return html(
         Report(visible(heading), "A click on a heading sorts.", (section,), f"Written by rcv {__version__}.")
     )

@@ -90,7 +90,7 @@ def _folded(caption: str, lines: list[str]) -> list[str]:
 
 
 def _table(table: model.Table, anchors: _Anchors) -> list[str]:
-    headings = ((heading.title, heading.is_number) for heading in table.headings)
+    headings = ((column.title, column.is_number) for column in table.columns)
     lines = md_table(headings, [[_cell(cell, anchors) for cell in row] for row in table.rows])
     if table.is_folded:
         return _folded(table.caption or "Show", lines)

@@ -27,27 +27,32 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A column of a table."""
+class Column:
+    """A column of a table: a cell a row."""
 
     title: str
-    is_number: bool = False
+    cells: Sequence[Cell]
     tip: str = ""  # a sentence: what is counted, over what
+    is_number: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells; every row is as long as the headings."""
+    """Columns that are equally long."""
 
-    headings: tuple[Heading, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: Sequence[Column]
     caption: str = ""
     is_folded: bool = False  # HTML shows only the caption until it is opened
+
+    @property
+    def rows(self) -> list[tuple[Cell, ...]]:
+        """The cells of each row."""
+        return list(zip(*(column.cells for column in self.columns), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of a whole in a stacked bar; `role` names its colour (see `svg.COLORS`)."""
+    """A part of a total in a stacked bar; `role` names its colour (see `svg.COLORS`)."""
 
     name: str
     value: float
@@ -56,7 +61,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Stacked:
-    """Parts of a whole."""
+    """Parts of a total."""
 
     title: str
     parts: tuple[Share, ...]
@@ -124,7 +129,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A paragraph; `label` stands in front of it, the lead says what matters most."""
+    """A paragraph, after its `label` if it has one; the lead says what matters most."""
 
     text: str
     label: str = ""
@@ -177,7 +182,7 @@ class Report:
         for section in self.sections:
             for part in section.parts:
                 if isinstance(part, Table):
-                    found |= {cell.anchor for row in part.rows for cell in row if cell.anchor}
+                    found |= {cell.anchor for column in part.columns for cell in column.cells if cell.anchor}
                 elif isinstance(part, Subheading) and part.anchor:
                     found.add(part.anchor)
         return found

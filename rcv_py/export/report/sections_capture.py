@@ -48,7 +48,7 @@ Fact = tuple[str, str, str]  # name, value, where it is from
 
 
 def health(inputs: ReportInputs) -> Section:
-    """Every doubt with its numbers, what it means and what mends it; then what was wrong with files."""
+    """Every doubt with its numbers, what it means and its fix; then what was wrong with files."""
     notes, trace = inputs.health, inputs.trace
     parts = [part for note in notes for part in _note(note)]
     parts += [Note(str(problem), problem.severity.value) for problem in trace.problems]
@@ -68,19 +68,19 @@ def _note(note: HealthNote) -> Iterator[Part]:
     yield Subheading(note.title, f"health-{note.name}")
     yield Note(note.consequence, note.severity.value)
     yield table(
-        texts("shown by", (fact.name for fact in note.evidence)),
+        texts("evidence", (fact.name for fact in note.evidence)),
         texts("value", (fact.text for fact in note.evidence)),
     )
-    yield Prose(note.remedy, "What mends it")
+    yield Prose(note.remedy, "Fix")
     if note.settings:
         settings = ", ".join(f"{name}: {value}" for name, value in note.settings.items())
         yield Prose(settings, "Settings of rocprofv3")
 
 
 def configuration(inputs: ReportInputs) -> Section:
-    """Facts in three columns: what, value, told by."""
+    """Facts: what, its value, and the file that it is from."""
     facts = [fact for fact in _facts(inputs) if fact[1].strip()]
-    columns = zip(("what", "value", "told by"), zip(*facts, strict=True), strict=True)
+    columns = zip(("what", "value", "source"), zip(*facts, strict=True), strict=True)
     parts: list[Part] = [table(*(texts(title, values) for title, values in columns))]
     if inputs.facts is not None:
         parts += [Note(text) for text in inputs.facts.notes]

@@ -96,7 +96,7 @@ def top_lines(inputs: ReportInputs) -> Section | None:
             "Of the latency of all lines.",
         ),
         cells.texts(
-            "cause of most of it",
+            "main cause",
             (CAUSE_TEXT[Cause(causes[line])].name if line in causes else "" for line in lines),
         ),
         cells.sources(inputs, lines),

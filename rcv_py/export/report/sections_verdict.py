@@ -112,8 +112,8 @@ def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[model
     parts: list[model.Part] = [model.Subheading(f"{ordinal}. {finding.title}", finding_anchor(ordinal))]
     parts += [model.Prose(sentence, label) for label, sentence in finding.parts]
     if finding.evidence:
-        rows = tuple(_evidence(inputs, evidence) for evidence in finding.evidence)
-        parts.append(model.Table((model.Heading("place"), model.Heading("what is seen")), rows))
+        places, seen = zip(*(_evidence(inputs, evidence) for evidence in finding.evidence), strict=True)
+        parts.append(cells.table(cells.column("place", places), cells.column("what is seen", seen)))
     if finding.assumption:
         parts.append(model.Prose(finding.assumption, is_quiet=True))
     return parts

@@ -95,7 +95,7 @@ def occupancy(inputs: ReportInputs) -> Section | None:
         cells.numbers("cycles", (one.end - one.begin for one in found)),
     )
     intro = "Tail: the share of time after the last moment with more than half of the peak."
-    plot = Curve(title, total.time.tolist(), total.waves.tolist())
+    plot = Curve(title, total.time.tolist(), total.value.tolist())
     return Section("occupancy", "Resident waves over time", (plot, shown), intro)
 
 

@@ -70,9 +70,9 @@ def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") 
 
 def _stacked(plot: Stacked) -> str:
     """One bar, and below it the names of its parts with their shares."""
-    whole = sum(part.value for part in plot.parts) or 1
-    body = _parts(plot.parts, WIDTH / whole, (0, 0), plot.unit)
-    names = [(f"{part.name} {percent(part.value, whole)}", part.role) for part in plot.parts]
+    total = sum(part.value for part in plot.parts) or 1
+    body = _parts(plot.parts, WIDTH / total, (0, 0), plot.unit)
+    names = [(f"{part.name} {percent(part.value, total)}", part.role) for part in plot.parts]
     y = _legend(body, names, BAR_PX + 20.0)
     return _frame(plot.title, y + 8, body)
 
@@ -93,11 +93,11 @@ def _legend(body: list[str], names: Sequence[tuple[str, str]], y: float) -> floa
 def _parts(parts: Sequence[Share], scale: float, place: tuple[float, float], unit: str) -> list[str]:
     """Boxes beside each other from a place on, `scale` pixels a unit."""
     body, (x, y) = [], place
-    whole = sum(part.value for part in parts)
+    total = sum(part.value for part in parts)
     for part in parts:
         own = scale * part.value
         if own > 0:
-            tip = f"{part.name}: {part.value:,.0f} {unit}, {percent(part.value, whole)}"
+            tip = f"{part.name}: {part.value:,.0f} {unit}, {percent(part.value, total)}"
             body.append(_rect((x, y, own, BAR_PX - 4), part.role, tip))
         x += own
     return body

@@ -32,7 +32,7 @@ def varint(value: int) -> bytes:
 
 
 def tag(field: int, wire: int) -> bytes:
-    """Return what stands in front of a field."""
+    """Return the tag that a field begins with."""
     return varint(field << 3 | wire)
 
 
@@ -75,8 +75,8 @@ class Rows:
     def varint(self, values: np.ndarray, where: np.ndarray | None = None) -> None:
         """Append a number to each row."""
         value = np.ascontiguousarray(values, dtype=np.int64).view(np.uint64)
-        most = int(value.max(initial=0)).bit_length()
-        width = min(_MAX_BYTES, max(1, -(-most // 7)))
+        bits = int(value.max(initial=0)).bit_length()
+        width = min(_MAX_BYTES, max(1, -(-bits // 7)))
         matrix = np.empty((self.n, width), dtype=np.uint8)
         length = np.ones(self.n, dtype=np.int64)
         rest = value

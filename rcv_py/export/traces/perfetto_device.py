@@ -31,7 +31,7 @@ _TITLES = {EntryKind.DISPATCH: "Dispatches", EntryKind.EVENT: "Events"}
 
 
 class Device:
-    """Everything that belongs to no single wave; computed when it is asked for."""
+    """Everything that belongs to no single wave; computed on first use."""
 
     def __init__(self, trace: Trace, spans: MarkerSpans | None) -> None:
         self.trace, self.spans = trace, spans
@@ -47,7 +47,7 @@ class Device:
         """Name, begins and ends of the times in which a kernel had any wave."""
         found = []
         for curve in dispatch_curves(self.trace.occupancy, self.trace.dispatches):
-            some = (curve.steps.waves > 0).astype(np.int8)
+            some = (curve.steps.value > 0).astype(np.int8)
             change = np.diff(some, prepend=0, append=0)
             time = np.append(curve.steps.time, curve.steps.time[-1:])
             begin, end = time[np.flatnonzero(change == 1)], time[np.flatnonzero(change == -1)]
@@ -58,7 +58,7 @@ class Device:
     def curves(self) -> list[tuple[str, str, StepCurve]]:
         """Name, unit and values of each curve: resident waves, then the hardware's counters."""
         found = [
-            (f"resident waves, {curve.name}", "waves", StepCurve(curve.steps.time, curve.steps.waves))
+            (f"resident waves, {curve.name}", "waves", curve.steps)
             for by in ("all", "se")
             for curve in occupancy_curves(self.trace, by)
         ]

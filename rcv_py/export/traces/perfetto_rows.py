@@ -51,14 +51,14 @@ class Arrows:
         return Arrows.on(moved[moved >= 0], self.number[moved >= 0])
 
     @property
-    def most(self) -> int:
+    def max_on_row(self) -> int:
         """The largest number of arrows on a row."""
         return int(np.bincount(self.row).max(initial=0))
 
     def columns(self, rows: int) -> Iterator[np.ndarray]:
         """Yield the first arrow of each row, then the second, and so on; 0 where there is none."""
         nth = np.arange(len(self.row)) - np.searchsorted(self.row, self.row)
-        for at in range(self.most):
+        for at in range(self.max_on_row):
             own = nth == at
             column = np.zeros(rows, dtype=np.int64)
             column[self.row[own]] = self.number[own]
@@ -113,7 +113,7 @@ class Slices:
 
 def slice_bytes(slices: Slices, scale: Scale) -> Iterator[bytes]:
     """Yield the packets of all slices, some at a time: each begins and ends before the next one begins."""
-    ends = slices.leaves.most + slices.arrives.most
+    ends = slices.leaves.max_on_row + slices.arrives.max_on_row
     step = max(1, AT_ONCE * _USUAL_ARROWS // max(_USUAL_ARROWS, ends))  # every arrow of a row widens all rows
     for first in range(0, len(slices), step):
         part = slices.at(slice(first, first + step))

@@ -15,10 +15,10 @@ from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURC
 from rcv_py.formats.uiout.chains import Chains, chains
 from rcv_py.formats.uiout.code_columns import CodeColumns, code_columns
 from rcv_py.formats.uiout.folder import CODE, Listing
+from rcv_py.formats.uiout.json_rows import tell_skipped, text_of
 from rcv_py.formats.uiout.kernels import Entry, Layout, layout
 from rcv_py.formats.uiout.mnemonics import guessed_generation, kind_of
 from rcv_py.formats.uiout.names import demangled
-from rcv_py.formats.uiout.shapes import tell_skipped, text_of
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import TokenKind

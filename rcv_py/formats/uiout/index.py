@@ -20,7 +20,7 @@ from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import is_inside, read_bytes, read_json, read_start
 from rcv_py.formats.input.limits import FILES_LISTED, TIMES_LISTED
 from rcv_py.formats.uiout.folder import INDEX, WAVE_NAME, Listing
-from rcv_py.formats.uiout.shapes import number_key, tell_skipped, text_of
+from rcv_py.formats.uiout.json_rows import number_key, tell_skipped, text_of
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.waves import WaveIndex
 

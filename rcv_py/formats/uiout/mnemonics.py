@@ -7,68 +7,30 @@ from collections.abc import Set
 
 from rcv_py.model.kinds import MATRIX_PREFIXES, TokenKind
 
-# The longest prefix that fits decides.  Checked against decoded captures of gfx950, gfx1100 and gfx1200.
+# By how mnemonics begin; the longest prefix that fits decides.  Checked against decoded captures of gfx950,
+# gfx1100 and gfx1200.
 _PREFIXES = {
-    "s_": TokenKind.SALU,
-    "s_load": TokenKind.SMEM,
-    "s_store": TokenKind.SMEM,
-    "s_buffer_": TokenKind.SMEM,
-    "s_scratch_": TokenKind.SMEM,
-    "s_atomic_": TokenKind.SMEM,
-    "s_dcache_": TokenKind.SMEM,
-    "s_gl1_inv": TokenKind.SMEM,
-    "s_memtime": TokenKind.SMEM,
-    "s_memrealtime": TokenKind.SMEM,
-    "s_atc_probe": TokenKind.SMEM,
-    "s_prefetch_": TokenKind.SMEM,
-    "s_wait": TokenKind.IMMED,
-    "s_barrier": TokenKind.IMMED,
-    "s_nop": TokenKind.IMMED,
-    "s_setprio": TokenKind.IMMED,
-    "s_sleep": TokenKind.IMMED,
-    "s_delay_alu": TokenKind.IMMED,
-    "s_clause": TokenKind.IMMED,
-    "s_inst_prefetch": TokenKind.IMMED,
-    "s_set_inst_prefetch": TokenKind.IMMED,
-    "s_sethalt": TokenKind.IMMED,
-    "s_wakeup": TokenKind.IMMED,
-    "s_icache_inv": TokenKind.IMMED,
-    "s_incperflevel": TokenKind.IMMED,
-    "s_decperflevel": TokenKind.IMMED,
-    "s_singleuse_vdst": TokenKind.IMMED,
-    "s_code_end": TokenKind.IMMED,
-    "s_ttracedata": TokenKind.MSG,
-    "s_sendmsg": TokenKind.MSG,
-    "s_endpgm": TokenKind.MSG,
-    "s_trap": TokenKind.TRAP,
-    "s_rfe": TokenKind.TRAP,
-    "s_branch": TokenKind.JUMP,
-    "s_cbranch": TokenKind.JUMP,
-    "s_call": TokenKind.JUMP,
-    "s_setpc": TokenKind.JUMP,
-    "s_swappc": TokenKind.JUMP,
-    "s_subvector_loop": TokenKind.JUMP,
-    "v_": TokenKind.VALU,
-    **dict.fromkeys(MATRIX_PREFIXES, TokenKind.MATRIX),
-    "ds_": TokenKind.LDS,
-    "lds_": TokenKind.LDS,
-    "buffer_": TokenKind.VMEM,
-    "tbuffer_": TokenKind.VMEM,
-    "image_": TokenKind.VMEM,
-    "image_bvh": TokenKind.BVH,
-    "tensor_": TokenKind.VMEM,
-    "cluster_load": TokenKind.VMEM,
-    "global_": TokenKind.FLAT,
-    "flat_": TokenKind.FLAT,
-    "scratch_": TokenKind.FLAT,
+    TokenKind.SALU: "s_",
+    TokenKind.SMEM: "s_load s_store s_buffer_ s_scratch_ s_atomic_ s_dcache_ s_gl1_inv s_memtime"
+    " s_memrealtime s_atc_probe s_prefetch_",
+    TokenKind.IMMED: "s_wait s_barrier s_nop s_setprio s_sleep s_delay_alu s_clause s_inst_prefetch"
+    " s_set_inst_prefetch s_sethalt s_wakeup s_icache_inv s_incperflevel s_decperflevel s_singleuse_vdst"
+    " s_code_end",
+    TokenKind.MSG: "s_ttracedata s_sendmsg s_endpgm",
+    TokenKind.TRAP: "s_trap s_rfe",
+    TokenKind.JUMP: "s_branch s_cbranch s_call s_setpc s_swappc s_subvector_loop",
+    TokenKind.VALU: "v_",
+    TokenKind.MATRIX: " ".join(MATRIX_PREFIXES),
+    TokenKind.LDS: "ds_ lds_",
+    TokenKind.VMEM: "buffer_ tbuffer_ image_ tensor_ cluster_load",
+    TokenKind.BVH: "image_bvh",
+    TokenKind.FLAT: "global_ flat_ scratch_",
 }
-
 # Later generations count the global segment as vector memory, and a barrier as a message.
 _LATER = {
-    "global_": TokenKind.VMEM,
-    "scratch_": TokenKind.VMEM,
-    "s_barrier": TokenKind.MSG,
-    "s_barrier_wait": TokenKind.IMMED,
+    TokenKind.VMEM: "global_ scratch_",
+    TokenKind.MSG: "s_barrier",
+    TokenKind.IMMED: "s_barrier_wait",
 }
 
 # Only gfx950 has these; other members of gfx9 do not.
@@ -108,16 +70,20 @@ _GFX11 = ("s_delay_alu", "v_dual_", "ds_load_b", "global_load_b32", "s_load_b")
 _GFX10 = ("s_waitcnt_vscnt", "s_waitcnt_depctr", "s_clause", "s_inst_prefetch")
 
 
-_TABLES = (_PREFIXES, _PREFIXES | _LATER)  # of gfx9, and later
-_LONGEST_FIRST = tuple(
-    re.compile("|".join(map(re.escape, sorted(table, key=len, reverse=True)))) for table in _TABLES
-)
+def _kinds(*tables: dict[TokenKind, str]) -> tuple[re.Pattern[str], dict[str, TokenKind]]:
+    """A pattern of all prefixes, the longest first, and the kind of each; later tables win."""
+    kinds = {prefix: kind for table in tables for kind, row in table.items() for prefix in row.split()}
+    return re.compile("|".join(map(re.escape, sorted(kinds, key=len, reverse=True)))), kinds
+
+
+_KINDS_GFX9, _KINDS_LATER = _kinds(_PREFIXES), _kinds(_PREFIXES, _LATER)
 
 
 def kind_of(mnemonic: str, gfxip: int = 9) -> TokenKind:
     """The kind a token of this instruction has; branches count as taken, NONE if it is not known."""
-    match = _LONGEST_FIRST[gfxip > 9].match(mnemonic)
-    return _TABLES[gfxip > 9][match.group()] if match else TokenKind.NONE
+    pattern, kinds = _KINDS_GFX9 if gfxip <= 9 else _KINDS_LATER
+    match = pattern.match(mnemonic)
+    return kinds[match.group()] if match else TokenKind.NONE
 
 
 def guessed_target(mnemonics: Set[str], gfxip: int) -> str:

@@ -17,7 +17,7 @@ from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
 from rcv_py.formats.uiout.folder import Listing
-from rcv_py.formats.uiout.shapes import number_rows, numbered, tell_skipped, text_of
+from rcv_py.formats.uiout.json_rows import number_rows, numbered, tell_skipped, text_of
 from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents
 
 FILE = "occupancy.json"

@@ -16,7 +16,7 @@ from rcv_py.formats.input.columns import fit, frozen, int_column, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.index import ChunkFile
-from rcv_py.formats.uiout.shapes import number_rows, numbered, ordered, tell_skipped
+from rcv_py.formats.uiout.json_rows import number_rows, numbered, ordered, tell_skipped
 from rcv_py.model.device import CounterSamples, OtherSimd, ShaderData, SpmSeries, StateCurve
 
 _COUNTERS = re.compile(r"se(\d{1,4})_perfcounter\.json")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.base.errors import TraceError
-from rcv_py.base.problems import Affects, Problem, Problems, Severity
+from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import read_bytes, try_json
 from rcv_py.formats.uiout.folder import Listing
@@ -32,7 +32,14 @@ def read_sources(files: Listing, paths: tuple[str, ...], problems: Problems) -> 
         found.append(_source(files.path, path, name))
     lost = [source for source in found if source.lines is None]
     if lost:
-        problems.append(_lost(lost, len(found)))
+        some = f"{len(lost):,} of {plural(len(found), 'source file')}"
+        problems.warn(
+            FILE,
+            f"{FILE} has no copy of {some}, such as {lost[0].path}.",
+            "Costs by line are there all the same; record on the machine that has the sources to get their"
+            " text.",
+            *((Affects.SOURCE_TEXT,) if len(lost) == len(found) else ()),
+        )
     return tuple(found)
 
 
@@ -43,23 +50,9 @@ def _source(folder: Path, path: str, name: str | None) -> SourceFile:
         text = read_bytes(folder, name, LIMIT).decode("utf-8", "replace")
     except TraceError as error:
         return SourceFile(path, None, str(error))
-    return SourceFile(path, tuple(line.expandtabs(TAB) for line in _lines(text)))
-
-
-def _lines(text: str) -> list[str]:
-    """Lines as compilers count them: `str.splitlines` would also cut at form feeds and the like."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return lines if lines[-1] else lines[:-1]
-
-
-def _lost(lost: list[SourceFile], total: int) -> Problem:
-    return Problem(
-        Severity.WARNING,
-        FILE,
-        f"{FILE} has no copy of {len(lost):,} of {plural(total, 'source file')}, such as {lost[0].path}.",
-        "Costs by line are there all the same; record on the machine that has the sources to get their text.",
-        (Affects.SOURCE_TEXT,) if len(lost) == total else (),
-    )
+    # Lines as compilers count them: `str.splitlines` would also cut at form feeds and the like.
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+    return SourceFile(path, tuple(line.expandtabs(TAB) for line in (lines if text else ())))
 
 
 def _copies(files: Listing, problems: Problems) -> dict[str, str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, tight
 from rcv_py.formats.uiout.wave_json import RawWaits, RawWave
+from rcv_py.model.columns import joined as joined_tables
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.wave_columns import borders, joined
 
@@ -61,18 +62,10 @@ def token_columns(raws: list[RawWave], numbers: LineNumbers) -> TokenColumns:
     if len(groups) == 1:
         return groups[0]
     waves_before = np.cumsum([0] + [len(group.base) for group in groups]).tolist()
-
-    def column(name: str) -> np.ndarray:
-        return frozen(joined([getattr(group, name) for group in groups], np.int32))
-
-    return TokenColumns(
+    return replace(
+        joined_tables(groups),
         first=borders([len(raw.tokens) for raw in raws]),
         base=[base for group in groups for base in group.base],
-        offset=column("offset"),
-        stall=column("stall"),
-        busy=column("busy"),
-        kind=column("kind"),
-        line=column("line"),
         negative=[
             before + wave
             for before, group in zip(waves_before, groups, strict=False)

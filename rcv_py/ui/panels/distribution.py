@@ -20,7 +20,7 @@ from rcv_py.analysis.cost.distribution import (
     line_hits,
 )
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.findings.engine_choice import only
+from rcv_py.analysis.waves.populations import only
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

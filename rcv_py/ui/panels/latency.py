@@ -10,8 +10,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QColor, QPainter
 
-from rcv_py.analysis.latency.hidden_latency import why_not_hidden
-from rcv_py.analysis.latency.latency_tables import HiddenTable, hidden_table
+from rcv_py.analysis.latency.hidden_latency import HiddenTable, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.text import DASH, percent, short_count

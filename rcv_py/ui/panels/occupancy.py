@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.core.occupancy import Steps
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyCurve, occupancy_curves, occupancy_numbers
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
@@ -101,13 +101,13 @@ class OccupancyPanel(CurvePanel):
 def _peaks_text(shown: list[OccupancyCurve]) -> str:
     if not shown:
         return "No curve is shown."
-    peaks = {int(one.steps.waves.max()) for one in shown}
+    peaks = {int(one.steps.value.max()) for one in shown}
     if len(peaks) == 1:
         return f"at most {plural(peaks.pop(), 'wave')} at a time each"
     return f"peaks between {min(peaks):,} and {max(peaks):,} waves"
 
 
-def numbers_text(steps: Steps) -> str:
+def numbers_text(steps: StepCurve) -> str:
     """Mean, peak and tail of a step function of waves, in words."""
     numbers = occupancy_numbers(steps)
     return (

@@ -10,7 +10,8 @@ from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
 from rcv_py.analysis.core.occupancy import steps
-from rcv_py.analysis.timeline.raster import Pixels, raster
+from rcv_py.analysis.timeline.pixel_codes import Pixels
+from rcv_py.analysis.timeline.raster import raster
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
@@ -51,7 +52,7 @@ def strip(trace: Trace, store: WaveStore, outer: TimeWindow, width_px: int) -> S
     resident = np.zeros(width_px)
     for curve in steps(trace.occupancy).values() if len(trace.occupancy) else ():
         at = np.clip(np.searchsorted(curve.time, pixels.edges, side="right") - 1, 0, None)
-        most = np.maximum.reduceat(curve.waves, np.minimum(at[:-1], len(curve.waves) - 1))
+        most = np.maximum.reduceat(curve.value, np.minimum(at[:-1], len(curve.value) - 1))
         resident += np.where(pixels.edges[1:] > curve.time[0], most, 0)
     return Strip(outer, state, resident)
 

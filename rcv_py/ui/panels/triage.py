@@ -19,8 +19,16 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import place_text
-from rcv_py.analysis.findings.finding import RANKED, SAMPLES, Evidence, Finding, Findings, KeyNumber
-from rcv_py.analysis.findings.text import markdown, one_as_markdown
+from rcv_py.analysis.findings.finding import (
+    RANKED,
+    SAMPLES,
+    Evidence,
+    Finding,
+    Findings,
+    KeyNumber,
+    markdown,
+    one_as_markdown,
+)
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.field import At
 from rcv_py.results.triage import finding_table

@@ -10,17 +10,16 @@ from functools import cached_property
 import numpy as np
 from PySide6.QtGui import QColor
 
-from rcv_py.analysis.core.occupancy import Steps
 from rcv_py.analysis.core.step_curve import StepCurve, total
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme
 
 
-def from_zero(begin: int, steps: Steps) -> tuple[np.ndarray, np.ndarray]:
+def from_zero(begin: int, steps: StepCurve) -> tuple[np.ndarray, np.ndarray]:
     """Return times and waves with a zero where the trace begins, so that the rise is drawn."""
     before = np.array([min(begin, int(steps.time[0]) - 1)], np.int64)
-    return np.concatenate([before, steps.time]), np.concatenate([np.zeros(1, np.int32), steps.waves])
+    return np.concatenate([before, steps.time]), np.concatenate([np.zeros(1, np.int32), steps.value])
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,12 +54,7 @@ _SIGNS: dict[str, Callable[..., np.ndarray]] = {
     "max": np.maximum,
     "min": np.minimum,
 }
-_REDUCE: dict[str, Callable[..., np.ndarray]] = {
-    "sum": np.sum,
-    "mean": np.mean,
-    "max": np.max,
-    "min": np.min,
-}
+_REDUCE: dict[str, Callable[..., np.ndarray]] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Shapes found in the JSON files: rows of numbers, and dictionaries whose keys are numbers.
+"""Forms found in the JSON files: rows of numbers, and dictionaries whose keys are numbers.
 
 Both are read tolerantly: what is unusable is left out and counted, the rest is kept.
 """

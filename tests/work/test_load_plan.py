@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.work.plan import FILE_BYTES, WaveQueue, plan
+from rcv_py.work.load import FILE_BYTES, WaveQueue, plan
 from tests.support.wave_folder import index
 
 SIZES = st.lists(st.integers(0, 5 << 20), max_size=40)

@@ -1,1 +1,0 @@
-"""What commands print that have several views of one result."""
