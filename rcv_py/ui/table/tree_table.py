@@ -94,7 +94,7 @@ def number_column(
 
 
 def source_column(field: Field, trace: Trace | None, width: int, *, sort: str = "") -> TreeColumn[Any]:
-    """Return the column of the innermost source places of nodes, apart from the numbers at its left."""
+    """Return the column of the innermost source places of the lines of nodes."""
 
     def text(node: Any) -> str:
         return "" if trace is None else beside(trace, node.line)
