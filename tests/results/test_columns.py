@@ -25,8 +25,6 @@ YET = {  # to be converted
     "cli.commands.synth",
     "cli.options.capture_options",
     "cli.options.cost_options",
-    "ui.panels.distribution",
-    "ui.panels.latency",
 }
 
 
