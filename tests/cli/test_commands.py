@@ -69,11 +69,11 @@ def test_hotspot_by_line_is_code_json_sorted(
     place = COLUMNS[column]
     expected = sorted((row for row in rows_of(name) if row[place]), key=lambda row: (-row[place], row[2]))
     assert document["schema"] == "rcv.hotspot/2"
-    assert [(row["line"], row[column], row["text"]) for row in document["rows"]] == [
+    assert [(row["instruction"], row[column], row["text"]) for row in document["rows"]] == [
         (row[2], row[place], row[0]) for row in expected
     ]
     assert document["totals"] == {key: sum(row[i] for row in rows_of(name)) for key, i in COLUMNS.items()}
-    assert sum(row["share"] for row in document["rows"]) == pytest.approx(1, abs=1e-3)
+    assert sum(row["share_of_total"] for row in document["rows"]) == pytest.approx(1, abs=1e-3)
 
 
 def test_hotspot_by_source_adds_up_the_innermost_places(capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,7 +112,7 @@ def test_what_is_not_known_is_null(mixed: Path, capsys: pytest.CaptureFixture[st
 
 def test_twins_are_named_with_their_noise(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(run(capsys, library, "--json", "--sort", "capture"))["captures"]
-    twins = [(row["twin"], row["capture"], row["twin_noise"]) for row in rows if row["twin"]]
+    twins = [(row["replicate"], row["capture"], row["replicate_noise"]) for row in rows if row["replicate"]]
     after, before = (captures.trace_path(f"flash_attn_small_{name}").name for name in ("after", "before"))
     assert [(one, other) for one, other, _ in twins] == [(after, before)]
     assert 0.05 < twins[0][2] < 0.07

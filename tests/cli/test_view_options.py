@@ -71,7 +71,7 @@ def test_bins_add_up_to_the_ranking(told: Any) -> None:
 def test_charged_lines_are_latency_and_idle_of_their_instructions(told: Any, trace: Trace) -> None:
     rows = told("hotspot", "--by", "instruction", "--charge", "self", "--top", "0")["rows"]
     cost = trace.code.latency + trace.code.idle
-    assert {row["line"]: row["cost"] for row in rows} == {
+    assert {row["instruction"]: row["cost"] for row in rows} == {
         row: int(cost[row]) for row in np.flatnonzero(cost).tolist()
     }
     rows = told("hotspot", "--by", "instruction", "--charge", "self", "--no-idle", "--top", "3")["rows"]
@@ -83,7 +83,7 @@ def test_the_waves_and_one_of_them(told: Any, waves: list[Wave]) -> None:
     assert set(rows) == {str(wave.id) for wave in waves}
     for wave in waves:
         row = rows[str(wave.id)]
-        assert (row["begin"], row["end"], row["tokens"]) == (wave.begin, wave.end, len(wave.tokens))
+        assert (row["start"], row["end"], row["hits"]) == (wave.begin, wave.end, len(wave.tokens))
         spent = np.diff(np.append(wave.states.offset, wave.states.length))
         for state in (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE):
             recorded = int(spent[wave.states.state == state].sum())  # also behind the end of the wave
@@ -91,7 +91,7 @@ def test_the_waves_and_one_of_them(told: Any, waves: list[Wave]) -> None:
     slowest = max(waves, key=lambda wave: wave.end - wave.begin)
     assert told("waves", "--sort=cycles", "--top=1")["rows"][0]["cycles"] == slowest.end - slowest.begin
     one = told("wave", str(slowest.id), "--tokens")
-    assert [row["line"] for row in one["instructions"]][:50] == [
+    assert [row["instruction"] for row in one["instructions"]][:50] == [
         line if line >= 0 else None for line in slowest.tokens.line[:50].tolist()
     ]
     assert sum(row["stall"] for row in one["instructions"]) == int(slowest.tokens.stall.sum())
@@ -110,7 +110,7 @@ def test_a_place_is_one_execution(told: Any, waves: list[Wave]) -> None:
 
 def test_found_texts_are_those_of_the_program(told: Any, trace: Trace) -> None:
     rows = told("search", "--match=S_WAITCNT")["rows"]
-    assert [row["line"] for row in rows if row["line"] is not None] == [
+    assert [row["instruction"] for row in rows if row["instruction"] is not None] == [
         row for row, text in enumerate(trace.code.text) if "s_waitcnt" in text.lower()
     ]
     assert not told("search", "--match=S_WAITCNT", "--case")["rows"]
