@@ -230,7 +230,8 @@ def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> Rich
         parts.append(rich("<br>{}", joined(" · ", where)))
     parts.append(rich("</p>"))
     for label, sentence in one.parts:
-        parts.append(rich("<p><b>{}:</b> {}</p>" if label else "<p>{1}</p>", label, sentence))
+        name = rich("<b>{}:</b> ", label) if label else ""
+        parts.append(rich("<p>{}{}</p>", name, sentence))
     if one.effort:
         parts.append(rich("<p class='q'>{} effort</p>", one.effort.capitalize()))
     if one.evidence:
