@@ -24,7 +24,6 @@ from rcv_py.analysis.counters.formula.evaluate import read_definitions
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
@@ -38,7 +37,7 @@ from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
-from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.api.arguments import (
     LoopTable,
     OccupancyBy,

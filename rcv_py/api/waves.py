@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import batch_of
-from rcv_py.analysis.findings.engine_choice import only
+from rcv_py.analysis.waves.populations import only
 from rcv_py.api.errors import TooLarge
 from rcv_py.api.table import Table, joined
 from rcv_py.base.settings import BY_NAME

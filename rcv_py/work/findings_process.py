@@ -13,9 +13,8 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.engine_choice import chosen_rows
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts

@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.core.cost_columns import cost_columns
+from rcv_py.analysis.core.cost_columns import cost_columns, split_cycles
 from rcv_py.analysis.cost.annotations import (
     Annotation,
     Bars,
     Ingredients,
     annotation,
-    hidden_parts,
-    split,
     why_not,
 )
 from rcv_py.analysis.cost.hotspot import kind_latency
+from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode
 from tests.analysis import build
@@ -46,11 +45,10 @@ def named(bars: Bars) -> dict[str, list[float]]:
 
 
 def test_parts_are_cut_so_that_they_add_up() -> None:
-    idle, stall, issue = split(CODE.latency, CODE.stall, CODE.idle, True)
+    idle, stall, issue = split_cycles(CODE.latency, CODE.stall, CODE.idle, True)
     assert (idle.tolist(), stall.tolist(), issue.tolist()) == ([7, 10, 0, 0], [0, 30, 0, 40], [0, 70, 0, 0])
-    assert not split(CODE.latency, CODE.stall, CODE.idle, False)[0].any()
-    huge = SimpleNamespace(idle=np.full(4, 8), stall=np.full(4, 99), issue=np.full(4, -1))
-    hidden = hidden_parts((idle, stall, issue), huge)
+    assert not split_cycles(CODE.latency, CODE.stall, CODE.idle, False)[0].any()
+    hidden = HiddenLatency(np.full(4, 8), np.full(4, 99), np.full(4, -1), "").parts(CODE)
     assert [part.tolist() for part in hidden] == [[7, 8, 0, 0], [0, 30, 0, 40], [0, 0, 0, 0]]
 
 
@@ -62,8 +60,11 @@ def test_total_latency_has_no_label_and_idle_only_if_it_counts() -> None:
 
 
 def test_what_is_hidden_is_drawn_apart_and_the_bar_keeps_its_length() -> None:
-    hidden = SimpleNamespace(
-        idle=np.array([0, 4, 0, 0]), stall=np.array([0, 50, 0, 1]), issue=np.array([0, 20, 0, 0])
+    hidden = HiddenLatency(
+        idle=np.array([0, 4, 0, 0]),
+        stall=np.array([0, 50, 0, 1]),
+        issue=np.array([0, 20, 0, 0]),
+        assumption="",
     )
     has = Ingredients(CODE, costs(), hidden=hidden)
     bars = annotation(Annotation.NONHIDDEN, has)
@@ -175,7 +176,7 @@ def test_scales_and_hidden_cycles_are_the_reference_s(case: Case) -> None:
     table = np.zeros((3, len(code)), dtype=np.int64)
     for number, row in by_line.items():
         table[:, code.row_of_number[number]] = row
-    hidden = SimpleNamespace(idle=table[0], stall=table[1], issue=table[2])
+    hidden = HiddenLatency(table[0], table[1], table[2], "")
     has = Ingredients(code, costs(code), hidden=hidden, kinds=kind_latency(case.batches, len(code)))
     largest = {one["name"]: one["max"][0] for one in case.golden["annotation_categories"]}
     assert annotation(Annotation.TOTAL, has).largest == largest["Total latency"]

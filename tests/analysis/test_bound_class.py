@@ -26,8 +26,7 @@ from rcv_py.analysis.findings.bound_class import (
     class_of,
 )
 from rcv_py.analysis.findings.detect import gain_of
-from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.launch_shape import launch_shape
+from rcv_py.analysis.findings.inputs import FindingInputs, launch_shape
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import AgentFacts, RunFacts

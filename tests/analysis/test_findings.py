@@ -13,10 +13,9 @@ from rcv_py.analysis.cost.place_text import instruction_place
 from rcv_py.analysis.findings import detect
 from rcv_py.analysis.findings.bounds import exposure
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.engine_choice import chosen_rows, only
-from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Finding, Findings
+from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Finding, Findings, markdown
 from rcv_py.analysis.findings.inputs import FindingInputs, is_atomic, is_scratch
-from rcv_py.analysis.findings.text import markdown
+from rcv_py.analysis.waves.populations import chosen_rows, only
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import SourceFile
 from rcv_py.model.ids import WaveId

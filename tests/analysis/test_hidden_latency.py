@@ -184,7 +184,6 @@ def test_no_line_hides_more_than_it_has() -> None:
     np.testing.assert_array_equal(found.hidden(code), code.latency + code.idle)
     np.testing.assert_array_equal(found.hidden(code, show_idle=False), code.latency)
     assert not found.nonhidden(code).any()
-    np.testing.assert_array_equal(found.nonhidden(code, show_idle=False), 0 * code.latency)
 
 
 # -- intervals -----------------------------------------------------------------------------------------

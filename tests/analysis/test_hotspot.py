@@ -39,11 +39,6 @@ def test_more_bins_than_lines_leave_the_last_ones_empty() -> None:
     assert (bins.step, len(bins.first), bins.totals[6:].any()) == (1, 32, False)
 
 
-def test_lines_outside_begin_and_end_are_left_out() -> None:
-    bins = hotspot([build.batch(WAVE)], 6, None, bins=2, begin=1, end=3)
-    assert [kinds(row) for row in bins.cycles.tolist()] == [{"LDS": 3}, {"SALU": 2}]
-
-
 def test_nothing_to_count() -> None:
     bins = hotspot([], 0, None)
     assert (bins.step, bins.axis_max, bins.cycles.shape) == (1, 0.0, (32, KIND_COUNT))
@@ -88,4 +83,3 @@ def test_waves_count_that_touch_the_window(se: int | None, window: TimeWindow | 
 def test_the_default_range_is_that_of_the_shader_engine_or_of_the_wave() -> None:
     index = build.index(WAVES)
     assert default_clock_range(index, 1) == TimeWindow(10, 20_034)
-    assert default_clock_range(index, 1, full=False) == TimeWindow(30, 20_034)

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.timeline import pixel_codes
-from rcv_py.analysis.timeline.pixel_codes import Piece, StatePiece, View, put_shares
-from rcv_py.analysis.timeline.raster import Pixels
+from rcv_py.analysis.timeline.pixel_codes import Piece, Pixels, StatePiece, put_shares
 from rcv_py.model.lod import NOTHING
 from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.window import TimeWindow
@@ -35,16 +34,16 @@ def waves(draw: st.DrawFn) -> Tokens:
 
 
 @st.composite
-def views(draw: st.DrawFn) -> tuple[View, int, int]:
+def views(draw: st.DrawFn) -> tuple[Pixels, int, int]:
     """A view, and the pixels [first, stop) of a part of it."""
     width = draw(st.integers(1, 120))
     begin, cycles = draw(st.integers(0, 9000)), draw(st.integers(1, 200_000))
     first = draw(st.integers(0, width - 1))
     pixels = Pixels(TimeWindow(begin, begin + max(cycles, width)), width)
-    return View(pixels.edges), first, draw(st.integers(first + 1, width))
+    return pixels, first, draw(st.integers(first + 1, width))
 
 
-def pieces(made: list[Tokens], view: View, first: int, stop: int) -> list[Piece]:
+def pieces(made: list[Tokens], view: Pixels, first: int, stop: int) -> list[Piece]:
     parts = [(first, stop), (0, view.width_px)]
     cut = [parts[i % 2] for i in range(len(made))]
     return [
@@ -59,7 +58,7 @@ def pieces(made: list[Tokens], view: View, first: int, stop: int) -> list[Piece]
 
 
 @given(st.lists(waves(), min_size=1, max_size=4), views())
-def test_rows_drawn_together_look_as_each_alone(made: list[Tokens], where: tuple[View, int, int]) -> None:
+def test_rows_drawn_together_look_as_each_alone(made: list[Tokens], where: tuple[Pixels, int, int]) -> None:
     together, alone = pieces(made, *where), pieces(made, *where)
     pixel_codes.put_codes(together, where[0])
     for piece in alone:
@@ -72,7 +71,7 @@ def test_rows_drawn_together_look_as_each_alone(made: list[Tokens], where: tuple
 def test_a_wave_longer_than_32_bits_of_cycles_is_drawn() -> None:
     columns = [np.array(column, np.int32) for column in ([0, 2_000_000_000], [0, 0], [9, 2_000_000_000])]
     tokens = Tokens(0, *columns, np.array([2, 5], np.uint8), np.zeros(2, np.int32))
-    view = View(np.arange(11, dtype=np.int64) * 100 + 3_000_000_000)
+    view = Pixels(TimeWindow(3_000_000_000, 3_000_001_000), 10)
     codes = np.full(10, NOTHING, np.uint8)
     pixel_codes.put_codes([Piece(tokens, slice(1, 2), 0, codes)], view)
     assert codes.tolist() == [5] * 10
@@ -83,7 +82,7 @@ TIMELINE = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 4)), min_size=
 
 @given(st.lists(st.tuples(st.integers(0, 3000), TIMELINE), min_size=1, max_size=4), views())
 def test_shares_are_the_cycles_of_each_state(
-    made: list[tuple[int, list[tuple[int, int]]]], where: tuple[View, int, int]
+    made: list[tuple[int, list[tuple[int, int]]]], where: tuple[Pixels, int, int]
 ) -> None:
     view, first, stop = where
     timelines = [timeline(base, cells) for base, cells in made]
@@ -101,7 +100,7 @@ def test_shares_are_the_cycles_of_each_state(
         cycle = np.repeat(one.state, one.duration)  # of every cycle since the base
         for px, share in enumerate(part.shares.tolist(), first):
             begin, end = (int(edge) - one.base for edge in view.edges[px : px + 2])
-            if view.width < 4 * view.width_px:
+            if view.window.width < 4 * view.width_px:
                 end = begin + 1
             inside = cycle[max(0, begin) : max(0, end)]
             count = [int((inside == state).sum()) * 255 // (end - begin) for state in (1, 2, 3, 4)]

@@ -17,7 +17,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
-from rcv_py.work.load import load_all
+from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
 from tests.support.captures import THREAD_TRACES, trace_path
 from tests.support.samples import write_sample
@@ -44,10 +44,14 @@ LONGER = (*PROLOGUE, *BODY, *LOOP, *LOOP, *LOOP, *TAIL)
 EXIT = (*PROLOGUE, 11)
 
 
+def read(trace: Trace) -> list[WaveBatch]:
+    return [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else []
+
+
 def look(*ways: tuple[int, ...], text: tuple[str, ...] = KERNEL, kernel: tuple[int, ...] = ()) -> Populations:
     """The populations of waves that executed these code rows, one token of four cycles each."""
     trace = made(*ways, text=text, kernel=kernel)
-    return populations(trace, load_all(trace, workers=0))
+    return populations(trace, read(trace))
 
 
 def made(*ways: tuple[int, ...], text: tuple[str, ...] = KERNEL, kernel: tuple[int, ...] = ()) -> Trace:
@@ -237,7 +241,7 @@ def test_real_captures(name: str) -> None:
     """Waves of one population executed the same instructions, and as many as the files hold."""
     folder = trace_path(name)
     trace = open_trace(folder)
-    found = populations(trace, load_all(trace))
+    found = populations(trace, read(trace))
     assert dict(zip(found.id, found.waves.tolist(), strict=True)) == EXPECTED[name]
     plain = _plain_ways(folder)
     distinct = Counter[int]()
@@ -256,14 +260,14 @@ def test_the_numbers_of_moe_reduce_and_mla_decode() -> None:
     rows = [row for row in code if not row[0].lstrip().startswith(";")]
     assert (sum(row[6] > 0 for row in rows), len(rows)) == (17, 4948)
     trace = open_trace(trace_path("mla_decode"))
-    found = populations(trace, load_all(trace))
+    found = populations(trace, read(trace))
     assert (found.ran, found.of) == (17, 4948)
 
 
 def test_health_says_which_waves_do_not_work() -> None:
     def notes(*ways: tuple[int, ...]) -> dict[str, HealthNote]:
         trace = made(*ways)
-        return {note.name: note for note in capture_health(trace, load_all(trace, workers=0))}
+        return {note.name: note for note in capture_health(trace, read(trace))}
 
     some = notes(EXIT, WORKS, EXIT)["early_waves"]
     assert some.title == "2 of 3 traced waves did not do the work of the kernel"
@@ -281,7 +285,7 @@ def test_waves_that_the_simulator_sends_out_at_once_left_early(tmp_path: Path) -
     """Waves that multiplied nothing by what the simulator knows of them left early; all others work."""
     truth = write_sample("mixed_populations", tmp_path, 0)
     trace = open_trace(tmp_path)
-    found = populations(trace, load_all(trace, workers=0))
+    found = populations(trace, read(trace))
     texts = [text for text, label in zip(trace.code.text, trace.code.is_label, strict=True) if not label]
     left = set()
     for (se, simd, slot, wid), wave in truth.waves.items():
@@ -298,6 +302,6 @@ def test_all_waves_of_these_samples_work(name: str, tmp_path: Path) -> None:
     """Halves that meet at different barriers, uneven loops, large workgroups: all of their ways work."""
     write_sample(name, tmp_path, 0)
     trace = open_trace(tmp_path)
-    found = populations(trace, load_all(trace, workers=0))
+    found = populations(trace, read(trace))
     assert found.working == set(range(len(trace.waves)))
     assert len(set(found.id)) == len(found)

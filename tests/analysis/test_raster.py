@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.lanes import lanes
-from rcv_py.analysis.timeline.raster import Pixels, Segment, TokenRow, is_wide, raster, tokens_in
+from rcv_py.analysis.timeline.pixel_codes import Pixels
+from rcv_py.analysis.timeline.raster import Segment, TokenRow, is_wide, raster, tokens_in
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.tokens import States, Tokens

@@ -227,7 +227,7 @@ def test_equal_rows_come_in_program_order() -> None:
 
 @given(programs(), st.sampled_from(BY))
 def test_ranks_add_up_to_everything(code: CodeTable, by: str) -> None:
-    costs = CostColumns(code.hits, code.latency, code.stall, code.idle, 0, "")
+    costs = CostColumns(code.hits, code.latency, code.stall, code.idle, "")
     sources = [SourceFile(name, None) for name in "abc"]
     rows = ranking(code, sources, costs, by)
     assert sum(row.latency for row in rows) == int(code.latency.sum())

@@ -260,7 +260,7 @@ def test_tooltips_have_values(dialog: FormulaDialog, settled: Settled, qtbot: ob
     assert "3 CU" not in dialog.tip("busy")
     assert dialog.editor.tip_at(text.index("sum")).startswith("sum[x, axis=…]")
     assert "2 SE" in dialog.editor.tip_at(text.index("BUSY_CU"))
-    assert "most 10" in dialog.editor.tip_at(text.index("BUSY_CU"))
+    assert "max 10" in dialog.editor.tip_at(text.index("BUSY_CU"))
     assert dialog.editor.tip_at(text.index("busy / 2")).startswith("busy = ")
     assert dialog.tip("SHADER_HZ").startswith("SHADER_HZ = 2,")
 

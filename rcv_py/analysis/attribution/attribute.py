@@ -198,7 +198,9 @@ def before_shared_fetch(one: Stream, gfxip: int) -> Ledger:
     claim_waits(one, ledger, gfxip)
     claim_asked(one, ledger)
     claim_barriers(one, ledger)
-    ledger.rest(_brief(one, ledger), Cause.OWN)
+    # Instructions without a unit, such as s_setprio, that took one turn.
+    is_brief = (one.unit == 0) & ~one.lines.is_end[one.line] & (one.stall <= one.lines.step)
+    ledger.rest(ledger.open(is_brief), Cause.OWN)
     issue.claim_drain(one, ledger)
     issue.claim_registers(one, ledger)
     issue.claim_matrix_unit(one, ledger)
@@ -208,11 +210,6 @@ def before_shared_fetch(one: Stream, gfxip: int) -> Ledger:
     claim_fetch(one, ledger)
     issue.claim_operand_reads(one, ledger)
     return ledger
-
-
-def _brief(one: Stream, ledger: Ledger) -> np.ndarray:
-    """Rows of instructions without a unit, such as s_setprio, that took one turn."""
-    return ledger.open((one.unit == 0) & ~one.lines.is_end[one.line] & (one.stall <= one.lines.step))
 
 
 def engine_stream(trace: Trace, waves: list[Wave]) -> Stream:
@@ -311,7 +308,7 @@ class TokenCause:
 
     cause: Cause
     cycles: int
-    is_idle: bool  # in the gap in front of it; else in its stall
+    is_idle: bool  # in the gap before it; else in its stall
     line: int  # code row of the producer, -1 if none is known
     row: int  # token of the producer in its wave, -1 if none is known
     wave: int  # index row of the producer's wave, -1 if none is known

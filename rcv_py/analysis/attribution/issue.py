@@ -95,7 +95,7 @@ def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
     ledger.until(rows, stream.issue[before] + hold[before], Cause.UNIT_BUSY, before)
 
 
-def claim_arbitration(stream: Stream, ledger: Ledger, *, is_gap: bool = False) -> None:
+def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
     """Charge cycles in which another wave of the SIMD issued to the same unit.
 
     The producer is the instruction of another wave that had the unit for most of these cycles.
@@ -223,9 +223,9 @@ def _held_longest(
     return np.where(chosen >= 0, work[chosen], -1)
 
 
-SHORT = 3  # turns: gaps up to here between different units are the change itself
-RESULT = 6  # turns that a scalar result of vector arithmetic takes at most
-NEAR = 2  # instructions: how far back a scalar result is looked for
+MAX_CHANGE = 3  # turns: gaps up to here between different units are the change itself
+MAX_RESULT = 6  # turns that a scalar result of vector arithmetic takes at most
+MAX_DISTANCE = 2  # instructions: how far back a scalar result is looked for
 
 
 def gaps(stream: Stream) -> Ledger:
@@ -237,49 +237,30 @@ def gaps(stream: Stream) -> Ledger:
     is_first = token == stream.first[token]
     ledger.rest(np.flatnonzero(is_first), Cause.LAUNCH)
     claim_drain(stream, ledger)
-    _claim_branches(stream, ledger)
+    before = np.maximum(np.arange(len(stream)) - 1, 0)  # a first token has no gap left
+    line, unit, block = stream.line, stream.unit, stream.lines.block
+    # What follows a branch, taken or not, waits for its decision and for instructions.
+    rows = ledger.open(unit[before] == BRANCH)
+    ledger.rest(rows, Cause.FETCH, before[ledger.token[rows]])
     _claim_scalar_results(stream, ledger)
-    _claim_changes(stream, ledger)
-    _claim_lines(stream, ledger)
+    rows = ledger.open(unit[before] != unit)
+    rows = rows[ledger.left[rows] <= MAX_CHANGE * stream.lines.step]
+    ledger.rest(rows, Cause.SWITCH, before[ledger.token[rows]])
+    ledger.rest(ledger.open(block[line] != block[line[before]]), Cause.FETCH)
     claim_arbitration(stream, ledger)
     return ledger
-
-
-def _claim_branches(stream: Stream, ledger: Ledger) -> None:
-    """What follows a branch, taken or not, waits for its decision and for instructions."""
-    rows = np.flatnonzero(ledger.left > 0)
-    before = ledger.token[rows] - 1
-    behind = stream.unit[before] == BRANCH
-    ledger.rest(rows[behind], Cause.FETCH, before[behind])
 
 
 def _claim_scalar_results(stream: Stream, ledger: Ledger) -> None:
     """Scalar results of arithmetic take some turns before other units see them."""
     rows = np.flatnonzero(ledger.left > 0)
     step = stream.lines.step
-    rows = rows[ledger.left[rows] <= RESULT * step]
+    rows = rows[ledger.left[rows] <= MAX_RESULT * step]
     token = ledger.token[rows]
     unit = stream.lines.unit
     found = uses(stream, token, (unit == VALU) | (unit == SALU))
-    near = (token[found.row] - found.writer <= NEAR) & (
+    near = (token[found.row] - found.writer <= MAX_DISTANCE) & (
         stream.unit[found.writer] != stream.unit[token[found.row]]
     )
     row, first = np.unique(found.row[near], return_index=True)
     ledger.rest(rows[row], Cause.REGISTER, found.writer[near][first])
-
-
-def _claim_changes(stream: Stream, ledger: Ledger) -> None:
-    """Short gaps between instructions of different units."""
-    rows = np.flatnonzero((ledger.left > 0) & (ledger.left <= SHORT * stream.lines.step))
-    before = ledger.token[rows] - 1
-    other = stream.unit[before] != stream.unit[ledger.token[rows]]
-    ledger.rest(rows[other], Cause.SWITCH, before[other])
-
-
-def _claim_lines(stream: Stream, ledger: Ledger) -> None:
-    """A gap in front of an instruction on another cache line of code than the one before."""
-    rows = np.flatnonzero(ledger.left > 0)
-    line = stream.line[ledger.token[rows]]
-    block = stream.lines.block
-    new = block[line] != block[stream.line[ledger.token[rows] - 1]]
-    ledger.rest(rows[new], Cause.FETCH)

@@ -17,7 +17,7 @@ from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.resources import KernelResources
 
 UNKNOWN = "<unknown>"
-MOST_WAVES = 8
+MAX_WAVES = 8
 
 
 class Generation(Enum):
@@ -149,7 +149,7 @@ def legacy_report(
         sum(one.stall for one in found),
         tuple((name, stall) for name, stall in classes.most_common() if stall),
         _by_source(found),
-        tuple(sorted(found, key=_most)),
+        tuple(sorted(found, key=lambda row: -row.stall)),
         tuple((name, sum(any(word in text for word in words) for text in texts)) for name, words in _MIX),
         target,
         occupancy,
@@ -178,22 +178,21 @@ def choose_launch(launches: Sequence[KernelResources], folder: str, kernel: str)
     return Launch(rows[0], warning)
 
 
-def _most(one: Instruction) -> int:
-    return -one.stall
-
-
 def _instructions(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[Instruction, ...]:
     names = {text: class_of(text) for text in set(code.text)}
     columns = zip(code.number.tolist(), code.stall.tolist(), code.latency.tolist(), strict=True)
     return tuple(
-        Instruction(row, code.text[row], names[code.text[row]], stall, total, _source(code, sources, row))
+        Instruction(
+            row,
+            code.text[row],
+            names[code.text[row]],
+            stall,
+            total,
+            " -> ".join(f"{sources[file].path}:{line}" for file, line in code.chain(row)) or UNKNOWN,
+        )
         for row, (number, stall, total) in enumerate(columns)
         if number > 0
     )
-
-
-def _source(code: CodeTable, sources: Sequence[SourceFile], row: int) -> str:
-    return " -> ".join(f"{sources[file].path}:{line}" for file, line in code.chain(row)) or UNKNOWN
 
 
 def _by_source(found: Sequence[Instruction]) -> tuple[SourceLine, ...]:
@@ -213,7 +212,7 @@ def _line(source: str, part: Sequence[Instruction]) -> SourceLine:
         sum(one.stall for one in part),
         sum(one.total for one in part),
         max(classes, key=lambda name: classes[name], default=""),
-        tuple(sorted(stalled, key=_most)),
+        tuple(sorted(stalled, key=lambda row: -row.stall)),
     )
 
 
@@ -235,8 +234,8 @@ def _old_occupancy(arch: int, accum: int, target: str) -> Occupancy:
     sizes = (_rounded(arch, 8), _rounded(accum, 8))
     pool = 512 if is_unified else 256
     given = sum(sizes) if is_unified else max(sizes)
-    waves = min(MOST_WAVES, pool // max(1, given))
-    step = pool // (waves + 1) if waves < MOST_WAVES else -1
+    waves = min(MAX_WAVES, pool // max(1, given))
+    step = pool // (waves + 1) if waves < MAX_WAVES else -1
     return Occupancy(arch, accum, given, pool, (("VGPR", given, waves),), waves, "VGPR", step)
 
 
@@ -253,7 +252,7 @@ def _new_occupancy(arch: int, accum: int, target: str, launch: KernelResources |
         limits.append(("LDS", launch.lds, max(1, _LDS[target] // launch.lds * waves // 4)))
     if launch is not None and launch.sgprs > 0:
         limits.append(("SGPR", launch.sgprs, 800 // _rounded(launch.sgprs, 16)))
-    capped = tuple((name, used, min(MOST_WAVES, waves)) for name, used, waves in limits)
+    capped = tuple((name, used, min(MAX_WAVES, waves)) for name, used, waves in limits)
     name, _, waves = min(capped, key=lambda limit: limit[2])
-    step = 512 // (waves + 1) if name == "VGPR" and waves < MOST_WAVES else -1
+    step = 512 // (waves + 1) if name == "VGPR" and waves < MAX_WAVES else -1
     return Occupancy(arch, accum, given, 512, capped, waves, name, step)

@@ -4,10 +4,10 @@
 mode        hits              latency, stall            idle
 SUM_ALL     all waves         sum                       sum
 MEAN_ALL    all waves         sum / hits, half up       sum / hits, half up
-ITERATION   of the wave       of its n-th execution     in front of it
+ITERATION   of the wave       of its n-th execution     before it
 SUM_WAVE    of the wave       sum                       sum
 MEAN_WAVE   of the wave       sum / hits, half up       sum / hits, half up
-MAX_WAVE    of the wave       of its longest execution  in front of it
+MAX_WAVE    of the wave       of its longest execution  before it
 ```
 
 "All waves" are all traced waves, as the code table counts them, or those of a clock range.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -101,24 +102,23 @@ def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int)
 
 SAMPLES = "PC samples"  # the label where a trace has samples and no cycles
 
-_OF_ONE_WAVE = (
-    LatencyMode.ITERATION,
-    LatencyMode.SUM_WAVE,
-    LatencyMode.MEAN_WAVE,
-    LatencyMode.MAX_WAVE,
-)
+_OF_ONE_WAVE = (LatencyMode.ITERATION, LatencyMode.SUM_WAVE, LatencyMode.MEAN_WAVE, LatencyMode.MAX_WAVE)
 
 
 @dataclass(frozen=True, eq=False)
 class CostColumns:
-    """One row a code line; `total` is the sum of latency and idle over all lines."""
+    """One row a code line."""
 
     hits: np.ndarray  # int64
     latency: np.ndarray  # int64, cycles (PC samples if the trace has nothing else)
     stall: np.ndarray  # int64, the part of the latency in which the instruction waited to issue
-    idle: np.ndarray  # int64, cycles in front of it
-    total: int
+    idle: np.ndarray  # int64, cycles before it
     label: str  # what is shown, for a heading
+
+    @cached_property
+    def total(self) -> int:
+        """The sum of latency and idle over all lines."""
+        return int(self.cost.sum())
 
     @property
     def cost(self) -> np.ndarray:
@@ -144,11 +144,14 @@ def cost_columns(
     if mode in _OF_ONE_WAVE:
         return _of_one_wave(code, mode, wave, hit or 0, rule)
     if counted is not None:
-        columns = (counted.hits, counted.latency, counted.stall, counted.idle)
-        return _averaged(columns, mode, f"{mode.value}, range")
-    if code.samples_issued is not None and not code.latency.any():
+        code = counted.on(code)
+    elif code.samples_issued is not None and not code.latency.any():
         return _samples(code)
-    return _averaged((code.hits, code.latency, code.stall, code.idle), mode, mode.value)
+    hits, latency, stall, idle = code.hits, code.latency, code.stall, code.idle
+    if mode is LatencyMode.MEAN_ALL:
+        latency, stall, idle = mean(latency, hits), mean(stall, hits), mean(idle, hits)
+    label = mode.value if counted is None else f"{mode.value}, range"
+    return CostColumns(hits, latency, stall, idle, label)
 
 
 def mean(value: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -157,33 +160,35 @@ def mean(value: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.where(count > 0, (value + count // 2) // np.maximum(count, 1), 0)
 
 
-def _averaged(columns: tuple[np.ndarray, ...], mode: LatencyMode, label: str) -> CostColumns:
-    hits, latency, stall, idle = columns
-    if mode is LatencyMode.MEAN_ALL:
-        latency, stall, idle = mean(latency, hits), mean(stall, hits), mean(idle, hits)
-    return _columns(hits, latency, stall, idle, label)
-
-
 def _of_one_wave(
     code: CodeTable, mode: LatencyMode, wave: Wave | None, hit: int, rule: ReferenceRule
 ) -> CostColumns:
     n = len(code)
     if wave is None:
         none = np.zeros(n, dtype=np.int64)
-        return _columns(none, none, none, none, f"{mode.value}: no wave")
+        return CostColumns(none, none, none, none, f"{mode.value}: no wave")
     stats, label = wave_lines(wave, n), f"{mode.value} of {wave.id}"
     if mode is LatencyMode.SUM_WAVE:
-        return _columns(stats.hits, stats.latency, stats.stall, stats.idle, label)
+        return CostColumns(stats.hits, stats.latency, stats.stall, stats.idle, label)
     if mode is LatencyMode.MEAN_WAVE:
         gaps = stats.idle_gaps if rule is ReferenceRule.REFERENCE else stats.hits
         columns = (mean(stats.latency, stats.hits), mean(stats.stall, stats.hits), mean(stats.idle, gaps))
-        return _columns(stats.hits, *columns, label)
+        return CostColumns(stats.hits, *columns, label)
     piece = of_waves([wave])
     if mode is LatencyMode.ITERATION:
         chosen, label = executions(piece.line, hit), f"Hit {hit} of {wave.id}"
     else:
         chosen = _longest(piece)
-    return _columns(stats.hits, *_at(piece, chosen, n), label)
+    return CostColumns(stats.hits, *_at(piece, chosen, n), label)
+
+
+def split_cycles(
+    latency: np.ndarray, stall: np.ndarray, idle: np.ndarray, show_idle: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return (idle, stall, issue) of each line, int64, none negative; idle is 0 if it is not shown."""
+    active = np.maximum(0, latency)
+    stalled = np.clip(stall, 0, active)
+    return np.maximum(0, idle) if show_idle else np.zeros_like(active), stalled, active - stalled
 
 
 def executions(line: np.ndarray, hit: int) -> np.ndarray:
@@ -214,10 +219,4 @@ def _samples(code: CodeTable) -> CostColumns:
     assert code.samples_issued is not None
     issued = code.samples_issued.astype(np.int64)
     stalled = np.zeros_like(issued) if code.samples_stalled is None else code.samples_stalled.astype(np.int64)
-    return _columns(issued + stalled, issued + stalled, stalled, np.zeros_like(issued), SAMPLES)
-
-
-def _columns(
-    hits: np.ndarray, latency: np.ndarray, stall: np.ndarray, idle: np.ndarray, label: str
-) -> CostColumns:
-    return CostColumns(hits, latency, stall, idle, int(latency.sum() + idle.sum()), label)
+    return CostColumns(issued + stalled, issued + stalled, stalled, np.zeros_like(issued), SAMPLES)

@@ -169,11 +169,7 @@ def _pyramid(value: np.ndarray, reduce: np.ufunc) -> list[np.ndarray]:
 
 
 def _in_ranges(
-    levels: list[np.ndarray],
-    begin: np.ndarray,
-    stop: np.ndarray,
-    reduce: Callable[..., Any],
-    nothing: float,
+    levels: list[np.ndarray], begin: np.ndarray, stop: np.ndarray, reduce: Callable[..., Any], nothing: float
 ) -> np.ndarray:
     """Reduce rows [begin, stop) of each range: what is left over of whole blocks level by level."""
     found = np.full(len(begin), nothing)

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.core.cost_columns import CostColumns
+from rcv_py.analysis.core.cost_columns import CostColumns, split_cycles
+from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
@@ -63,8 +64,8 @@ class Annotation(Enum):
 class Ingredients:
     """What there is to draw from; what is None is not known (yet).
 
-    `causes` has line, cause, stall, idle (several rows a line); `hidden` has idle, stall, issue (int64 [code
-    rows]); `memory` has line, mean, std, issue, stall, samples; `waits` has line, median, p90.
+    `hidden` is a HiddenLatency; `causes` has line, cause, stall, idle (several rows a line); `memory` has
+    line, mean, std, issue, stall, samples; `waits` has line, median, p90.
     """
 
     code: CodeTable
@@ -117,8 +118,8 @@ class Bars:
 
 STALL = Part("stall", "waited to issue", "role", "stall")
 ISSUE = Part("issue", "issued or executed", "role", "issue")
-IDLE = Part("idle", "idle time in front of it", "role", "idle")
-FAINT_IDLE = Part("idle", "idle time in front of it", "role", "line")  # the kinds have greys of their own
+IDLE = Part("idle", "idle time before it", "role", "idle")
+FAINT_IDLE = Part("idle", "idle time before it", "role", "line")  # the kinds have greys of their own
 HIDDEN = Part("hidden", "covered by other waves' work on the same SIMD; an estimate", "role", "hidden")
 ISSUED = Part("issued", "samples that did issue", "role", "idle")
 MEMORY = Part("memory", "from issue to return", "kind", int(TokenKind.VMEM))
@@ -161,28 +162,9 @@ def annotation(mode: Annotation, has: Ingredients) -> Bars:
     return _MAKERS[mode](has)
 
 
-def split(
-    latency: np.ndarray, stall: np.ndarray, idle: np.ndarray, show_idle: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (idle, stall, issue) of each line, int64, none negative, cut as the bars need them."""
-    active = np.maximum(0, latency)
-    stalled = np.clip(stall, 0, active)
-    waited = np.maximum(0, idle) if show_idle else np.zeros_like(active)
-    return waited, stalled, active - stalled
-
-
-def hidden_parts(
-    parts: tuple[np.ndarray, np.ndarray, np.ndarray], hidden: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return how much of (idle, stall, issue) is hidden, each between 0 and its part."""
-    found = (hidden.idle, hidden.stall, hidden.issue)
-    cut = [np.clip(one, 0, part).astype(np.int64) for one, part in zip(found, parts, strict=True)]
-    return cut[0], cut[1], cut[2]
-
-
 def _total(has: Ingredients) -> Bars:
     costs, real = has.costs, ~has.code.is_label
-    idle, stall, issue = split(costs.latency, costs.stall, costs.idle, has.show_idle)
+    idle, stall, issue = split_cycles(costs.latency, costs.stall, costs.idle, has.show_idle)
     is_sampled = has.code.samples_issued is not None and not has.code.latency.any()
     parts = (STALL, ISSUE, IDLE) if has.show_idle and not is_sampled else (STALL, ISSUE)
     value = np.stack([stall, issue, idle][: len(parts)]) * real
@@ -191,8 +173,8 @@ def _total(has: Ingredients) -> Bars:
 
 def _nonhidden(has: Ingredients) -> Bars:
     code, real = has.code, ~has.code.is_label
-    idle, stall, issue = split(code.latency, code.stall, code.idle, has.show_idle)
-    hidden = hidden_parts((idle, stall, issue), has.hidden)
+    idle, stall, issue = split_cycles(code.latency, code.stall, code.idle, has.show_idle)
+    hidden = has.hidden.parts(code, has.show_idle)
     seen = [stall - hidden[1], issue - hidden[2], idle - hidden[0]]
     parts = (STALL, ISSUE, IDLE, HIDDEN)
     value = np.stack([*seen, sum(hidden)]) * real
@@ -216,17 +198,13 @@ def _causes(has: Ingredients) -> Bars:
     inside = (found.line >= 0) & (found.line < n)
     shown = np.unique(found.cause[inside & (found.stall > 0)]).tolist()
     parts = [Part(*CAUSE_TEXT[Cause(one)][:2], *CAUSE_TEXT[Cause(one)].colour) for one in shown]
-    columns = [_sum_by_line(found, inside & (found.cause == one), found.stall, n) for one in shown]
+    columns = [
+        sums(found.line[inside], np.where(found.cause == one, found.stall, 0)[inside], n) for one in shown
+    ]
     if has.show_idle:
-        parts, columns = [*parts, FAINT_IDLE], [*columns, _sum_by_line(found, inside, found.idle, n)]
+        parts, columns = [*parts, FAINT_IDLE], [*columns, sums(found.line[inside], found.idle[inside], n)]
     value = np.stack(columns) if columns else np.zeros((0, n), dtype=np.int64)
     return Bars(Annotation.CAUSES, tuple(parts), value, "cycles", "Sum (loaded waves)")
-
-
-def _sum_by_line(found: Any, rows: np.ndarray, cycles: np.ndarray, n: int) -> np.ndarray:
-    column = np.zeros(n, dtype=np.int64)
-    np.add.at(column, found.line[rows], cycles[rows])
-    return column
 
 
 def _reasons(has: Ingredients) -> Bars:
@@ -243,7 +221,7 @@ def _reasons(has: Ingredients) -> Bars:
 
 def _latency_stall(has: Ingredients) -> Bars:
     costs, real = has.costs, ~has.code.is_label
-    idle, stall, issue = split(costs.latency, costs.stall, costs.idle, has.show_idle)
+    idle, stall, issue = split_cycles(costs.latency, costs.stall, costs.idle, has.show_idle)
     latency = Part("latency", "stall and issue, in the colour of its kind", "own_kind")
     below = Part("stall", "waited to issue", "role", "stall", lane=1)
     parts = (latency, IDLE, below) if has.show_idle else (latency, below)
@@ -261,16 +239,8 @@ def _memory(has: Ingredients) -> Bars:
     low = np.where(known, np.maximum(0.0, ends - deviation), np.nan)
     high = np.where(known, ends + deviation, np.nan)
     of = "means by level counters, whisker one standard deviation"
-    return Bars(
-        Annotation.MEMORY,
-        (STALL, ISSUE, MEMORY),
-        value,
-        "cycles a time",
-        of,
-        low=low,
-        high=high,
-        is_sum=False,
-    )
+    parts = (STALL, ISSUE, MEMORY)
+    return Bars(Annotation.MEMORY, parts, value, "cycles a time", of, low=low, high=high, is_sum=False)
 
 
 def _memory_waits(has: Ingredients) -> Bars:
@@ -279,16 +249,10 @@ def _memory_waits(has: Ingredients) -> Bars:
     high = _spread(n, found.line, found.p90)
     known = np.isfinite(median) & np.isfinite(high)
     of = "medians by waits, whisker to the 90th percentile"
-    return Bars(
-        Annotation.MEMORY_WAITS,
-        (MEMORY,),
-        np.maximum(0.0, np.nan_to_num(median))[None],
-        "cycles a time",
-        of,
-        low=np.where(known, median, np.nan),
-        high=np.where(known, high, np.nan),
-        is_sum=False,
-    )
+    value = np.maximum(0.0, np.nan_to_num(median))[None]
+    low, high = np.where(known, median, np.nan), np.where(known, high, np.nan)
+    parts = (MEMORY,)
+    return Bars(Annotation.MEMORY_WAITS, parts, value, "cycles a time", of, low=low, high=high, is_sum=False)
 
 
 def _spread(n: int, line: np.ndarray, value: np.ndarray) -> np.ndarray:

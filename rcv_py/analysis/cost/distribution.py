@@ -267,12 +267,7 @@ def distribution_view(hits: LineHits, wanted: Wanted, step: int = 1) -> Distribu
     order = rows[np.lexsort((hits.start[rows], values[rows]))]
     group, names = _groups(hits, wanted)
     bars = histogram(
-        values[rows],
-        wanted.bins,
-        is_log=wanted.is_log,
-        step=step,
-        group=group[rows],
-        groups=len(names),
+        values[rows], wanted.bins, is_log=wanted.is_log, step=step, group=group[rows], groups=len(names)
     )
     return DistributionView(hits, wanted, values, order, spread(values[rows]), bars, names)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import sums_by_kind
+from rcv_py.analysis.cost.place_text import line_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, places, source_costs
 from rcv_py.analysis.program.blocks import labels
 from rcv_py.base.tree import TreeNode
@@ -107,7 +108,7 @@ def _top_lines(
     rows = rows[np.argsort(-costs.cost[rows], kind="stable")][:limit]
     columns = (costs.file[rows].tolist(), costs.line[rows].tolist(), costs.cost[rows].tolist())
     return tuple(
-        TopLine(at, line, worth, worth / max(costs.total, 1), _text(sources, at, line))
+        TopLine(at, line, worth, worth / max(costs.total, 1), line_text(sources, at, line))
         for at, line, worth in zip(*columns, strict=True)
     )
 
@@ -120,7 +121,7 @@ def _lines(costs: SourceCosts, sources: Sequence[SourceFile], file: int, limit: 
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    """Return the parts of a path without `.`; `/` stays in front of an absolute one."""
+    """Return the parts of a path without `.`; `/` stays before an absolute one."""
     parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
     if path.startswith("/") and parts:
         parts[0] = "/" + parts[0]
@@ -168,11 +169,6 @@ def _no_source(code: CodeTable, cost: np.ndarray, rows: np.ndarray) -> CostNode:
         by_kind=by_kind,
         line=int(rows[np.argmax(cost[rows])]),
     )
-
-
-def _text(sources: Sequence[SourceFile], file: int, line: int) -> str:
-    lines = sources[file].lines if 0 <= file < len(sources) else None
-    return lines[line - 1].strip() if lines is not None and 1 <= line <= len(lines) else ""
 
 
 def label_tree(trace: Trace, cost: np.ndarray) -> CostNode:

@@ -40,24 +40,20 @@ def hotspot(
     n_lines: int,
     rows: Collection[int] | None,
     bins: int = 32,
-    *,
-    begin: int = 0,
-    end: int | None = None,
     window: TimeWindow | None = None,
 ) -> Bins:
-    """Count cycles of the waves at index `rows` (None: all) over the code rows `begin:end`.
+    """Count cycles of the waves at index `rows` (None: all) over `n_lines` code rows.
 
     With a window only the cycles inside it count.  Without one every token of a wave counts in full, which
     is what the reference viewer does.  Idle is not counted; unknown kinds count as NONE.
     """
-    end = n_lines if end is None else min(end, n_lines)
-    step = max(1, -(-(end - begin) // max(1, bins)))
+    step = max(1, -(-n_lines // max(1, bins)))
     cycles = np.zeros((bins, KIND_COUNT), dtype=np.int64)
     for piece in pieces(batches, rows):
-        inside = (piece.line >= begin) & (piece.line < min(end, begin + bins * step))
-        group = (piece.line[inside].astype(np.int64) - begin) // step
+        inside = (piece.line >= 0) & (piece.line < n_lines)
+        group = piece.line[inside].astype(np.int64) // step
         cycles += sums_by_kind(group, piece.kind[inside], _cycles(piece, window)[inside], bins)
-    return _bins(begin, step, cycles)
+    return _bins(step, cycles)
 
 
 def static_bins(code: CodeTable, bins: int) -> Bins:
@@ -67,11 +63,11 @@ def static_bins(code: CodeTable, bins: int) -> Bins:
         stalled = 0 if code.samples_stalled is None else code.samples_stalled
         cost = code.samples_issued + stalled
     step = max(1, -(-len(code) // bins))
-    return _bins(0, step, sums_by_kind(np.arange(len(code)) // step, code.kind, cost, bins))
+    return _bins(step, sums_by_kind(np.arange(len(code)) // step, code.kind, cost, bins))
 
 
-def _bins(begin: int, step: int, cycles: np.ndarray) -> Bins:
-    first = begin + step * np.arange(len(cycles), dtype=np.int64)
+def _bins(step: int, cycles: np.ndarray) -> Bins:
+    first = step * np.arange(len(cycles), dtype=np.int64)
     return Bins(first, first + step, cycles, step, HEADROOM * int(cycles.sum(axis=1).max(initial=0)))
 
 
@@ -90,13 +86,12 @@ def counted_rows(index: WaveIndex, se: int | None, window: TimeWindow | None) ->
     return set(np.flatnonzero(chosen).tolist())
 
 
-def default_clock_range(index: WaveIndex, row: int, full: bool = True) -> TimeWindow:
+def default_clock_range(index: WaveIndex, row: int) -> TimeWindow:
     """Return the range that the reference viewer starts with, for the wave at an index row.
 
-    From the first begin to a little after the last end of the wave's shader engine, or, unless all waves
-    are `full`y loaded, of the wave alone.
+    From the first begin to a little after the last end of the wave's shader engine.
     """
-    same = np.flatnonzero(index.se == index.se[row]) if full else np.array([row])
+    same = np.flatnonzero(index.se == index.se[row])
     begin, end = int(index.begin[same].min()), int(index.end[same].max()) + RANGE_TAIL
     return TimeWindow(begin, max(end, begin + SHORTEST_RANGE))
 

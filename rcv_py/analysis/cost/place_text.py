@@ -20,6 +20,8 @@ from rcv_py.base.text import DASH
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
 
+NO_PLACE = DASH
+
 
 def source_of(trace: Trace, line: int) -> str:
     """Return `file:line` of the innermost source place of a code line, "" if it has none."""
@@ -40,7 +42,10 @@ def leaf_texts(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[str, ...
     return tuple(f"{sources[f].path}:{n}" if f >= 0 else "" for f, n in zip(file, line, strict=True))
 
 
-NO_PLACE = DASH
+def line_text(sources: Sequence[SourceFile], file: int, line: int) -> str:
+    """Return the text of a source line without its indentation, "" where there is none."""
+    lines = sources[file].lines if 0 <= file < len(sources) else None
+    return lines[line - 1].strip() if lines is not None and 1 <= line <= len(lines) else ""
 
 
 def place_text(sources: Sequence[SourceFile], file: int, line: int, full: bool = False) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns, total
 from rcv_py.analysis.cost.explorer import NO_SOURCE
+from rcv_py.analysis.cost.place_text import leaf_texts, line_text
 from rcv_py.analysis.program.instruction_classes import (
     CLASS_COUNT,
     CLASS_TEXT,
@@ -50,7 +51,8 @@ def ranking(
     By source, a code line is charged to its innermost place; by kind
     or class, to what its mnemonic says.
     """
-    group, n = _GROUPS[by](code)
+    group, n = _groups(code, by)
+    places = leaf_texts(code, sources)
     member = np.flatnonzero(group >= 0)
     first = np.full(n, len(code), dtype=np.int64)
     np.minimum.at(first, group[member], member)
@@ -60,69 +62,47 @@ def ranking(
     whole = max(int(columns[sort].sum()), 1)
 
     def row(number: int) -> Ranked:
-        name, text, line = _names(code, sources, by, number, int(first[number]))
+        at = int(first[number])
+        if by == "line":
+            name, text = f"line {at}", code.text[at]
+        elif by == "source":
+            name, text = places[at] or NO_SOURCE, _source_text(code, sources, at)
+        elif by == "kind":
+            name, text = TokenKind(number).name, KIND_TEXT[TokenKind(number)]
+        else:
+            name, text = InstructionClass(number).name, CLASS_TEXT[InstructionClass(number)]
         return Ranked(
             name=name,
             text=text,
-            line=line,
+            line=at if by == "line" else -1,
             rows=int(size[number]),
             hits=int(columns["hits"][number]),
             latency=int(columns["latency"][number]),
             stall=int(columns["stall"][number]),
             idle=int(columns["idle"][number]),
             share=int(columns[sort][number]) / whole,
-            source=_place(code, sources, int(first[number])) if by == "line" else "",
+            source=places[at] if by == "line" else "",
         )
 
     return tuple(row(number) for number in order[columns[sort][order] > 0].tolist())
 
 
-def _by_line(code: CodeTable) -> tuple[np.ndarray, int]:
-    return np.where(code.is_label, -1, np.arange(len(code))), len(code)
-
-
-def _by_source(code: CodeTable) -> tuple[np.ndarray, int]:
-    place = np.full(len(code), -1, dtype=np.int64)
-    has = code.leaf >= 0
-    leaf = code.leaf[has]
-    place[has] = code.chain_file[leaf].astype(np.int64) << 32 | code.chain_line[leaf]
-    places, group = np.unique(place, return_inverse=True)
-    return np.where(code.is_label, -1, group.reshape(-1)), len(places)
-
-
-def _by_kind(code: CodeTable) -> tuple[np.ndarray, int]:
-    kind = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE).astype(np.int64)
-    return np.where(code.is_label, -1, kind), KIND_COUNT
-
-
-def _by_class(code: CodeTable) -> tuple[np.ndarray, int]:
-    return np.where(code.is_label, -1, instruction_classes(code).astype(np.int64)), CLASS_COUNT
-
-
-_GROUPS = {"line": _by_line, "source": _by_source, "kind": _by_kind, "class": _by_class}
-
-
-def _names(
-    code: CodeTable, sources: Sequence[SourceFile], by: str, group: int, row: int
-) -> tuple[str, str, int]:
+def _groups(code: CodeTable, by: str) -> tuple[np.ndarray, int]:
+    """Return the group of each code row, -1 for labels, and how many groups there are."""
     if by == "line":
-        return f"line {row}", code.text[row], row
-    if by == "kind":
-        return TokenKind(group).name, KIND_TEXT[TokenKind(group)], -1
-    if by == "class":
-        return InstructionClass(group).name, CLASS_TEXT[InstructionClass(group)], -1
-    return _place(code, sources, row) or NO_SOURCE, _source_text(code, sources, row), -1
-
-
-def _place(code: CodeTable, sources: Sequence[SourceFile], row: int) -> str:
-    leaf = int(code.leaf[row])
-    if leaf < 0:
-        return ""
-    return f"{sources[int(code.chain_file[leaf])].path}:{int(code.chain_line[leaf])}"
+        group, n = np.arange(len(code)), len(code)
+    elif by == "source":
+        leaf = np.where(code.leaf >= 0, code.leaf, len(code.chain_file))
+        file, line = (np.append(column, -1).astype(np.int64) for column in (code.chain_file, code.chain_line))
+        places, group = np.unique(file[leaf] << 32 | line[leaf] & 0xFFFFFFFF, return_inverse=True)
+        group, n = group.reshape(-1), len(places)
+    elif by == "kind":
+        group, n = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE).astype(np.int64), KIND_COUNT
+    else:
+        group, n = instruction_classes(code).astype(np.int64), CLASS_COUNT
+    return np.where(code.is_label, -1, group), n
 
 
 def _source_text(code: CodeTable, sources: Sequence[SourceFile], row: int) -> str:
     leaf = int(code.leaf[row])
-    lines = sources[int(code.chain_file[leaf])].lines if leaf >= 0 else None
-    line = int(code.chain_line[leaf]) if leaf >= 0 else 0
-    return lines[line - 1].strip() if lines is not None and 1 <= line <= len(lines) else ""
+    return line_text(sources, int(code.chain_file[leaf]), int(code.chain_line[leaf])) if leaf >= 0 else ""

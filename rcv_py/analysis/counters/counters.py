@@ -21,7 +21,7 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.device import CounterSamples, SpmSeries
 from rcv_py.model.trace import Trace
 
-_ROOM = 4.0  # lengths of the trace that samples may lie outside of it: they start early and end late
+_MARGIN = 4.0  # lengths of the trace that samples may lie outside of it: they start early and end late
 
 
 class SpmClock(Enum):
@@ -72,7 +72,7 @@ def _is_beside(trace: Trace, time: np.ndarray) -> bool:
     """Whether samples lie about where the trace does."""
     if not trace.has_times:
         return True
-    room = max(_ROOM * trace.span.width, 1e6)
+    room = max(_MARGIN * trace.span.width, 1e6)
     return trace.span.begin - room <= float(time.min()) and float(time.max()) <= trace.span.end + room
 
 
@@ -86,8 +86,8 @@ def _cycles(trace: Trace, one: SpmSeries) -> np.ndarray:
 
 LANES = 4  # counters of a bank
 ALL_SIMDS = 15
-MOST_BANKS = 16
-MOST_XCCS, MOST_ENGINES, MOST_UNITS = 16, 128, 512  # places beyond that are damage: tensors have them all
+MAX_BANKS = 16
+MAX_XCCS, MAX_ENGINES, MAX_UNITS = 16, 128, 512  # places beyond that are damage: tensors have them all
 SLOWEST = 4096  # cycles: the interval if nothing tells another
 _LATE = 1.5  # intervals: what comes later than that after the sample before had nothing between
 _MASK = re.compile(r"(.+?):(?:0[xX])?([0-9a-fA-F]{1,8})")
@@ -193,19 +193,19 @@ def counters(trace: Trace) -> Counters:
     found += _spm(trace.spm, place_times)
     if clock.sentence:
         notes.append(clock.sentence)
-    kept = [replace(counter, samples=_inside(counter.samples)) for counter in found]
-    _tell_lost(notes, sum(len(one.samples) - len(two.samples) for one, two in zip(found, kept, strict=True)))
-    return Counters(_distinct([counter for counter in kept if len(counter.samples)]), tuple(notes), clock)
+    kept, lost = [], 0
+    for counter in found:
+        samples = counter.samples
+        rows = (samples.xcc < MAX_XCCS) & (samples.se < MAX_ENGINES) & (samples.cu < MAX_UNITS)
+        lost += int(np.count_nonzero(~rows))
+        kept += [replace(counter, samples=samples.at(rows))] if rows.any() else []
+    _tell_lost(notes, lost)
+    return Counters(_distinct(kept), tuple(notes), clock)
 
 
 def _tell_lost(notes: list[str], lost: int) -> None:
     if lost:
         notes.append(f"{plural(lost, 'sample')} of banks or places that no device has are left out.")
-
-
-def _inside(samples: Samples) -> Samples:
-    rows = (samples.xcc < MOST_XCCS) & (samples.se < MOST_ENGINES) & (samples.cu < MOST_UNITS)
-    return samples if rows.all() else samples.at(rows)
 
 
 # -- counters of the thread trace -----------------------------------------------------------------------
@@ -231,11 +231,7 @@ def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
             continue
         unnamed += not name
         samples = Samples(
-            columns.time[rows],
-            np.zeros(len(value), np.int32),
-            columns.se[rows],
-            columns.cu[rows],
-            value,
+            columns.time[rows], np.zeros(len(value), np.int32), columns.se[rows], columns.cu[rows], value
         )
         yield RawCounter(*_named(name, slot), samples, interval)
     if unnamed:
@@ -260,7 +256,7 @@ def _columns(tables: list[CounterSamples]) -> _Columns:
     cu = np.concatenate([table.cu for table in tables]).astype(np.int32)
     bank = np.concatenate([table.bank for table in tables]).astype(np.int32)
     value = np.concatenate([table.value for table in tables])
-    keep = order[(bank[order] >= 0) & (bank[order] < MOST_BANKS) & (cu[order] >= 0)]
+    keep = order[(bank[order] >= 0) & (bank[order] < MAX_BANKS) & (cu[order] >= 0)]
     return _Columns(time[keep], se[keep].astype(np.int32), cu[keep], bank[keep], value[keep])
 
 

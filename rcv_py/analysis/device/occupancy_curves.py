@@ -17,18 +17,10 @@ GROUPS = ("all", "se", "cu", "simd")
 SIMDS = 4  # of a compute unit of gfx9, and of a workgroup processor later
 # Waves a SIMD can hold, by the beginning of the target's name; the longest that fits counts.
 SLOTS_OF_SIMD = {
-    "gfx900": 10,
-    "gfx902": 10,
-    "gfx904": 10,
-    "gfx906": 10,
-    "gfx908": 10,
-    "gfx90a": 8,
-    "gfx94": 8,
-    "gfx950": 8,
+    **dict.fromkeys(("gfx900", "gfx902", "gfx904", "gfx906", "gfx908"), 10),
+    **dict.fromkeys(("gfx90a", "gfx94", "gfx950"), 8),
+    **dict.fromkeys(("gfx103", "gfx11", "gfx120"), 16),
     "gfx101": 20,
-    "gfx103": 16,
-    "gfx11": 16,
-    "gfx120": 16,
 }
 FULL = 0.9  # of the peak: from here on the launch counts as done
 
@@ -52,7 +44,7 @@ class OccupancyNumbers:
     area: int  # wave-cycles
     mean: float  # waves, weighted with time
     peak: int  # waves
-    tail: float  # share of the time behind the last moment with more than half of the peak, 0 to 1
+    tail: float  # share of the time after the last moment with more than half of the peak, 0 to 1
     ramp: int  # cycles from the first wave until nine tenths of the peak are reached
     drain: int  # cycles from the last moment with nine tenths of the peak to the end
 

@@ -308,19 +308,10 @@ def _of_dispatch(trace: Trace) -> KernelResources | None:
     mine = [one for one in known if one.name and one.name in trace.kernel_name] or known
     if not mine:
         return None
-    one = mine[0]
-    return KernelResources(
-        one.name,
-        -1,
-        one.vgprs or -1,
-        0,
-        one.sgprs or -1,
-        one.lds_size,
-        -1,
-        one.workgroup_size,
-        (0, 0, 0),
-        TRACE,
-    )
+    launch, none = mine[0], (0, 0, 0)
+    vgprs, sgprs = launch.vgprs or -1, launch.sgprs or -1
+    size = launch.workgroup_size
+    return KernelResources(launch.name, -1, vgprs, 0, sgprs, launch.lds_size, -1, size, none, TRACE)
 
 
 def _vector(

@@ -27,23 +27,18 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import WaveBatch
 
 # Name and meaning of each pipe, and the kinds of tokens that it executes, the first for its colour.
+# fmt: off
 _TABLE = (
     ("Matrix", "matrix arithmetic", (TokenKind.MATRIX,)),
     ("VALU", "vector arithmetic", (TokenKind.VALU,)),
     ("LDS", "local data share", (TokenKind.LDS,)),
-    (
-        "VMEM",
-        "vector memory: buffer, image, global, flat and scratch",
-        (TokenKind.VMEM, TokenKind.FLAT),
-    ),
+    ("VMEM", "vector memory: buffer, image, global, flat and scratch", (TokenKind.VMEM, TokenKind.FLAT)),
     ("Ray", "ray tracing", (TokenKind.BVH,)),
     ("Scalar", "scalar arithmetic and scalar memory", (TokenKind.SALU, TokenKind.SMEM)),
-    (
-        "Other",
-        "branches, waits, barriers, messages, and s_endpgm until its wave is gone",
-        (TokenKind.IMMED,),
-    ),
+    ("Other", "branches, waits, barriers, messages, and s_endpgm until its wave is gone",
+        (TokenKind.IMMED,)),
 )
+# fmt: on
 PIPES = tuple(name for name, _, _ in _TABLE)
 PIPE_TEXT = {name: text for name, text, _ in _TABLE}
 PIPE_KIND = {name: kinds[0] for name, _, kinds in _TABLE}

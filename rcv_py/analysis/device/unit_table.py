@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Residencies, residencies
+from rcv_py.analysis.core.occupancy import residencies, resident
 from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
@@ -45,29 +45,18 @@ def unit_occupancy(events: WaveEvents) -> UnitOccupancy:
     end = np.full(n, np.iinfo(np.int64).min)
     np.minimum.at(begin, group, lives.begin)
     np.maximum.at(end, group, lives.end)
+    curves = resident(lives, group)
     return UnitOccupancy(
         se=places >> 32,
         sa=places >> 24 & 0xFF,
         cu=places & 0xFFFFFF,
         waves=np.bincount(group, minlength=n).astype(np.int64),
         cycles=np.bincount(group, weights=lives.end - lives.begin, minlength=n).astype(np.int64),
-        peak=_peaks(lives, group, n),
+        peak=np.array([int(curves[at].value.max()) for at in range(n)], dtype=np.int64),
         begin=begin,
         end=end,
         span=int(lives.end.max() - lives.begin.min()) if len(lives) else 0,
     )
-
-
-def _peaks(lives: Residencies, group: np.ndarray, n: int) -> np.ndarray:
-    """Most lives of each group at a time: one running sum over all groups, each of which ends at zero."""
-    time = np.concatenate([lives.begin, lives.end])
-    change = np.repeat(np.array([1, -1]), len(lives))
-    owner = np.concatenate([group, group])
-    order = np.lexsort((change, time, owner))
-    level = np.cumsum(change[order])
-    peak = np.zeros(n, dtype=np.int64)
-    np.maximum.at(peak, owner[order], level)
-    return peak
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,25 +102,21 @@ def _waves(trace: Trace) -> UnitTable | None:
         return None
     traced = _traced(trace, units.se, units.sa, units.cu)
     origin = int(units.begin.min())
-    array = (UnitColumn("sa", "SA", units.sa, "Shader array."),) if units.sa.any() else ()
-    return UnitTable(
-        (
-            UnitColumn("se", "SE", units.se, "Shader engine."),
-            *array,
-            UnitColumn("cu", "CU", units.cu, "Compute unit."),
-            UnitColumn("waves", "waves", units.waves, "Waves that lived on the unit while the trace ran."),
-            UnitColumn("traced", "traced", traced, "Of them, waves whose instructions were recorded."),
-            UnitColumn(
-                "mean", "mean waves", units.mean, "Resident waves weighted by time, over the duration of all."
-            ),
-            UnitColumn("peak", "peak", units.peak, "Most waves resident on the unit at a time."),
-            UnitColumn("cycles", "wave-cycles", units.cycles, "Sum of the lives of the unit's waves."),
-            UnitColumn(
-                "begin", "first start", units.begin - origin, "Cycles after the first start on any unit."
-            ),
-            UnitColumn("end", "last end", units.end - origin, "Cycles after the first start on any unit."),
-        )
-    )
+    array = [("sa", "SA", units.sa, "Shader array.")] if units.sa.any() else []
+    after = "Cycles after the first start on any unit."
+    columns = [
+        ("se", "SE", units.se, "Shader engine."),
+        *array,
+        ("cu", "CU", units.cu, "Compute unit."),
+        ("waves", "waves", units.waves, "Waves that lived on the unit while the trace ran."),
+        ("traced", "traced", traced, "Of them, waves whose instructions were recorded."),
+        ("mean", "mean waves", units.mean, "Resident waves weighted by time, over the duration of all."),
+        ("peak", "peak", units.peak, "Most waves resident on the unit at a time."),
+        ("cycles", "wave-cycles", units.cycles, "Sum of the lives of the unit's waves."),
+        ("begin", "first start", units.begin - origin, after),
+        ("end", "last end", units.end - origin, after),
+    ]
+    return UnitTable(tuple(UnitColumn(*column) for column in columns))
 
 
 def _counters(counted: CounterShares) -> UnitTable:

@@ -27,30 +27,20 @@ class EventGroup:
     is_on: bool = True
 
 
+# fmt: off
 GROUPS = (
     EventGroup("dispatch", "Dispatches", "Kernels being launched.", (EventKind.DISPATCH_END,)),
-    EventGroup(
-        "flush",
-        "Flushes",
-        "Partial flushes, cache flushes, bottom-of-pipe timestamps.",
-        (EventKind.CS_PARTIAL_FLUSH, EventKind.CACHE_FLUSH, EventKind.BOTTOM_OF_PIPE_TS),
-    ),
-    EventGroup(
-        "object",
-        "Code objects",
-        "Code objects being loaded and unloaded.",
-        (EventKind.CODE_OBJECT_LOAD, EventKind.CODE_OBJECT_UNLOAD),
-    ),
-    EventGroup(
-        "trace",
-        "Trace unit",
-        "Where the trace stalled the shaders, was flushed, or lost packets.",
-        (EventKind.TT_STALL_BEGIN, EventKind.TT_STALL_END, EventKind.TT_FLUSH, EventKind.PACKET_LOSS),
-    ),
+    EventGroup("flush", "Flushes", "Partial flushes, cache flushes, bottom-of-pipe timestamps.",
+        (EventKind.CS_PARTIAL_FLUSH, EventKind.CACHE_FLUSH, EventKind.BOTTOM_OF_PIPE_TS)),
+    EventGroup("object", "Code objects", "Code objects being loaded and unloaded.",
+        (EventKind.CODE_OBJECT_LOAD, EventKind.CODE_OBJECT_UNLOAD)),
+    EventGroup("trace", "Trace unit", "Where the trace stalled the shaders, was flushed, or lost packets.",
+        (EventKind.TT_STALL_BEGIN, EventKind.TT_STALL_END, EventKind.TT_FLUSH, EventKind.PACKET_LOSS)),
     EventGroup("rinse", "Cache rinses", "The graphics cache being rinsed.", (EventKind.GC_RINSE,), False),
     EventGroup("sample", "Counter samples", "Counters being read.", (EventKind.SPM_SAMPLE,), False),
     EventGroup("other", "Other events", "Power throttling, barriers of clusters, and the rest."),
 )
+# fmt: on
 GROUP_OF: dict[int, str] = {kind: group.id for group in GROUPS for kind in group.kinds}
 OTHER = "other"
 

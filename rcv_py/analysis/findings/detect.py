@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from rcv_py.analysis.core.median import median
+from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.findings import issuing, program, samples, shape, waiting
 from rcv_py.analysis.findings.bound_class import class_of
+from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.finding import (
     CAUTION,
     CONTEXT,
@@ -16,15 +21,84 @@ from rcv_py.analysis.findings.finding import (
     WORK_CYCLES,
     Finding,
     Findings,
+    KeyNumber,
 )
-from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.launch_shape import LaunchShape
-from rcv_py.analysis.findings.numbers import key_numbers
+from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
 from rcv_py.analysis.program.code_match import REMEDY
 from rcv_py.analysis.waves.populations import EMPTY, Populations, ran_text
-from rcv_py.base.text import plural
+from rcv_py.base.text import count, known_percent, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+
+# fmt: off
+_KEY_NUMBERS = {  # name and meaning
+    "waves": ("Waves", "Waves with instructions in the trace."),
+    "duration": ("Duration",
+        "From the first start of a wave to the last end, on all compute units that the trace saw."),
+    "occupancy": ("Occupancy",
+        "Traced waves resident on a SIMD, mean over the time in which there was any."),
+    "stall": ("Stalled",
+        "Cycles in which a wave had an instruction that did not issue, of the lives of all waves read."),
+    "silent": ("No-issue cycles",
+        "Cycles in which a SIMD held a traced wave and none of its traced waves issued an instruction."),
+    "matrix": ("Matrix pipe busy",
+        "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued."),
+    "nothing": ("Nothing happens",
+        "No-issue cycles in which the matrix unit does not work either: waiting less can win no more."),
+}
+# fmt: on
+
+
+def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> tuple[KeyNumber, ...]:
+    """Return the key numbers of a capture; if its texts are not trusted, none that rests on them."""
+    return tuple(_numbers(inputs, is_trusted))
+
+
+def _number(id: str, text: str, of: str) -> KeyNumber:
+    name, meaning = _KEY_NUMBERS[id]
+    return KeyNumber(id, name, text, of, meaning)
+
+
+def _numbers(inputs: FindingInputs, is_trusted: bool) -> Iterator[KeyNumber]:
+    trace = inputs.trace
+    if trace.kernel_name:
+        yield KeyNumber("kernel", "Kernel", short_kernel(trace.kernel_name), trace.target, trace.kernel_name)
+    if trace.has_pc_samples and not len(trace.waves):
+        found = stall_reasons(trace.code)
+        yield KeyNumber("samples", "PC samples", count(found.samples), "no thread trace")
+        yield KeyNumber("stall", "Stalled", percent(found.stalled, found.samples), "of the samples")
+        return
+    if len(trace.waves):
+        rows = inputs.counted if inputs.waves else np.arange(len(trace.waves))
+        middle = count(round(median((trace.waves.end - trace.waves.begin)[rows])))
+        engines = plural(len(np.unique(trace.waves.se[rows])), "shader engine")
+        is_part = len(rows) < len(trace.waves)
+        which = f"{inputs.choice.name}, of {count(len(trace.waves))} traced" if is_part else "traced"
+        yield _number("waves", count(len(rows)), f"{which}, on {engines}; median life {middle} cycles")
+    if inputs.occupancy is not None:
+        span = inputs.occupancy.end - inputs.occupancy.begin
+        ns = trace.clock.ns(span)
+        yield _number("duration", f"{count(span)} cycles", "" if ns is None else nanoseconds(ns))
+        limits = inputs.limits
+        if limits.resident.simds:
+            of = f"{count(limits.waves)} fit, the device holds {count(limits.cap)}"
+            yield _number("occupancy", f"{limits.resident.mean:.1f} waves a SIMD", of)
+    if inputs.waves and is_trusted:
+        yield from _cycles(inputs)
+
+
+def _cycles(inputs: FindingInputs) -> Iterator[KeyNumber]:
+    total, table = inputs.exposure, inputs.attribution
+    explained = known_percent(table.explained)
+    of = f"of {count(total.lives)} wave cycles; {explained} explained"
+    yield _number("stall", percent(table.total_stall, total.lives), of)
+    of = f"of {count(total.resident)} SIMD cycles"
+    yield _number("silent", percent(total.no_issue, total.resident), of)
+    if total.matrix:
+        passes = f"{of}, from the passes of each form"
+        yield _number("matrix", percent(total.matrix, total.resident), passes)
+    yield _number("nothing", percent(total.nothing, total.resident), of)
+
 
 Detector = Callable[[FindingInputs], Iterable[Finding]]
 
@@ -52,7 +126,7 @@ _ORDER = (RANKED, CONTEXT, CAUTION)
 _LAST = ("matrix-ceiling",)  # a frame for all others, however large
 
 NOT_ELAPSED = (
-    "Gains are bounds and do not add up: several waves wait at once, and behind a wait that is removed "
+    "Gains are bounds and do not add up: several waves wait at once, and after a wait that is removed "
     "another may appear. Only waves of the traced compute units are seen; the others are taken to be like "
     "them."
 )
@@ -126,14 +200,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
     if not is_sampled:
         found = [replace(one, gain=gain_of(one, inputs.shape)) for one in found]
     found.sort(key=_place)
-    totals = {}
-    if not is_sampled:
-        exposure = inputs.exposure
-        totals = {
-            "resident": exposure.resident,
-            "no_issue": exposure.no_issue,
-            "bubbles": exposure.nothing,
-        }
+    exposure = Exposure(0, 0, 0, 0, 0, 0) if is_sampled else inputs.exposure
     return Findings(
         numbers=key_numbers(inputs),
         findings=tuple(replace(one, evidence=tuple(dict.fromkeys(one.evidence))) for one in found),
@@ -142,7 +209,9 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
         why="" if any(not one.is_small for one in found) else CALM,
         bound_class=None if is_sampled or not inputs.is_kernel else class_of(inputs),
-        **totals,
+        resident=exposure.resident,
+        no_issue=exposure.no_issue,
+        bubbles=exposure.nothing,
         choice=inputs.choice if inputs.waves else None,
         unread=inputs.unread,
     )

@@ -52,8 +52,6 @@ class Situation:
         """The text of an instruction, "" for none."""
         return self.inputs.trace.code.text[row].strip() if row >= 0 else ""
 
-    # -- how often ----------------------------------------------------------------------------------------
-
     @cached_property
     def is_repeated(self) -> bool:
         """Whether the waves run the instruction more than once."""
@@ -64,8 +62,6 @@ class Situation:
     def is_cold(self) -> bool:
         """Whether most of the stall is that of the first execution in each wave."""
         return bool(len(self.claimed)) and self.inputs.first_share(self.claimed.line) >= COLD
-
-    # -- order of instructions ------------------------------------------------------------------------------
 
     @cached_property
     def room_before(self) -> int:
@@ -83,7 +79,7 @@ class Situation:
         return free
 
     @cached_property
-    def room_behind(self) -> int:
+    def room_after(self) -> int:
         """How many instructions after the wait touch nothing of what it waits for."""
         if self.top < 0 or not self.text(self.top).startswith("s_wait"):
             return 0
@@ -113,8 +109,6 @@ class Situation:
         uses = self.inputs.uses
         return tuple(sorted({*uses.line[uses.wait == self.top].tolist(), *self.producers}))
 
-    # -- widths ---------------------------------------------------------------------------------------------
-
     @cached_property
     def accesses(self) -> np.ndarray:
         """Code rows of the finding's own memory instructions: those to blame, else those that stalled."""
@@ -129,8 +123,6 @@ class Situation:
         """Bytes a lane that most of these executions move, 0 if there are none."""
         found = self.inputs.widths.by_width(self.accesses)
         return found[0][0] if found else 0
-
-    # -- room for more --------------------------------------------------------------------------------------
 
     @cached_property
     def free_vectors(self) -> int:
@@ -152,8 +144,6 @@ class Situation:
             bits |= registers(self.text(row)).writes
         return bits.bit_count()
 
-    # -- scalar memory --------------------------------------------------------------------------------------
-
     @cached_property
     def base_writer(self) -> int:
         """The last instruction that writes the base of the scalar load to blame, -1 if it is the launch's."""
@@ -170,14 +160,12 @@ class Situation:
         loads = (text for text, hits in zip(code.text, code.hits.tolist(), strict=True) if hits)
         return sum(is_scalar(text) and registers(text).reads == base for text in loads)
 
-    # -- numbers in texts -----------------------------------------------------------------------------------
-
     def __getitem__(self, name: str) -> str:
         """A word of a remedy's text, such as `{room}`."""
         words = {
             "producer": lambda: f"instruction {self.producer}",
             "room_before": lambda: f"{self.room_before}",
-            "room_behind": lambda: f"{self.room_behind}",
+            "room_after": lambda: f"{self.room_after}",
             "wanted": lambda: f"{self.wanted_vectors}",
             "free": lambda: f"{self.free_vectors}",
             "width": lambda: f"{self.width} {'byte' if self.width == 1 else 'bytes'}",
@@ -278,11 +266,11 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda one: one.is_cold),
     "hot": Precondition("most of the stall is not that of the first execution", lambda one: not one.is_cold),
     "room-before": Precondition(
-        f"at least {ROOM} instructions in front of the load, back to the last wait, branch or barrier, write "
+        f"at least {ROOM} instructions before the load, back to the last wait, branch or barrier, write "
         "neither its address nor touch its destination", lambda one: one.room_before >= ROOM),
-    "room-behind": Precondition(
-        f"at least {ROOM} instructions behind the wait, up to the next wait, branch or barrier, touch no "
-        "result that it waits for", lambda one: one.room_behind >= ROOM),
+    "room-after": Precondition(
+        f"at least {ROOM} instructions after the wait, up to the next wait, branch or barrier, touch no "
+        "result that it waits for", lambda one: one.room_after >= ROOM),
     "in-order": Precondition(
         "the counter returns in order: no scalar load, message or FLAT instruction is counted with it",
         _is_in_order),
@@ -317,10 +305,10 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda one: one.inputs.trace.gfxip <= 9),
     "before-end": Precondition("only s_endpgm follows the wait", _is_before_end),
     "unread": Precondition("no instruction reads what the operation returns", _is_unread),
-    "back-to-back": Precondition("the instruction in front is a memory instruction too",
+    "back-to-back": Precondition("the instruction before is a memory instruction too",
         lambda one: one.top > 0 and one.inputs.classes[one.top - 1] in _MEMORY),
     "loop-too-large": Precondition("the loop has more than 32 KB of code", _is_loop_too_large),
-    "behind-branch": Precondition("the gap follows a branch",
+    "after-branch": Precondition("the gap follows a branch",
         lambda one: one.text(one.producer).startswith(_BRANCHES)),
     "uneven-arrival": Precondition("one wave is last at more than half of the barriers",
         lambda one: "uneven-arrival" in one.flags),

@@ -8,21 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.cost.place_text import beside, source_of
+from rcv_py.analysis.cost.place_text import beside, line_text, source_of
 from rcv_py.analysis.flame.flame import FlameTree, Metric, What
 from rcv_py.analysis.program.blocks import blocks
 from rcv_py.base.text import short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
-NAMELESS = {
-    What.NO_SOURCE: "<no source>",
-    What.NO_KERNEL: "<no kernel>",
-    What.NO_SCOPE: "<no scope>",
-}
+NAMELESS = {What.NO_SOURCE: "<no source>", What.NO_KERNEL: "<no kernel>", What.NO_SCOPE: "<no scope>"}
 EXPLAINED = {
     What.NO_SOURCE: "instructions without a source place",
-    What.NO_KERNEL: "instructions in front of the first label",
+    What.NO_KERNEL: "instructions before the first label",
     What.NO_SCOPE: "instructions outside of every marker",
 }
 
@@ -69,8 +65,7 @@ def source_text(trace: Trace, tree: FlameTree, frame: int) -> str:
     """Return the text of a frame's source line without its indentation; "" where there is none."""
     if tree.what[frame] != What.LINE:
         return ""
-    lines, at = trace.sources[int(tree.first[frame])].lines, int(tree.second[frame])
-    return lines[at - 1].strip() if lines is not None and 1 <= at <= len(lines) else ""
+    return line_text(trace.sources, int(tree.first[frame]), int(tree.second[frame]))
 
 
 def folded(trace: Trace, tree: FlameTree, metric: Metric) -> Iterator[str]:
@@ -120,7 +115,7 @@ def _label(words: _Words, what: int, first: int, second: int) -> str:
 
 
 def _short_names(trace: Trace) -> tuple[str, ...]:
-    """Return the last part of each file's path, and the folder in front of it where two would look alike."""
+    """Return the last part of each file's path, and the folder before it where two would look alike."""
     parts = [source.path.replace("\\", "/").rstrip("/").split("/") for source in trace.sources]
     often = Counter(part[-1] for part in parts)
     return tuple("/".join(part[-2:]) if often[part[-1]] > 1 else part[-1] for part in parts)

@@ -64,27 +64,17 @@ class _Case:
 
 
 _TOO_LOW = "Totals, executions and durations are too low, and what happened after the cut is missing."
+# fmt: off
 _CASES = (
-    _Case(
-        lambda signs: signs.unfinished or signs.without_file,
-        Severity.ERROR,
-        "The record was cut off",
-        _TOO_LOW,
-    ),
+    _Case(lambda signs: signs.unfinished or signs.without_file, Severity.ERROR,
+        "The record was cut off", _TOO_LOW),
     _Case(lambda signs: signs.losses, Severity.ERROR, "The trace lost packets", _TOO_LOW),
-    _Case(
-        lambda signs: signs.no_end,
-        Severity.WARNING,
-        "Waves were still running when the recording ended",
-        "Occupancy after that moment is a guess, and the tail of the kernel may be missing.",
-    ),
-    _Case(
-        lambda signs: signs.stalls,
-        Severity.WARNING,
-        "The trace unit held up the shader engine",
-        "Some stall is that of the recording, not of the kernel.",
-    ),
+    _Case(lambda signs: signs.no_end, Severity.WARNING, "Waves were still running when the recording ended",
+        "Occupancy after that moment is a guess, and the tail of the kernel may be missing."),
+    _Case(lambda signs: signs.stalls, Severity.WARNING, "The trace unit held up the shader engine",
+        "Some stall is that of the recording, not of the kernel."),
 )
+# fmt: on
 
 
 def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
@@ -92,6 +82,7 @@ def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
     unfinished, of, at_once = _ends(trace.code, batches) if batches else _ends_by_totals(trace)
     lives = residencies(trace.occupancy)
     without_file, split = _without_file(trace, batches)
+    kinds = np.zeros(0) if trace.events is None else trace.events.kind
     return Cut(
         unfinished,
         of,
@@ -100,12 +91,8 @@ def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
         split,
         int(np.count_nonzero(lives.is_open_end)),
         int(np.count_nonzero(lives.is_open_start)),
-        *(_events(trace, kind) for kind in (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)),
+        *(int((kinds == kind).sum()) for kind in (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)),
     )
-
-
-def _events(trace: Trace, kind: EventKind) -> int:
-    return 0 if trace.events is None else int(np.count_nonzero(trace.events.kind == kind))
 
 
 def buffer(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
@@ -120,10 +107,8 @@ def buffer(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNo
         title=case.title,
         evidence=tuple(_evidence(signs)),
         consequence=case.consequence,
-        remedy=(
-            "Record again with a larger buffer, which all shader engines share, or fewer of them; if memory "
-            "for it cannot be had, trace one shader engine and fewer counters."
-        ),
+        remedy="Record again with a larger buffer, which all shader engines share, or fewer of them; if "
+        "memory for it cannot be had, trace one shader engine and fewer counters.",
         settings=_settings(trace),
     )
 

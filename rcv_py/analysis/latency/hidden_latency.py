@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import total
+from rcv_py.analysis.core.cost_columns import split_cycles, total
 from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
 from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
 from rcv_py.analysis.program.matrix_forms import matrix_passes
@@ -154,14 +154,8 @@ def _lists(tokens: SimdTokens, issue: np.ndarray, length: np.ndarray) -> dict[in
 def _covered(busy: IntervalSet, edges: tuple[np.ndarray, ...], is_own: bool) -> np.ndarray:
     """Cycles of idle, stall and issue inside a list, int64 [3, n]; `is_own`: issue does not count."""
     before, start, issue, end = edges
-    none = np.zeros(len(start), dtype=np.int64)
-    return np.stack(
-        [
-            busy.covered(before, start),
-            busy.covered(start, issue),
-            none if is_own else busy.covered(issue, end),
-        ]
-    )
+    issued = np.zeros(len(start), dtype=np.int64) if is_own else busy.covered(issue, end)
+    return np.stack([busy.covered(before, start), busy.covered(start, issue), issued])
 
 
 SAMPLED = (
@@ -189,27 +183,19 @@ class HiddenLatency:
     waves: int = 0  # that were counted
     code: CodeTable | None = None  # the program with the totals of these waves; None: as the trace has it
 
-    def parts(self, code: CodeTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def parts(self, code: CodeTable, show_idle: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return hidden idle, stall and issue, none of them more than the line has of it; int64 each."""
-        active = np.maximum(code.latency, 0)
-        stall = np.clip(code.stall, 0, active)
-        return (
-            np.clip(self.idle, 0, np.maximum(code.idle, 0)),
-            np.clip(self.stall, 0, stall),
-            np.clip(self.issue, 0, active - stall),
-        )
+        idle, stall, issue = split_cycles(code.latency, code.stall, code.idle, show_idle)
+        return np.clip(self.idle, 0, idle), np.clip(self.stall, 0, stall), np.clip(self.issue, 0, issue)
 
     def hidden(self, code: CodeTable, show_idle: bool = True) -> np.ndarray:
         """Return the hidden cycles of each line, int64; without idle if that is not shown."""
-        idle, stall, issue = self.parts(code)
-        return stall + issue + idle if show_idle else stall + issue
+        idle, stall, issue = self.parts(code, show_idle)
+        return stall + issue + idle
 
-    def nonhidden(self, code: CodeTable, show_idle: bool = True) -> np.ndarray:
-        """Return what remains of each line's latency (and idle), int64."""
-        whole = np.maximum(code.latency, 0)
-        if show_idle:
-            whole = whole + np.maximum(code.idle, 0)
-        return whole - self.hidden(code, show_idle)
+    def nonhidden(self, code: CodeTable) -> np.ndarray:
+        """Return what remains of each line's latency and idle, int64."""
+        return np.maximum(code.latency, 0) + np.maximum(code.idle, 0) - self.hidden(code)
 
 
 def hidden_latency(
@@ -341,23 +327,20 @@ class HiddenTable:
 
 def hidden_table(code: CodeTable, found: HiddenLatency, show_idle: bool = True) -> HiddenTable:
     """Return the lines that cost anything, the most expensive remainder first."""
-    idle, stall, issue = found.parts(code)
-    whole_idle = np.maximum(code.idle, 0) if show_idle else np.zeros(len(code), dtype=np.int64)
-    idle = np.minimum(idle, whole_idle)
-    latency = np.maximum(code.latency, 0)
-    whole_stall = np.clip(code.stall, 0, latency)
-    seen = np.stack([whole_stall - stall, latency - whole_stall - issue, whole_idle - idle])
-    total = latency + whole_idle
+    whole = np.stack(split_cycles(code.latency, code.stall, code.idle, show_idle))
+    hidden = np.stack(found.parts(code, show_idle))
+    seen, total = whole - hidden, whole.sum(axis=0)
     rest = seen.sum(axis=0)
     rows = np.flatnonzero((total > 0) & ~code.is_label)
     rows = rows[np.lexsort((rows, -total[rows], -rest[rows]))]
+    idle, stall, issue = hidden[:, rows]
     return HiddenTable(
         line=rows,
         total=total[rows],
         seen=rest[rows],
-        hidden=(idle + stall + issue)[rows],
-        idle=idle[rows],
-        stall=stall[rows],
-        issue=issue[rows],
-        seen_parts=seen[:, rows],
+        hidden=idle + stall + issue,
+        idle=idle,
+        stall=stall,
+        issue=issue,
+        seen_parts=seen[[1, 2, 0]][:, rows],
     )

@@ -248,20 +248,8 @@ def _joined(tables: list[MemoryLatency], assumption: str) -> MemoryLatency:
 
 def _nothing(assumption: str, reason: str) -> MemoryLatency:
     whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
-    return MemoryLatency(
-        unit=(),
-        line=whole.astype(np.int32),
-        mean=real,
-        std=real,
-        error=real,
-        samples=whole,
-        censored=whole,
-        issue=real,
-        stall=real,
-        interval=0,
-        assumption=assumption,
-        reason=reason,
-    )
+    line = whole.astype(np.int32)
+    return MemoryLatency((), line, real, real, real, whole, whole, real, real, 0, assumption, reason)
 
 
 def matched_lines(

@@ -1,4 +1,4 @@
-"""A capture on one page: key numbers, and the tables behind them.
+"""A capture on one page: key numbers, and their tables.
 
 Everything that needs no wave file is there at once; states and pipes are those of the waves given.
 """
@@ -20,7 +20,7 @@ from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_
 from rcv_py.analysis.device.pipe_use import PipeUse, pipe_use
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work
 from rcv_py.analysis.device.unit_table import UnitTable, unit_table
-from rcv_py.analysis.findings.engine_choice import only
+from rcv_py.analysis.waves.populations import only
 from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -107,41 +107,28 @@ def device_summary(
 
 # Name and meaning of each fact; braces are filled in.
 _SEEN = "On all compute units that the trace saw."
+# fmt: off
 _FACTS = {
-    "waves_traced": (
-        "Waves traced",
-        "Waves with instructions in the trace, of all waves whose start or end the trace saw.",
-    ),
-    "wave_life": (
-        "Wave life, median",
-        "Cycles from begin to end of a traced wave: the median, the shortest and the longest.",
-    ),
+    "waves_traced": ("Waves traced",
+        "Waves with instructions in the trace, of all waves whose start or end the trace saw."),
+    "wave_life": ("Wave life, median",
+        "Cycles from begin to end of a traced wave: the median, the shortest and the longest."),
     "duration": ("Duration", f"Cycles from the first start of a wave to the last end. {_SEEN}"),
-    "mean_waves": (
-        "Resident waves, mean",
-        f"Waves resident at a time, weighted by time, over the whole duration. {_SEEN}",
-    ),
+    "mean_waves": ("Resident waves, mean",
+        f"Waves resident at a time, weighted by time, over the whole duration. {_SEEN}"),
     "peak_waves": ("Resident waves, peak", f"Most waves that were resident at a time. {_SEEN}"),
     "ramp": ("Ramp-up", "From the first start until nine tenths of the peak were resident."),
     "tail": ("Tail", "From the last moment with more than half of the peak resident to the end."),
-    "simd_busy": (
-        "SIMD {}",
+    "simd_busy": ("SIMD {}",
         "Cycles in which a traced wave {}, of the cycles in which its SIMD had one. A wave that only waits "
-        "in s_endpgm for its stores does not count.",
-    ),
-    "simd_working": (
-        "of it working",
-        "The same without waits, barriers, branches and the end of the program.",
-    ),
-    "matrix_busy": (
-        "Matrix unit busy",
-        "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued. {}",
-    ),
+        "in s_endpgm for its stores does not count."),
+    "simd_working": ("of it working",
+        "The same without waits, barriers, branches and the end of the program."),
+    "matrix_busy": ("Matrix unit busy",
+        "Cycles in which the matrix unit of a SIMD with a traced wave worked, also while no wave issued. {}"),
     "no_issue": ("No-issue cycles", "Cycles in which a SIMD had a traced wave and none {}."),
-    "nothing_happens": (
-        "Nothing happens",
-        "No-issue cycles in which the matrix unit does not work either: waiting less can win no more.",
-    ),
+    "nothing_happens": ("Nothing happens",
+        "No-issue cycles in which the matrix unit does not work either: waiting less can win no more."),
     "samples": ("PC samples", "Issued and stalled."),
     "issued": ("Issued", "Samples that met a wave as it issued."),
     "stalled": ("Stalled", "Samples that met a wave whose instruction could not issue."),
@@ -150,6 +137,7 @@ _FACTS = {
     "hits": ("Executions", "Instructions executed, each time."),
     "mapped": ("Mapped to source", "Instructions for which the debug information names a source line."),
 }
+# fmt: on
 
 
 def _fact(id: str, value: float | str, text: str, of: str, *, detail: str = "", title: str = "") -> Fact:

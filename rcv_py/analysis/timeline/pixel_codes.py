@@ -18,13 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.tokens import States, Tokens
+from rcv_py.model.window import TimeWindow
 
+WIDE_PX = 3.0  # average width of a token from which on it is drawn as a rectangle
 _LONGEST = (1 << 26) - 1  # cycles that fit into 32 bits with a code below them
 _WIDEST = 1 << 30  # cycles of a window whose times fit into 32 bits
 
@@ -39,57 +43,81 @@ class Piece:
     codes: np.ndarray  # uint8, filled where it is NOTHING
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class View:
-    """A window cut into pixels, for arithmetic: pixel i covers the cycles edges[i] up to edges[i + 1]."""
+@dataclass(frozen=True, eq=False)
+class Pixels:
+    """A window cut into pixels: pixel i covers the cycles edges[i] up to edges[i + 1]."""
 
-    edges: np.ndarray  # int64 [pixels + 1], cycles
+    window: TimeWindow
+    width_px: int
+    wide_px: float = WIDE_PX  # average width of a token from which on it is drawn one by one
 
-    @property
-    def begin(self) -> int:
-        """The first cycle of the window."""
-        return int(self.edges[0])
-
-    @property
-    def width(self) -> int:
-        """Cycles of the window."""
-        return int(self.edges[-1]) - self.begin
-
-    @property
-    def width_px(self) -> int:
-        """Pixels of the window."""
-        return len(self.edges) - 1
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """int64 [width + 1], cycles."""
+        return pixel_edges(self.window, self.width_px)
 
     @property
     def cycles(self) -> int:
         """Whole cycles a pixel has at least."""
-        return max(1, self.width // self.width_px)
+        return max(1, self.window.width // self.width_px)
+
+    @property
+    def cycles_per_px(self) -> float:
+        """How many cycles a pixel stands for."""
+        return self.window.width / self.width_px
+
+    def at(self, time: int) -> int:
+        """The pixel that holds a cycle; may lie outside."""
+        return ((time - self.window.begin + 1) * self.width_px - 1) // self.window.width
+
+    def part(self, begin: int, end: int) -> tuple[int, int]:
+        """The pixels [first, stop) that a span touches; at least one if it touches the window."""
+        after = -(-(begin - self.window.begin) * self.width_px // self.window.width)
+        first = min(max(min(self.at(begin), after), 0), self.width_px)
+        return first, min(max(self.at(max(begin, end - 1)) + 1, first), self.width_px)
+
+    def buckets(self, bits: int) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the first and the last bucket of 2^bits cycles that start in each pixel.
+
+        A pixel in which none starts has the bucket that holds it.  With buckets no wider than a pixel
+        and more than half as wide, these two are all there are.
+        """
+        known = self._buckets.get(bits)
+        if known is None:
+            last = np.maximum(self.edges[1:] - 1, self.edges[:-1]) >> bits
+            first = np.minimum((self.edges[:-1] + ((1 << bits) - 1)) >> bits, last)
+            known = self._buckets[bits] = (first, last)
+        return known
+
+    @cached_property
+    def _buckets(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        return {}
 
 
-def put_codes(pieces: Sequence[Piece], view: View) -> None:
+def put_codes(pieces: Sequence[Piece], pixels: Pixels) -> None:
     """Fill the codes of all pieces: the longest token that starts in a pixel, or what runs on there.
 
     What runs on from before counts if it fills more of the pixel.
     """
     plain = []
-    is_simple = view.width_px <= view.width < _WIDEST
+    is_simple = pixels.width_px <= pixels.window.width < _WIDEST
     for piece in pieces:
         if piece.rows.start >= piece.rows.stop or not len(piece.codes):
             continue
-        if is_simple and _is_plain(piece.tokens, view):
+        if is_simple and _is_plain(piece.tokens, pixels):
             plain.append(piece)
         else:
-            put_one(piece, view)
+            put_one(piece, pixels)
     if plain:
-        _put_all(plain, view)
+        _put_all(plain, pixels)
 
 
-def _is_plain(tokens: Tokens, view: View) -> bool:
+def _is_plain(tokens: Tokens, pixels: Pixels) -> bool:
     columns = tokens.offset, tokens.stall, tokens.busy
     if tokens.lane is not None or any(column.dtype != np.int32 for column in columns):
         return False
     end = sum(int(column[-1]) for column in columns)
-    return max(end, view.begin - tokens.base) < 1 << 31
+    return max(end, pixels.window.begin - tokens.base) < 1 << 31
 
 
 # -- rows without lanes, together -----------------------------------------------------------------------
@@ -107,28 +135,30 @@ class _Batch:
     before: np.ndarray  # by slot: tokens of the rows above
 
 
-def _put_all(pieces: Sequence[Piece], view: View) -> None:
+def _put_all(pieces: Sequence[Piece], pixels: Pixels) -> None:
     slots = np.array([len(piece.codes) + 1 for piece in pieces])
-    batch = _batch(pieces, slots, view)
+    batch = _batch(pieces, slots, pixels)
     group = np.flatnonzero(batch.slot[1:] != batch.slot[:-1])
     first, last = np.append(0, group + 1), np.append(group, len(batch.slot) - 1)
-    key = _keys(batch, view.cycles)
+    key = _keys(batch, pixels.cycles)
     longest = np.zeros(len(batch.before), np.int32)
     longest[batch.slot[first]] = np.maximum.reduceat(key, first)
     begun = np.zeros(len(batch.before) + 1, np.int32)  # by slot: tokens that started in slots before it
     begun[batch.slot[first] + 1] = last + 1
     np.maximum.accumulate(begun, out=begun)
-    code = _chosen(batch, longest, begun[:-1], pieces, view)
+    code = _chosen(batch, longest, begun[:-1], pieces, pixels)
     at = 1
     for piece in pieces:
         merge(piece.codes, code[at : at + len(piece.codes)])
         at += len(piece.codes) + 1
 
 
-def _batch(pieces: Sequence[Piece], slots: np.ndarray, view: View) -> _Batch:
+def _batch(pieces: Sequence[Piece], slots: np.ndarray, pixels: Pixels) -> _Batch:
     counts = np.array([piece.rows.stop - piece.rows.start for piece in pieces])
     start = np.concatenate([piece.tokens.offset[piece.rows] for piece in pieces])
-    start -= np.repeat(np.array([view.begin - piece.tokens.base for piece in pieces], np.int32), counts)
+    start -= np.repeat(
+        np.array([pixels.window.begin - piece.tokens.base for piece in pieces], np.int32), counts
+    )
     stall = np.concatenate([piece.tokens.stall[piece.rows] for piece in pieces])
     length = np.concatenate([piece.tokens.busy[piece.rows] for piece in pieces])
     length += stall
@@ -136,9 +166,9 @@ def _batch(pieces: Sequence[Piece], slots: np.ndarray, view: View) -> _Batch:
     kind = np.concatenate([piece.tokens.kind[piece.rows] for piece in pieces])
     kind[kind >= KIND_COUNT] = 0
     # Pixel (t + 1) * pixels - 1 // cycles, plus one; the half keeps the quotient off whole numbers.
-    scale = view.width_px / view.width
+    scale = pixels.width_px / pixels.window.width
     place = start * scale
-    place += scale - 0.5 / view.width + 1
+    place += scale - 0.5 / pixels.window.width + 1
     first = np.array([piece.first for piece in pieces])
     place -= np.repeat(first, counts)
     np.maximum(place, 0, out=place)
@@ -160,22 +190,22 @@ def _keys(batch: _Batch, cycles: int) -> np.ndarray:
 
 
 def _chosen(
-    batch: _Batch, longest: np.ndarray, begun: np.ndarray, pieces: Sequence[Piece], view: View
+    batch: _Batch, longest: np.ndarray, begun: np.ndarray, pieces: Sequence[Piece], pixels: Pixels
 ) -> np.ndarray:
     """uint8, the code of each slot."""
-    edge = (view.edges - view.begin).astype(np.int32)
+    edge = (pixels.edges - pixels.window.begin).astype(np.int32)
     end = np.concatenate([edge[piece.first : piece.first + len(piece.codes) + 1] for piece in pieces])
     begin = np.roll(end, 1)  # slot i + 1 of a row is its pixel i
     running = np.maximum(begun - 1, 0)
     covered = np.minimum((batch.start + batch.length)[running], end) - begin
     covered[begun <= batch.before] = 0
-    seen = np.minimum(longest >> 5, view.cycles)
+    seen = np.minimum(longest >> 5, pixels.cycles)
     code = (longest & 31).astype(np.uint8)
     code[longest == 0] = NOTHING
     slots = np.flatnonzero(np.maximum(covered, 1) > seen)
     slots = slots[covered[slots] > 0]
     token = running[slots]
-    is_stalled = begin[slots] + view.cycles // 2 < (batch.start + batch.stall)[token]
+    is_stalled = begin[slots] + pixels.cycles // 2 < (batch.start + batch.stall)[token]
     code[slots] = batch.kind[token] | (is_stalled.view(np.uint8) << np.uint8(4))
     return code
 
@@ -183,25 +213,25 @@ def _chosen(
 # -- any row, alone -------------------------------------------------------------------------------------
 
 
-def put_one(piece: Piece, view: View) -> None:
+def put_one(piece: Piece, pixels: Pixels) -> None:
     """Do the same for one piece, also for tokens that overlap and pixels narrower than a cycle."""
     tokens, rows = piece.tokens, piece.rows
-    edges = view.edges[piece.first : piece.first + len(piece.codes) + 1] - tokens.base
+    edges = pixels.edges[piece.first : piece.first + len(piece.codes) + 1] - tokens.base
     offset = tokens.offset[rows].astype(np.int64)
     stall = tokens.stall[rows].astype(np.int64)
     length = np.maximum(stall + tokens.busy[rows], 1)
     kind = np.where(tokens.kind[rows] < KIND_COUNT, tokens.kind[rows], 0).astype(np.int64)
-    is_point = view.width < view.width_px  # a pixel is part of a cycle: what runs there counts
+    is_point = pixels.window.width < pixels.width_px  # a pixel is part of a cycle: what runs there counts
     begun = np.searchsorted(offset, edges, side="right" if is_point else "left")
     has_start = np.zeros(0, np.int64) if is_point else np.flatnonzero(begun[1:] > begun[:-1])
     longest = np.zeros(len(piece.codes), np.int64)
     if len(has_start):
         key = (np.minimum(length, _LONGEST) << 5) | kind
-        key |= np.where(2 * stall > np.minimum(length, view.cycles), STALLED, 0)
+        key |= np.where(2 * stall > np.minimum(length, pixels.cycles), STALLED, 0)
         longest[has_start] = np.maximum.reduceat(key[: begun[-1]], begun[has_start])
     running, covered = _running(tokens, offset, offset + length, edges, begun)
-    stalled = np.where(edges[:-1] + view.cycles // 2 < (offset + stall)[running], STALLED, 0)
-    seen = np.minimum(longest >> 5, view.cycles)
+    stalled = np.where(edges[:-1] + pixels.cycles // 2 < (offset + stall)[running], STALLED, 0)
+    seen = np.minimum(longest >> 5, pixels.cycles)
     code = np.where(seen >= np.maximum(covered, 1), longest & 31, kind[running] | stalled)
     code = np.where((covered <= 0) & (longest == 0), NOTHING, code)
     merge(piece.codes, code.astype(np.uint8))
@@ -256,13 +286,15 @@ class _Edges:
     is_in: np.ndarray  # bool [edges], whether the edge lies in it
 
 
-def put_shares(pieces: Sequence[StatePiece], view: View) -> None:
+def put_shares(pieces: Sequence[StatePiece], pixels: Pixels) -> None:
     """Fill the shares of all pieces, in 1/255 of each pixel."""
     pieces = [piece for piece in pieces if piece.rows.start < piece.rows.stop and len(piece.shares)]
     if not pieces:
         return
-    edges = _edges(pieces, view)
-    shares = _sampled(edges) if view.width < FINE * view.width_px else _counted(edges, pieces, view)
+    edges = _edges(pieces, pixels)
+    shares = (
+        _sampled(edges) if pixels.window.width < FINE * pixels.width_px else _counted(edges, pieces, pixels)
+    )
     at = 0
     for piece in pieces:
         piece.shares[:] = shares[at : at + len(piece.shares)]
@@ -275,9 +307,9 @@ def _sampled(edges: _Edges) -> np.ndarray:
     return share.view(np.uint8).reshape(-1, 4)
 
 
-def _counted(edges: _Edges, pieces: Sequence[StatePiece], view: View) -> np.ndarray:
+def _counted(edges: _Edges, pieces: Sequence[StatePiece], pixels: Pixels) -> np.ndarray:
     """Two states share a 64-bit number, which halves the work: their differences never carry over."""
-    width = np.diff(view.edges)
+    width = np.diff(pixels.edges)
     scale = np.zeros(len(edges.row), np.float32)  # the last edge of a piece begins no pixel
     at = 0
     for piece in pieces:
@@ -294,23 +326,23 @@ def _counted(edges: _Edges, pieces: Sequence[StatePiece], view: View) -> np.ndar
     return shares
 
 
-def _edges(pieces: Sequence[StatePiece], view: View) -> _Edges:
+def _edges(pieces: Sequence[StatePiece], pixels: Pixels) -> _Edges:
     counts = np.array([piece.rows.stop - piece.rows.start for piece in pieces])
     slots = np.array([len(piece.shares) + 1 for piece in pieces])
     begins, ends = np.cumsum(counts) - counts, np.cumsum(counts)
-    origin = np.array([view.begin - piece.states.base for piece in pieces])
+    origin = np.array([pixels.window.begin - piece.states.base for piece in pieces])
     start = np.concatenate([piece.states.offset[piece.rows] for piece in pieces]) - np.repeat(origin, counts)
     length = np.diff(start, append=0)
     after = np.array([_after(piece) for piece in pieces]) - origin
     length[ends - 1] = after - start[ends - 1]
 
-    slot = _first_edges(start, view) - np.repeat(np.array([piece.first for piece in pieces]), counts)
+    slot = _first_edges(start, pixels) - np.repeat(np.array([piece.first for piece in pieces]), counts)
     slot = np.maximum(slot, 0) + np.repeat(np.cumsum(slots) - slots, counts)
     row = np.zeros(int(slots.sum()), np.int64)
     last = np.append(np.flatnonzero(slot[1:] != slot[:-1]), len(slot) - 1)
     row[slot[last]] = last
     row = np.maximum(np.maximum.accumulate(row), np.repeat(begins, slots))
-    edge = view.edges - view.begin
+    edge = pixels.edges - pixels.window.begin
     edge = np.concatenate([edge[piece.first : piece.first + len(piece.shares) + 1] for piece in pieces])
     into, most = edge - start[row], length[row]
     is_in = (into >= 0) & (into < most)
@@ -318,13 +350,13 @@ def _edges(pieces: Sequence[StatePiece], view: View) -> _Edges:
     return _Edges(state, length, row, np.clip(into, 0, most), is_in)
 
 
-def _first_edges(start: np.ndarray, view: View) -> np.ndarray:
+def _first_edges(start: np.ndarray, pixels: Pixels) -> np.ndarray:
     """The first edge at or behind each time: its pixels by cycles, rounded up.
 
     The half keeps the quotient off whole numbers.
     """
-    scale = view.width_px / view.width
-    return np.floor(start * scale + (1 - 0.5 / view.width)).astype(np.int64)
+    scale = pixels.width_px / pixels.window.width
+    return np.floor(start * scale + (1 - 0.5 / pixels.window.width)).astype(np.int64)
 
 
 def _after(piece: StatePiece) -> int:

@@ -19,14 +19,13 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.timeline.lod import build, joined
-from rcv_py.analysis.timeline.pixel_codes import Piece, StatePiece, View, merge, put_codes, put_shares
+from rcv_py.analysis.timeline.pixel_codes import Piece, Pixels, StatePiece, merge, put_codes, put_shares
 from rcv_py.model.lod import NOTHING, WaveLod
 from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.window import TimeWindow
 
 CROWDED = 6  # tokens a pixel from which on buckets are shown although they are wider than a pixel
 NEAR_PX = 2  # how wide a bucket may be for the finest table to do
-WIDE_PX = 3.0  # average width of a token from which on it is drawn as a rectangle
 
 BLOCK_PX = 8  # how wide a bucket may be in the strip of states
 
@@ -53,7 +52,7 @@ class Segment:
 
     @cached_property
     def reach(self) -> int:
-        """How far in front of a window a token may start that reaches into it."""
+        """How far before a window a token may start that reaches into it."""
         return 0 if self.tokens.lane is None else self.tokens.longest
 
     @cached_property
@@ -98,53 +97,6 @@ class TokenRow:
         return found[-1] if found else None
 
 
-@dataclass(frozen=True, eq=False)
-class Pixels:
-    """A window cut into pixels: pixel i covers the cycles edges[i] up to edges[i + 1]."""
-
-    window: TimeWindow
-    width_px: int
-    wide_px: float = WIDE_PX  # average width of a token from which on it is drawn one by one
-
-    @cached_property
-    def edges(self) -> np.ndarray:
-        """int64 [width + 1], cycles."""
-        steps = np.arange(self.width_px + 1, dtype=np.int64)
-        return steps * self.window.width // self.width_px + self.window.begin
-
-    @property
-    def cycles_per_px(self) -> float:
-        """How many cycles a pixel stands for."""
-        return self.window.width / self.width_px
-
-    def at(self, time: int) -> int:
-        """The pixel that holds a cycle; may lie outside."""
-        return ((time - self.window.begin + 1) * self.width_px - 1) // self.window.width
-
-    def part(self, begin: int, end: int) -> tuple[int, int]:
-        """The pixels [first, stop) that a span touches; at least one if it touches the window."""
-        after = -(-(begin - self.window.begin) * self.width_px // self.window.width)
-        first = min(max(min(self.at(begin), after), 0), self.width_px)
-        return first, min(max(self.at(max(begin, end - 1)) + 1, first), self.width_px)
-
-    def buckets(self, bits: int) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of the first and the last bucket of 2^bits cycles that start in each pixel.
-
-        A pixel in which none starts has the bucket that holds it.  With buckets no wider than a pixel
-        and more than half as wide, these two are all there are.
-        """
-        known = self._buckets.get(bits)
-        if known is None:
-            last = np.maximum(self.edges[1:] - 1, self.edges[:-1]) >> bits
-            first = np.minimum((self.edges[:-1] + ((1 << bits) - 1)) >> bits, last)
-            known = self._buckets[bits] = (first, last)
-        return known
-
-    @cached_property
-    def _buckets(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        return {}
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Raster:
     """What each pixel of each row shows."""
@@ -162,9 +114,8 @@ def raster(
     pieces: list[Piece | StatePiece] = []
     for row, codes, shares in zip(rows, code, share, strict=True):
         pieces += _draw(row, pixels, codes, shares if with_states else None, with_wide)
-    view = View(pixels.edges)
-    put_codes([piece for piece in pieces if isinstance(piece, Piece)], view)
-    put_shares([piece for piece in pieces if isinstance(piece, StatePiece)], view)
+    put_codes([piece for piece in pieces if isinstance(piece, Piece)], pixels)
+    put_shares([piece for piece in pieces if isinstance(piece, StatePiece)], pixels)
     return Raster(code, share)
 
 

@@ -73,7 +73,9 @@ def _uses(piece: Piece, links: WaitLinks, gfxip: int) -> np.ndarray:
     is_new = np.append(True, producer[1:] != producer[:-1])[: len(producer)]
     producer, token = producer[is_new], token[is_new]
     charged = np.zeros(len(piece), dtype=np.int64)
-    np.maximum.at(charged, *_newest(piece, links))
+    waiting, newest = links.newest_of_waits()
+    known = newest >= 0
+    np.maximum.at(charged, newest[known], piece.stall[waiting[known]].astype(np.int64))
     issued = later(piece.start[producer], piece.stall[producer])
     if gfxip <= 9:
         issued = later(issued, piece.busy[producer])
@@ -88,16 +90,6 @@ def _uses(piece: Piece, links: WaitLinks, gfxip: int) -> np.ndarray:
         piece.line[token].astype(np.int64),
     )
     return np.stack(columns, axis=1)
-
-
-def _newest(piece: Piece, links: WaitLinks) -> tuple[np.ndarray, np.ndarray]:
-    """Return the newest operation each wait required, and the stall of the wait."""
-    if not len(links):
-        return links.newest, links.newest
-    begins = np.flatnonzero(np.append(True, links.token[1:] != links.token[:-1]))
-    newest = np.maximum.reduceat(links.newest, begins)
-    known = newest >= 0
-    return newest[known], piece.stall[links.token[begins]].astype(np.int64)[known]
 
 
 def _table(table: np.ndarray, known: WaitLatency, rows: int) -> LoadToUse:

@@ -210,12 +210,13 @@ def blocking_sums(batch: Piece, links: WaitLinks, rows: int, is_wait: np.ndarray
     stall = saturated.sums(line[waits], batch.stall[waits], rows)
     exact = links.token[told(batch, links).is_exact]
     wait, producer = _distinct(links, line)
-    newest, of_newest = _charged_pairs(batch, links)
+    charging, newest_token = links.newest_of_waits()
+    newest = line[charging].astype(np.int64) << _PAIR_SHIFT | line[newest_token]
     pair, n = counted(
         np.concatenate([line[wait].astype(np.int64) << _PAIR_SHIFT | producer, newest]),
         np.concatenate([np.ones(len(wait), dtype=np.int64), np.zeros(len(newest), dtype=np.int64)]),
     )
-    charged = saturated.sums(np.searchsorted(pair, newest), of_newest, len(pair))
+    charged = saturated.sums(np.searchsorted(pair, newest), batch.stall[charging], len(pair))
     return BlockingSums(hits, stall, np.bincount(line[exact], minlength=rows), pair, n, charged)
 
 
@@ -248,16 +249,6 @@ def _distinct(links: WaitLinks, line: np.ndarray) -> tuple[np.ndarray, np.ndarra
     is_new = np.ones(len(token), dtype=bool)
     is_new[1:] = (token[1:] != token[:-1]) | (producer[1:] != producer[:-1])
     return token[is_new], producer[is_new]
-
-
-def _charged_pairs(batch: Piece, links: WaitLinks) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pair and the stall of each execution: of several counters the newest producer of all."""
-    if not len(links):
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    begins = np.flatnonzero(np.append(True, links.token[1:] != links.token[:-1]))
-    newest, token = np.maximum.reduceat(links.newest, begins), links.token[begins]
-    pair = batch.line[token].astype(np.int64) << _PAIR_SHIFT | batch.line[newest]
-    return pair, batch.stall[token].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

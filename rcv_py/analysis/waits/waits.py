@@ -49,27 +49,18 @@ def arrows(wait: np.ndarray, producer: np.ndarray) -> Arrows:
     before = np.append(np.int64(-1), lines)[number]
     after = np.append(lines, np.iinfo(np.int64).max)[number + 1]
     interior = (producer >= before) & (producer <= after)
-    order = _interior_order(wait, producer, interior)
+    is_down, distance = producer > wait, np.abs(wait - producer)
+    near = np.flatnonzero(interior)
+    order = near[np.lexsort((distance[near], is_down[near], wait[near]))]
+    group = wait[order].astype(np.int64) * 2 + is_down[order]
     slot = np.zeros(len(wait), dtype=np.int32)
-    slot[order] = _place_in_group(wait[order], (producer > wait)[order])
+    slot[order] = np.arange(len(order)) - np.searchsorted(group, group, side="left")
     far = np.flatnonzero(~interior)
-    far = far[np.argsort(np.abs(wait[far] - producer[far]), kind="stable")]
+    far = far[np.argsort(distance[far], kind="stable")]
     _place_far(slot, far, order, wait, producer)
     rows = np.concatenate([order, far])
     color = (number % ARROW_COLORS).astype(np.int32)
     return Arrows(wait[rows], producer[rows], slot[rows], interior[rows], color[rows])
-
-
-def _interior_order(wait: np.ndarray, producer: np.ndarray, interior: np.ndarray) -> np.ndarray:
-    """Return the interior rows by wait, upward before downward, outward."""
-    rows = np.flatnonzero(interior)
-    distance = np.abs(wait[rows] - producer[rows])
-    return rows[np.lexsort((distance, producer[rows] > wait[rows], wait[rows]))]
-
-
-def _place_in_group(wait: np.ndarray, is_down: np.ndarray) -> np.ndarray:
-    group = wait.astype(np.int64) * 2 + is_down
-    return np.arange(len(group)) - np.searchsorted(group, group, side="left")
 
 
 def _place_far(

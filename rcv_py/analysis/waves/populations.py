@@ -17,19 +17,20 @@ A way that reached the end of the program left early if it did none of the work 
 touches no vector memory at all or executes less than half of the instructions that the others reach.  When no
 wave of a kernel did any work, the program takes the place of the others: then all traced waves left early.
 
-A choice says which waves a table is of: those that work, all of them, or those of one population.
+A choice says which waves a table is of: those that work, all of them, or those of one population.  Of a large
+capture whole shader engines are read, so that waves of a SIMD stay together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import Piece, batch_of, pieces
 from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
@@ -37,7 +38,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import WaveBatch, WaveIndex
 
 ALL = "all"
 WORKING = "working"
@@ -187,7 +188,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
     label = np.full(len(trace.waves), -1, dtype=np.int32)
     for at, way in enumerate(ways):
         label[waves.row[way.waves]] = at
-    names = _Names(program).of(ways)
+    names = _names(program, ways)
 
     def column(values: Iterable[float], dtype: type = np.int64) -> np.ndarray:
         return np.array(list(values), dtype=dtype)
@@ -218,20 +219,15 @@ def _program(code: CodeTable) -> _Program:
     table = blocks(code)
     kind, ends = instruction_classes(code), ends_of(code)
 
-    def any_of(rows: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(rows.astype(np.int64), table.first) > 0 if len(table) else rows[:0]
+    def per_block(rows: np.ndarray) -> np.ndarray:
+        return np.bincount(table.of_row, rows, len(table)).astype(np.int64)
 
-    size = (
-        np.add.reduceat((~code.is_label).astype(np.int64), table.first)
-        if len(table)
-        else np.zeros(0, np.int64)
-    )
     return _Program(
         table,
-        size,
-        any_of(np.isin(kind, _STORES)),
-        any_of(kind == _C.MATRIX),
-        any_of(np.isin(kind, _MEMORY)),
+        per_block(~code.is_label),
+        per_block(np.isin(kind, _STORES)) > 0,
+        per_block(kind == _C.MATRIX) > 0,
+        per_block(np.isin(kind, _MEMORY)) > 0,
         ends | np.isin(kind, _NOTHING),
         ends,
     )
@@ -363,64 +359,43 @@ def _union(ways: list[np.ndarray]) -> np.ndarray:
 # -- names ----------------------------------------------------------------------------------------------
 
 
-class _Names:
-    """What ways are called: after what tells them from the first of their kind."""
+def _names(program: _Program, ways: list[_Way]) -> list[tuple[str, str]]:
+    """Return (id, name) of each way, all different; of several kernels both begin with the kernel."""
+    alike: dict[tuple[str, str], list[_Way]] = {}
+    for way in ways:
+        alike.setdefault((way.kernel, way.kind), []).append(way)
+    kernels = sorted({way.kernel for way in ways})
+    names: list[tuple[str, str]] = []
+    taken: set[str] = set()
+    for way in ways:
+        first, *others = alike[way.kernel, way.kind]
+        name = MAIN if others and way.kind == WORKING else way.kind
+        if way is not first:
+            difference = _difference(program, way.blocks, first.blocks)
+            name = difference if way.kind == WORKING else f"{way.kind} {difference}".strip()
+        is_only = len(kernels) == 1
+        prefix = "" if is_only else f"kernel{kernels.index(way.kernel) + 1}-"
+        id, name = _unused(prefix, name, taken)
+        names.append((id, name if is_only else f"{way.kernel or 'unknown kernel'}: {name}"))
+    return names
 
-    def __init__(self, program: _Program) -> None:
-        self.program = program
 
-    def of(self, ways: list[_Way]) -> list[tuple[str, str]]:
-        """Return (id, name) of each way, all different; of several kernels both begin with the kernel."""
-        first: dict[tuple[str, str], _Way] = {}
-        count: dict[tuple[str, str], int] = {}
-        for way in ways:
-            key = (way.kernel, way.kind)
-            first.setdefault(key, way)
-            count[key] = count.get(key, 0) + 1
-        kernels = sorted({way.kernel for way in ways})
-        number = {kernel: f"kernel{at}-" for at, kernel in enumerate(kernels, 1)}
-        found: list[tuple[str, str]] = []
-        taken: set[str] = set()
-        for way in ways:
-            key = (way.kernel, way.kind)
-            name = self._name(way, first[key], is_alone=count[key] == 1)
-            prefix, kernel = number[way.kernel], f"{way.kernel or 'unknown kernel'}: "
-            if len(kernels) == 1:
-                prefix = kernel = ""
-            id, name = _unused(prefix, name, taken)
-            found.append((id, kernel + name))
-        return found
-
-    def _name(self, way: _Way, first: _Way, *, is_alone: bool) -> str:
-        if way is first:
-            return way.kind if is_alone or way.kind != WORKING else MAIN
-        difference = self._difference(way.blocks, first.blocks)
-        return difference if way.kind == WORKING else f"{way.kind} {difference}".strip()
-
-    def _difference(self, way: np.ndarray, first: np.ndarray) -> str:
-        """Say what a way does that the first one does not, or the other way round; loops before blocks."""
-        mine, theirs = self.program.loops(way), self.program.loops(first)
-        without = np.setdiff1d(theirs, mine)
-        if len(without):
-            return f"without the loop at instruction {self._head(without[0])}"
-        with_it = np.setdiff1d(mine, theirs)
-        if len(with_it):
-            return f"with the loop at instruction {self._head(with_it[0])}"
-        for word, other in (("through", np.setdiff1d(way, first)), ("without", np.setdiff1d(first, way))):
-            if len(other):
-                return f"{word} instruction {self._head(other[np.argmax(self.program.size[other])])}"
-        return "by another name"
-
-    def _head(self, block: int) -> int:
-        return int(self.program.table.head[block])
+def _difference(program: _Program, way: np.ndarray, first: np.ndarray) -> str:
+    """Say what a way does that the first one does not, or the other way round; loops before blocks."""
+    mine, theirs, head = program.loops(way), program.loops(first), program.table.head
+    for word, loops in (("without", np.setdiff1d(theirs, mine)), ("with", np.setdiff1d(mine, theirs))):
+        if len(loops):
+            return f"{word} the loop at instruction {int(head[loops[0]])}"
+    for word, other in (("through", np.setdiff1d(way, first)), ("without", np.setdiff1d(first, way))):
+        if len(other):
+            return f"{word} instruction {int(head[other[np.argmax(program.size[other])]])}"
+    return "by another name"
 
 
 def _unused(prefix: str, name: str, taken: set[str]) -> tuple[str, str]:
-    """Return an id and the name, with a number behind them if another way has them already."""
-    number, fresh = 1, name
-    while prefix + _word(fresh) in taken:
-        number += 1
-        fresh = f"{name} ({number})"
+    """Return an id and the name, with a number after them if another way has them already."""
+    every = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 2)))
+    fresh = next(text for text in every if prefix + _word(text) not in taken)
     taken.add(prefix + _word(fresh))
     return prefix + _word(fresh), fresh
 
@@ -459,7 +434,12 @@ def wave_choice(found: Populations, name: str = WORKING) -> WaveChoice:
     if name == WORKING:
         which, kind = np.flatnonzero(found.is_working), "working "
     else:
-        which, kind = np.array([_place(found, name)]), ""
+        names = zip(found.id, found.name, strict=True)
+        which = np.flatnonzero([name.lower() in (id.lower(), text.lower()) for id, text in names])[:1]
+        if not len(which):
+            known = ", ".join(dict.fromkeys((WORKING, ALL, *found.id)))
+            raise UsageError(f"There is no population {name!r} of waves.", hint=f"There are: {known}.")
+        kind = ""
     rows = found.rows(which)
     of = "" if len(rows) == whole else f" of {whole:,}"
     text = f"{len(rows):,} {kind}{'wave' if len(rows) == 1 else 'waves'}{of}"
@@ -475,11 +455,34 @@ def chosen_or_working(found: Populations, name: str) -> WaveChoice:
         return wave_choice(found)
 
 
-def _place(found: Populations, name: str) -> int:
-    for at, known in enumerate(zip(found.id, found.name, strict=True)):
-        if name.lower() in (known[0].lower(), known[1].lower()):
-            return at
-    known_names = dict.fromkeys((WORKING, ALL, *found.id))
-    raise UsageError(
-        f"There is no population {name!r} of waves.", hint=f"There are: {', '.join(known_names)}."
-    )
+MAX_READ_BYTES = 48 << 20  # of wave files: about one and a half million tokens
+
+
+def chosen_rows(index: WaveIndex, enough: int = MAX_READ_BYTES) -> list[int]:
+    """Return index rows of the waves to look at: all, if their files are not larger than `enough` bytes.
+
+    Else those of some shader engines, at least one: the engines whose mean wave lives most like the mean of
+    all, for as long as they fit.
+    """
+    if int(index.size.sum()) <= enough:
+        return list(range(len(index)))
+    engines, of = np.unique(index.se, return_inverse=True)
+    count = np.bincount(of)
+    mean = np.bincount(of, index.end - index.begin) / count
+    size = np.bincount(of, index.size)
+    whole = float((index.end - index.begin).mean())
+    order = np.argsort(np.abs(mean - whole), kind="stable")
+    fits = max(1, int(np.searchsorted(np.cumsum(size[order]), enough, side="right")))
+    return np.flatnonzero(np.isin(index.se, engines[order[:fits]])).tolist()
+
+
+def only(batches: Iterable[WaveBatch], rows: Collection[int]) -> tuple[WaveBatch, ...]:
+    """Return the batches with only the waves whose index row is in `rows`."""
+    found = []
+    for batch in batches:
+        keep = [wave for wave in batch.waves if wave.row in rows]
+        if len(keep) == len(batch.waves):
+            found.append(batch)
+        elif keep:
+            found.append(batch_of(keep, tuple(gone for gone in batch.missing if gone[0] in rows)))
+    return tuple(found)

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rcv_py.analysis.findings.detect import findings
-from rcv_py.analysis.findings.engine_choice import chosen_rows
-from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings
-from rcv_py.analysis.findings.text import markdown
-from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, markdown
+from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown

@@ -57,3 +57,8 @@ def charged(costs: CostColumns, show_idle: bool) -> np.ndarray:
 def unit_of(trace: Trace | None) -> str:
     """Return what costs are counted in."""
     return "cycles" if trace is None or trace.has_thread_trace else "samples"
+
+
+def has_sources(trace: Trace | None) -> bool:
+    """Return whether any instruction has a source place."""
+    return trace is not None and len(trace.code.chain_file) > 0

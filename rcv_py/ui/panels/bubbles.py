@@ -45,8 +45,6 @@ class BubblesPanel(TablePanel[Bubbles]):
         self.bar = boxed(bar((self.legend, 1), (self.note, 3)))
         self.empty = WithEmptyState(self.view)
         column(self.bar, (self.empty, 1), of=self)
-        self.view.chosen.connect(self._go)
-        self.view.hovered.connect(self._point)
         ui.theme.changed.connect(self._show_legend)
         self._start()
 

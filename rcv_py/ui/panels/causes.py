@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.cost.place_text import beside, known_place
+from rcv_py.analysis.cost.place_text import known_place
 from rcv_py.base.text import count, known_percent
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
@@ -148,7 +148,7 @@ class CauseRows:
                 ),
                 number_column(IDLE, attrgetter("idle"), 80),
                 number_column(TIMES, attrgetter("times"), 80),
-                source_column(SOURCE_PLACE, self.source, 180),
+                source_column(SOURCE_PLACE, self.trace, 180),
             ),
             self.tip,
             lambda one: f"{self.name(one)}, {grouped(one.stall)} stalled, {grouped(one.idle)} idle cycles",
@@ -165,10 +165,6 @@ class CauseRows:
             return "no instruction of the program"
         arrow = "" if node.depth < 3 else "← perhaps " if node.is_guess else "← "
         return f"{arrow}{node.line}  {self.trace.code.text[node.line]}"
-
-    def source(self, node: CauseNode) -> str:
-        """The innermost source line, "" if it is not known."""
-        return "" if self.trace is None else beside(self.trace, node.line)
 
     def parts(self, node: CauseNode) -> Parts:
         """Stall in the colour of the cause, then idle."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
-
 from rcv_py.analysis.device.occupancy_curves import KernelCurve, dispatch_curves, occupancy_numbers
 from rcv_py.base.text import count, plural, short_kernel
 from rcv_py.formats.uiout.names import demangled
-from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
+from rcv_py.ui.plot.curves import from_zero
 from rcv_py.ui.table.command_text import Words, only, rcv
 from rcv_py.ui.timeline.time_overlay import event_lines
 
@@ -59,7 +57,10 @@ class DispatchesPanel(CurvePanel):
             return
         names = _names(found)
         self.kernels = dict(zip(names, found, strict=True))
-        curves = [_curve(trace, name, one, i) for i, (name, one) in enumerate(self.kernels.items())]
+        curves = []
+        for number, (name, kernel) in enumerate(self.kernels.items()):
+            tip = f"{demangled(kernel.name) or name}\n{about(name, kernel)}"
+            curves.append(Curve(name, *from_zero(trace.span.begin, kernel.steps), number, "waves", tip))
         self.plot.set_curves(curves, "resident waves")
         self.say(about(names[0], found[0]) if len(found) == 1 else f"{plural(len(found), 'kernel')} · {HINT}")
 
@@ -118,15 +119,3 @@ def _names(found: tuple[KernelCurve, ...]) -> list[str]:
     return [
         name if often[name] == 1 else f"{name} #{one.ids[0]}" for name, one in zip(short, found, strict=True)
     ]
-
-
-def _curve(trace: Trace, name: str, kernel: KernelCurve, number: int) -> Curve:
-    before = np.array([min(trace.span.begin, int(kernel.steps.time[0]) - 1)], np.int64)
-    return Curve(
-        name,
-        np.concatenate([before, kernel.steps.time]),
-        np.concatenate([np.zeros(1, np.int32), kernel.steps.value]),
-        number,
-        "waves",
-        f"{demangled(kernel.name) or name}\n{about(name, kernel)}",
-    )

@@ -20,7 +20,7 @@ from rcv_py.analysis.cost.distribution import (
     line_hits,
 )
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.findings.engine_choice import only
+from rcv_py.analysis.waves.populations import only
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -238,25 +238,18 @@ class DistributionPanel(Panel):
         def why_not() -> str:
             return "" if self.view is not None else "Select an instruction that was executed first."
 
-        return (
+        steps = (("faster", -1, "Alt+[", "less"), ("slower", 1, "Alt+]", "more"))
+        return tuple(
             Command(
-                "go.faster_hit",
-                "Next faster hit of this line",
-                "Go",
-                lambda: self._step(-1),
-                ("Alt+[",),
-                "Select the hit of this instruction that took next less time, in any wave.",
-                why_not,
-            ),
-            Command(
-                "go.slower_hit",
-                "Next slower hit of this line",
-                "Go",
-                lambda: self._step(1),
-                ("Alt+]",),
-                "Select the hit of this instruction that took next more time, in any wave.",
-                why_not,
-            ),
+                id=f"go.{name}_hit",
+                title=f"Next {name} hit of this line",
+                menu="Go",
+                run=partial(self._step, direction),
+                shortcuts=(key,),
+                tip=f"Select the hit of this instruction that took next {amount} time, in any wave.",
+                why_not=why_not,
+            )
+            for name, direction, key, amount in steps
         )
 
     # -- computing ----------------------------------------------------------------------------------

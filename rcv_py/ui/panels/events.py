@@ -60,7 +60,6 @@ class EventsPanel(TablePanel[EventTable]):
         self.filter.changed.connect(self._narrow)
         self.bar.edited.connect(self._search)
         self.bar.stepped.connect(self._step)
-        self.view.chosen.connect(self._go)
         self.view.opened.connect(self._fit)
         self._start()
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtWidgets import QMenu
 
 from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
 from rcv_py.analysis.cost.source_costs import source_costs
@@ -14,7 +13,7 @@ from rcv_py.base.text import percent, short_count
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.modes import LatencyMode
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import charged, cost_job, only_for, unit_of
+from rcv_py.ui.core.costs import charged, cost_job, has_sources, only_for, unit_of
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.core.theme import Theme
@@ -106,8 +105,7 @@ class ExplorerPanel(Panel):
         tree.setIndentation(14)
         tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         tree.setAccessibleName("Files and lines by cost")
-        tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        tree.customContextMenuRequested.connect(self._open_menu)
+        tree.menu_asked.connect(self._open_menu)
         tree.chosen.connect(self._go)
         tree.clicked.connect(self._toggle_folder)
         tree.activated.connect(self._toggle_folder)
@@ -119,14 +117,9 @@ class ExplorerPanel(Panel):
         missing = trace is None or not len(trace.code)
         self.empty.say(self.reason(NO_CODE) if missing else "")
         self._stream.reset()
-        self.note.setVisible(not missing and not self._has_sources)
+        self.note.setVisible(not missing and not has_sources(self.session.trace.value))
         if not missing:
             self._compute()
-
-    @property
-    def _has_sources(self) -> bool:
-        trace = self.session.trace.value
-        return trace is not None and len(trace.code.chain_file) > 0
 
     def _more_waves(self) -> None:
         if self.session.clock_range.value is not None:
@@ -138,18 +131,18 @@ class ExplorerPanel(Panel):
             return
         self._stream.started()
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
-        has_sources = self._has_sources
+        is_source = has_sources(trace)
 
         def tree() -> CostNode:
             cost = charged(job(), idle)
-            return source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
+            return source_tree(trace, cost, how) if is_source else label_tree(trace, cost)
 
         self.run_job(tree, only_for(self.session, self._take))
 
     def _take(self, root: CostNode) -> None:
         self._stream.finished()
         unit = unit_of(self.session.trace.value)
-        rows = PlaceRows(self.ui.theme, root.cost, unit, self._has_sources)
+        rows = PlaceRows(self.ui.theme, root.cost, unit, has_sources(self.session.trace.value))
         self.tree.show_tree(rows.tree(root))
         self._follow()
 
@@ -182,7 +175,7 @@ class ExplorerPanel(Panel):
 
     def _selected_place(self) -> CostNode | None:
         selection = self.session.selection.value
-        if self._has_sources and selection.source is not None:
+        if has_sources(self.session.trace.value) and selection.source is not None:
             file, line = selection.source
             wanted = [place for place in self.tree.rows.root.walk() if place.file == file]
             return next((place for place in wanted if place.line == line), wanted[0] if wanted else None)
@@ -193,22 +186,13 @@ class ExplorerPanel(Panel):
 
     # -- menu, state --------------------------------------------------------------------------------
 
-    def _open_menu(self, position: QPoint) -> None:
-        index = self.tree.indexAt(position)
-        if not index.isValid():
-            return
+    def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
         place = self.tree.rows.node(index)
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(
-            "Go there", lambda: self._toggle_folder(index) if _is_folder(place) else self._go(place)
-        )
-        menu.addAction("Copy path", lambda: copy_text(place.tip or place.name))
-        menu.addSeparator()
-        menu.addAction("Expand all", self.tree.expandAll)
-        menu.addAction("Collapse all", self.tree.collapseAll)
+        go = self._toggle_folder if _is_folder(place) else lambda _: self._go(place)
+        copy = ("Copy path", lambda: copy_text(place.tip or place.name))
+        menu = self.tree.menu(("Go there", lambda: go(index)), copy)
         self.add_copy(menu)
-        menu.popup(self.tree.viewport().mapToGlobal(position))
+        menu.popup(at)
 
     def command_line(self) -> command_text.Words | None:
         """The tree."""

@@ -41,7 +41,6 @@ class HistoryPanel(TablePanel[tuple[Place, ...]]):
             "Bookmarks and visits", Elastic("what", "wave", 90, 4000), mark=self._paint_mark
         )
         self.view.setSortingEnabled(False)
-        self.view.chosen.connect(self._go)
         self.empty = page(self, self.view)
         self._soon = self.coalesced(self._refresh)
         for cell in (ui.session.visited, ui.session.bookmarks):

@@ -26,7 +26,6 @@ class LabelsPanel(TablePanel[tuple[Label, ...]]):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view = self.rows_view("Labels", Elastic("name", "address", 90, 4000))
-        self.view.chosen.connect(self._go)
         self.empty = page(self, self.view)
         self._start()
 

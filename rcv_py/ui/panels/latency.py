@@ -182,8 +182,6 @@ class LatencyPanel(TablePanel[LatencyRows]):
         ui.settings.cell("isa.show_idle").watch(self._refresh)
         for box in (self.kind, self.rule):
             box.currentIndexChanged.connect(self._open)
-        self.view.chosen.connect(self._go)
-        self.view.hovered.connect(self._point)
         ui.theme.changed.connect(self._show_legend)
         self._start()
 

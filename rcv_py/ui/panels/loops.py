@@ -23,6 +23,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns
+from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.elided_label import ElidedLabel
@@ -99,7 +100,8 @@ class LoopsPanel(TablePanel[LoopSummary]):
         super().__init__(ui)
         self._loop = -1
         self.rows = np.zeros(0, dtype=np.int64)  # iterations that are shown
-        self.loops = self.rows_view("Loops, most often continued first")
+        self.loops = RowsView(ui.theme, ui.settings)
+        self.loops.setAccessibleName("Loops, most often continued first")
         self.view = self.rows_view("Iterations of the chosen loop")
         self.strip = IterationStrip(ui.theme)
         self.scope = Choice("Which iterations are shown", SCOPES)
@@ -113,7 +115,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         ui.theme.changed.connect(self._show_legend)
         self.scope.currentIndexChanged.connect(self._list)
         self.loops.chosen.connect(self._choose_loop)
-        self.view.chosen.connect(self._go)
         self.strip.chosen.connect(self._go)
         self._start()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyCurve, occupancy_curves, occupancy_numbers
 from rcv_py.base.text import count, percent, plural
@@ -11,6 +9,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
+from rcv_py.ui.plot.curves import from_zero
 from rcv_py.ui.table.command_text import Words, each, only, rcv
 
 NO_OCCUPANCY = (
@@ -118,16 +117,9 @@ def numbers_text(steps: StepCurve) -> str:
 
 
 def _curve(trace: Trace, one: OccupancyCurve, number: int, is_share: bool) -> Curve:
-    """The curve with a zero where the trace begins, so that its rise is drawn."""
-    value = 100.0 * one.steps.value / max(1, one.slots) if is_share else one.steps.value
-    before = np.array([min(trace.span.begin, int(one.steps.time[0]) - 1)], np.int64)
+    """The curve with a zero where the trace begins."""
+    time, waves = from_zero(trace.span.begin, one.steps)
     slots = f"; its {plural(one.units, 'compute unit')} can hold {count(one.slots)}" if one.slots else ""
     tip = f"{one.name}: {numbers_text(one.steps)}{slots}"
-    return Curve(
-        one.name,
-        np.concatenate([before, one.steps.time]),
-        np.concatenate([np.zeros(1, value.dtype), value]),
-        number,
-        "%" if is_share else "waves",
-        tip,
-    )
+    value = 100.0 * waves / max(1, one.slots) if is_share else waves
+    return Curve(one.name, time, value, number, "%" if is_share else "waves", tip)

@@ -9,7 +9,8 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
 
 from rcv_py.analysis.core.occupancy import steps
-from rcv_py.analysis.timeline.raster import Pixels, raster
+from rcv_py.analysis.timeline.pixel_codes import Pixels
+from rcv_py.analysis.timeline.raster import raster
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.results.search import HITS
@@ -33,7 +35,6 @@ class SearchPanel(TablePanel[Hits]):
         self.bar.edited.connect(ui.session.query.set)
         self.bar.stepped.connect(self.step)
         self.view = self.rows_view("Hits of the search", Elastic("text", "text", 80, 4000))
-        self.view.chosen.connect(self._go)
         self.empty = WithEmptyState(self.view)
         column(boxed(column(self.bar, margins=BAR)), (self.empty, 1), of=self)
         self._soon = self.coalesced(self._search, EVERY_MS)
@@ -50,25 +51,21 @@ class SearchPanel(TablePanel[Hits]):
         def why_not() -> str:
             return "" if self.hits.lines else "Nothing was searched for, or nothing was found."
 
-        return (
+        steps = (
+            ("next", +1, "F3", "Go to the next place that matches the search."),
+            ("previous", -1, "Shift+F3", "Go to the place before that matches the search."),
+        )
+        return tuple(
             Command(
-                "search.next",
-                "Next hit of the search",
-                "Go",
-                lambda: self.step(1),
-                ("F3",),
-                "Go to the next place that matches the search.",
-                why_not,
-            ),
-            Command(
-                "search.previous",
-                "Previous hit of the search",
-                "Go",
-                lambda: self.step(-1),
-                ("Shift+F3",),
-                "Go to the place before that matches the search.",
-                why_not,
-            ),
+                id=f"search.{name}",
+                title=f"{name.capitalize()} hit of the search",
+                menu="Go",
+                run=partial(self.step, direction),
+                shortcuts=(key,),
+                tip=tip,
+                why_not=why_not,
+            )
+            for name, direction, key, tip in steps
         )
 
     def focus_search(self) -> bool:

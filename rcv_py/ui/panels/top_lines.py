@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.hotspot import places_spec
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import charged, cost_job, only_for, unit_of
+from rcv_py.ui.core.costs import charged, cost_job, has_sources, only_for, unit_of
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
@@ -36,31 +36,24 @@ LIMIT = 200
 class Ranking:
     """One entry a ranked line, the most expensive first."""
 
-    file: tuple[int, ...]  # index into Trace.sources; -1: `line` is a row of the code table
-    line: tuple[int, ...]
-    place: tuple[str, ...]  # short, for people
+    places: tuple[Hover, ...]  # a source line each, or an instruction
+    names: tuple[str, ...]  # of places, short
     text: tuple[str, ...]
     cost: np.ndarray  # int64
     total: int  # of all code lines
     unit: str
-
-    def row_of(self, file: int, line: int) -> int:
-        """The entry of a place, -1 if it is not ranked."""
-        pairs = list(zip(self.file, self.line, strict=True))
-        return pairs.index((file, line)) if (file, line) in pairs else -1
 
 
 def source_ranking(trace: Trace, cost: np.ndarray, how: SourceCost, file: int | None) -> Ranking:
     """Rank the source lines of a file, or of all files."""
     top = top_lines(trace.code, trace.sources, cost, how, file=file, limit=LIMIT)
     return Ranking(
-        tuple(line.file for line in top),
-        tuple(line.line for line in top),
-        tuple(place_text(trace.sources, line.file, line.line) for line in top),
-        tuple(line.text for line in top),
-        np.array([line.cost for line in top], dtype=np.int64),
-        int(cost.sum()),
-        unit_of(trace),
+        places=tuple(Hover(source=(line.file, line.line)) for line in top),
+        names=tuple(place_text(trace.sources, line.file, line.line) for line in top),
+        text=tuple(line.text for line in top),
+        cost=np.array([line.cost for line in top], dtype=np.int64),
+        total=int(cost.sum()),
+        unit=unit_of(trace),
     )
 
 
@@ -68,13 +61,12 @@ def code_ranking(trace: Trace, cost: np.ndarray) -> Ranking:
     """Rank the instructions."""
     rows = np.argsort(-cost, kind="stable")[: min(LIMIT, int(np.count_nonzero(cost)))].tolist()
     return Ranking(
-        (-1,) * len(rows),
-        tuple(rows),
-        tuple(f"row {row}" for row in rows),
-        tuple(trace.code.text[row] + beside(trace, row) for row in rows),
-        cost[rows].astype(np.int64),
-        int(cost.sum()),
-        unit_of(trace),
+        places=tuple(Hover(line=row) for row in rows),
+        names=tuple(f"row {row}" for row in rows),
+        text=tuple(trace.code.text[row] + beside(trace, row) for row in rows),
+        cost=cost[rows].astype(np.int64),
+        total=int(cost.sum()),
+        unit=unit_of(trace),
     )
 
 
@@ -85,7 +77,7 @@ def ranking_columns(ranking: Ranking) -> tuple[Column, ...]:
     tip = f"Share of all {grouped(ranking.total)} {ranking.unit}."
     return (
         Column("rank", "#", np.arange(1, len(cost) + 1), str, True, width=30, tip="Rank."),
-        field_column(spec["place"], ranking.place, is_elided_left=True, width=96, sort="name"),
+        field_column(spec["place"], ranking.names, is_elided_left=True, width=96, sort="name"),
         field_column(spec["cost"], cost, id="bar", title="cost", is_left=True, width=48, tip=tip),
         field_column(spec["share"], share, title="%", text="{:.1f}".format, width=44, tip=tip),
         field_column(spec["cost"], cost, text=short_count, width=50),
@@ -107,8 +99,6 @@ class TopLinesPanel(TablePanel[Ranking]):
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
         self.empty = page(self, bar(self.scope, None), (self.view, 1))
-        self.view.chosen.connect(self._go)
-        self.view.hovered.connect(self._point)
         self.scope.currentIndexChanged.connect(self._compute)
         for cell in (self.session.source_cost, self.session.clock_range, ui.settings.cell("isa.show_idle")):
             cell.watch(self._wanted.ask)
@@ -124,13 +114,8 @@ class TopLinesPanel(TablePanel[Ranking]):
         missing = trace is None or not len(trace.code)
         self.empty.say(self.reason(NO_COST) if missing else "")
         if not missing:
-            self.scope.setVisible(self._has_sources)
+            self.scope.setVisible(has_sources(self.session.trace.value))
             self._compute()
-
-    @property
-    def _has_sources(self) -> bool:
-        trace = self.session.trace.value
-        return trace is not None and len(trace.code.chain_file) > 0
 
     def _more_waves(self) -> None:
         if self.session.clock_range.value is not None:
@@ -147,11 +132,11 @@ class TopLinesPanel(TablePanel[Ranking]):
         self._stream.started()
         how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
         file = self._shown_file = self._wanted_file()
-        has_sources = self._has_sources
+        is_source = has_sources(trace)
 
         def ranking() -> Ranking:
             cost = charged(job(), idle)
-            return source_ranking(trace, cost, how, file) if has_sources else code_ranking(trace, cost)
+            return source_ranking(trace, cost, how, file) if is_source else code_ranking(trace, cost)
 
         self.run_job(ranking, only_for(self.session, self._take))
 
@@ -159,7 +144,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         self._stream.finished()
         self.result = ranking
         self.view.show_columns(ranking_columns(ranking))
-        none = not len(ranking.line)
+        none = not ranking.places
         self.empty.say(self.reason(NO_COST) if none else "")
         self._follow()
 
@@ -172,19 +157,17 @@ class TopLinesPanel(TablePanel[Ranking]):
 
     def row_of(self, selection: Selection) -> int:
         """The row of the selected source line, or of the instruction where there are no sources."""
-        if self.result is not None and self._has_sources and selection.source is not None:
-            return self.result.row_of(*selection.source)
-        if self.result is not None and not self._has_sources and selection.line is not None:
-            return self.result.row_of(-1, selection.line)
-        return -1
+        is_source, places = (
+            has_sources(self.session.trace.value),
+            () if self.result is None else self.result.places,
+        )
+        wanted = Hover(source=selection.source) if is_source else Hover(line=selection.line)
+        return places.index(wanted) if wanted in places else -1
 
     def place_of(self, row: int) -> Hover | None:
         """The source line of a row, or its instruction."""
-        ranking = self.result
-        if ranking is None or not 0 <= row < len(ranking.line):
-            return None
-        file, line = ranking.file[row], ranking.line[row]
-        return Hover(source=(file, line)) if file >= 0 else Hover(line=line)
+        places = () if self.result is None else self.result.places
+        return places[row] if 0 <= row < len(places) else None
 
     # -- painting and state -------------------------------------------------------------------------
 
@@ -197,7 +180,10 @@ class TopLinesPanel(TablePanel[Ranking]):
     def command_line(self) -> command_text.Words | None:
         """The ranking."""
         trace, file = self.session.trace.value, self._wanted_file()
-        by = ("--by=source" if self._has_sources else "--by=line", *command_text.charge(self.ui))
+        by = (
+            "--by=source" if has_sources(self.session.trace.value) else "--by=line",
+            *command_text.charge(self.ui),
+        )
         of = () if file is None or trace is None else (f"--file={trace.sources[file].path}",)
         order = command_text.sorting(self.view.table) or ("--sort=cost",)
         return command_text.rcv(self.session, "hotspot", *by, *of, *order, f"--top={LIMIT}")

@@ -19,8 +19,16 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import place_text
-from rcv_py.analysis.findings.finding import RANKED, SAMPLES, Evidence, Finding, Findings, KeyNumber
-from rcv_py.analysis.findings.text import markdown, one_as_markdown
+from rcv_py.analysis.findings.finding import (
+    RANKED,
+    SAMPLES,
+    Evidence,
+    Finding,
+    Findings,
+    KeyNumber,
+    markdown,
+    one_as_markdown,
+)
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.field import At
 from rcv_py.results.triage import finding_table
@@ -222,7 +230,8 @@ def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> Rich
         parts.append(rich("<br>{}", joined(" · ", where)))
     parts.append(rich("</p>"))
     for label, sentence in one.parts:
-        parts.append(rich("<p><b>{}:</b> {}</p>" if label else "<p>{1}</p>", label, sentence))
+        name = rich("<b>{}:</b> ", label) if label else ""
+        parts.append(rich("<p>{}{}</p>", name, sentence))
     if one.effort:
         parts.append(rich("<p class='q'>{} effort</p>", one.effort.capitalize()))
     if one.evidence:

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from math import nan
 from operator import attrgetter
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QModelIndex, QPoint
 
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import beside, known_place
@@ -156,7 +155,7 @@ class WaitRows:
                 ),
                 number_column(LATENCIES["median"], attrgetter("median"), 66, sort=""),
                 number_column(LATENCIES["p90"], attrgetter("p90"), 56, sort=""),
-                source_column(SOURCE_PLACE, self.source, 160, sort=SOURCE_PLACE.name),
+                source_column(SOURCE_PLACE, self.trace, 160, sort=SOURCE_PLACE.name),
             ),
             self.tip,
             self.spoken,
@@ -167,10 +166,6 @@ class WaitRows:
     def name(self, node: WaitNode) -> str:
         """The instruction, after its row."""
         return "" if self.trace is None else f"{node.line}  {self.trace.code.text[node.line]}"
-
-    def source(self, node: WaitNode) -> str:
-        """The innermost source line, "" if it is not known."""
-        return "" if self.trace is None else beside(self.trace, node.line)
 
     def parts(self, node: WaitNode) -> Parts:
         """Stall by kind of the instruction it is charged to, then what is charged to none."""
@@ -240,8 +235,7 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         self._ranged = self.coalesced(self._compute_range, STREAM_MS)
         self.bar = boxed(bar((self.legend, 1), self.note, self.only))
         column(self.bar, (self.empty, 1), of=self)
-        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.tree.customContextMenuRequested.connect(self._open_menu)
+        self.tree.menu_asked.connect(self._open_menu)
         self.session.clock_range.watch(self._range_changed)
         self.session.waves.watch(self._more_waves)
         self._start()
@@ -356,23 +350,17 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         shown = [one for wait in waits if tree.isExpanded(tree.rows.index_of(wait)) for one in wait.children]
         return next((node for node in (*waits, *shown) if node.line == line), None)
 
-    def _open_menu(self, position: QPoint) -> None:
-        index = self.tree.indexAt(position)
-        if not index.isValid():
-            return
+    def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
         node = self.tree.rows.node(index)
         wait = node if node.is_wait or node.parent is None else node.parent
         tip = self.tree.rows.tree.tip(node)
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction("Go there", lambda: self._go(node))
-        menu.addAction("Show only the arrows of this wait", lambda: self._isolate(wait))
-        menu.addAction("Copy", lambda: copy_text(tip))
-        menu.addSeparator()
-        menu.addAction("Expand all", self.tree.expandAll)
-        menu.addAction("Collapse all", self.tree.collapseAll)
+        menu = self.tree.menu(
+            ("Go there", lambda: self._go(node)),
+            ("Show only the arrows of this wait", lambda: self._isolate(wait)),
+            ("Copy", lambda: copy_text(tip)),
+        )
         self.add_copy(menu)
-        menu.popup(self.tree.viewport().mapToGlobal(position))
+        menu.popup(at)
 
     def _isolate(self, wait: WaitNode) -> None:
         self._go(wait)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtGui import QPaintEvent
 
 from rcv_py.analysis.device.wave_states import LIVING, wave_states
 from rcv_py.base.text import count, percent, plural
@@ -91,7 +90,6 @@ class WaveStatesPanel(CurvePanel):
         super().__init__(ui, "Wave states: traced waves in each state over time")
         self.made: Counted | None = None
         self._se: int | None = None
-        self._is_stale = False
         self.add_choice("waves", "Which waves count", WAVES, self._now)
         self.add_choice("stack", "How curves share the plot", STACKS, self._restack)
         self._restack()
@@ -100,13 +98,6 @@ class WaveStatesPanel(CurvePanel):
         self.session.loaded.watch(self._rebuild.ask)
         self.session.selection.watch(self._selection_changed)
         self._trace_changed()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Make up for what was not computed while nobody looked."""
-        super().paintEvent(event)
-        if self._is_stale:
-            self._is_stale = False
-            self._rebuild.now()
 
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
@@ -144,9 +135,6 @@ class WaveStatesPanel(CurvePanel):
     def _start(self) -> None:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
-            return
-        self._is_stale = self.visibleRegion().isEmpty()
-        if self._is_stale:
             return
         batches, se, is_all = store.batches, self._engine(), store.is_complete
         self._se = se

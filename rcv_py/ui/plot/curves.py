@@ -16,6 +16,12 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme
 
 
+def from_zero(begin: int, steps: StepCurve) -> tuple[np.ndarray, np.ndarray]:
+    """Return times and waves with a zero where the trace begins, so that the rise is drawn."""
+    before = np.array([min(begin, int(steps.time[0]) - 1)], np.int64)
+    return np.concatenate([before, steps.time]), np.concatenate([np.zeros(1, np.int32), steps.value])
+
+
 @dataclass(frozen=True, eq=False)
 class Curve:
     """A named series over time; names are unique in a plot.

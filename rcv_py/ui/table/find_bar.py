@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.icons import icon
+from rcv_py.ui.core.layout import column, row
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 
@@ -33,33 +34,25 @@ class FindBar(QWidget):
         self.regex = _toggle(".*", "The text is a regular expression")
         self.filter = _toggle("Filter", "Show only rows that match")
         self.filter.setVisible(has_filter)
-        self.count = PlainLabel()
-        self.count.setObjectName("muted")
+        self.count = PlainLabel(role="muted")
         self.up = _step("Previous match (Shift+Return)")
         self.down = _step("Next match (Return)")
-        search = _row(self.field, self.case, self.regex, self.filter)
-        matches = _row(self.count, self.up, self.down)
+        search = row((self.field, 1), self.case, self.regex, self.filter, spacing=4)
+        matches = row((self.count, 1), self.up, self.down, spacing=4)
         if is_narrow:
             self.count.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        lines = QVBoxLayout(self) if is_narrow else QHBoxLayout(self)
-        lines.setContentsMargins(0, 0, 0, 0)
-        lines.setSpacing(4)
-        lines.addLayout(search, 1)
-        lines.addLayout(matches)
+        (column if is_narrow else row)((search, 1), matches, spacing=4, of=self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._connect()
-        self._restyle()
-        self.say("", 0)
-
-    def _connect(self) -> None:
         self.field.textEdited.connect(self._tell)
-        self.field.textChanged.connect(self._emptied)
+        self.field.textChanged.connect(lambda text: None if text else self._tell())
         self.case.toggled.connect(self._tell)
         self.regex.toggled.connect(self._tell)
         self.filter.toggled.connect(self.filtered)
         self.up.clicked.connect(lambda: self.stepped.emit(-1))
         self.down.clicked.connect(lambda: self.stepped.emit(+1))
         self._theme.changed.connect(self._restyle)
+        self._restyle()
+        self.say("", 0)
 
     @property
     def query(self) -> SearchQuery:
@@ -102,10 +95,6 @@ class FindBar(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _emptied(self, text: str) -> None:
-        if not text:
-            self._tell()
-
     def _tell(self) -> None:
         self.edited.emit(self.query)
 
@@ -122,15 +111,6 @@ def next_place(places: np.ndarray, current: int, direction: int) -> int:
     if direction > 0:
         return int(np.searchsorted(places, current, side="right"))
     return int(np.searchsorted(places, current, side="left")) - 1
-
-
-def _row(first: QWidget, *others: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(4)
-    row.addWidget(first, 1)
-    for widget in others:
-        row.addWidget(widget)
-    return row
 
 
 def _toggle(text: str, tip: str) -> QToolButton:

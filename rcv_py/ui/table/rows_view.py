@@ -6,7 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QEasingCurve,
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QPointF,
+    QPropertyAnimation,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
@@ -19,7 +30,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QScrollBar, QTableView
 
 from rcv_py.base.csv_text import csv_cell
 from rcv_py.base.text import visible
@@ -27,13 +38,43 @@ from rcv_py.ui.core.plain_text import copy_text, draw_text, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths
-from rcv_py.ui.table.smooth_scroll import SmoothScroll
 from rcv_py.ui.table.table_header import TableHeader
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
+SCROLL_MS = 110
 CONTEXT_ROWS = 3  # kept visible around a row that is scrolled to
 
 CellPainter = Callable[[QPainter, QRect, int], None]
+
+
+class SmoothScroll:
+    """Moves a scroll bar to a value, at once or animated."""
+
+    def __init__(self, bar: QScrollBar) -> None:
+        self._bar = bar
+        self._animation = QPropertyAnimation(bar, b"value", bar)
+        self._animation.setDuration(SCROLL_MS)
+        self._animation.setEasingCurve(QEasingCurve.Type.OutCubic)
+
+    @property
+    def here(self) -> int:
+        """Where the bar is, or will be when it has stopped."""
+        moving = self._animation.state() == QPropertyAnimation.State.Running
+        return int(self._animation.endValue()) if moving else self._bar.value()
+
+    def show(self, top: int, bottom: int, *, page: int, context: int, is_animated: bool) -> None:
+        """Move until `top` to `bottom` is in view with `context` px around it; not at all if it is."""
+        if top >= self.here and bottom <= self.here + page:
+            return
+        target = top - context if top < self.here else bottom + context - page
+        target = min(max(self._bar.minimum(), target), max(self._bar.maximum(), 0))
+        self._animation.stop()
+        if not is_animated:
+            self._bar.setValue(target)
+            return
+        self._animation.setStartValue(self._bar.value())
+        self._animation.setEndValue(target)
+        self._animation.start()
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,12 +53,14 @@ class TablePanel(Panel, Generic[Found]):
         self.result: Found | None = None  # what the rows are about, None while there is nothing
 
     def rows_view(self, name: str, elastic: Elastic | None = None, **painters: CellPainter) -> RowsView:
-        """Return a table for this panel: what a screen reader calls it, and what paints columns by id."""
+        """Return the panel's table: what a screen reader calls it, and what paints columns by id."""
         view = RowsView(self.ui.theme, self.ui.settings)
         view.setAccessibleName(name)
         view.widths.elastic = elastic
         view.cell_painters.update(painters)
         self.ui.settings.cell("isa.bar_scale").watch(view.refresh)
+        view.chosen.connect(self._go)
+        view.hovered.connect(self._point)
         self.remembered.setdefault("table", view)
         return view
 

@@ -15,19 +15,22 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPoint,
     QRectF,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QGuiApplication, QPainter, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
+from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QPainter, QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
+from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.text import percent, visible
 from rcv_py.base.tree import TreeNode
+from rcv_py.model.trace import Trace
 from rcv_py.results.field import Field
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import button_text, tooltip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.table.cost_bars import draw_bar
 
@@ -90,8 +93,12 @@ def number_column(
     )
 
 
-def source_column(field: Field, text: Callable[[N], str], width: int, *, sort: str = "") -> TreeColumn[N]:
-    """Return the column of source places, apart from the numbers at its left."""
+def source_column(field: Field, trace: Trace | None, width: int, *, sort: str = "") -> TreeColumn[Any]:
+    """Return the column of the innermost source places of nodes, apart from the numbers at its left."""
+
+    def text(node: Any) -> str:
+        return "" if trace is None else beside(trace, node.line)
+
     title, tip = f"  {field.title}", field.sentence
     return TreeColumn(field.name, title, text, text, is_elided_left=True, width=width, tip=tip, sort=sort)
 
@@ -273,6 +280,7 @@ class TreeTable(QTreeView, Generic[N]):
 
     chosen = Signal(object)  # node that was clicked, or reached by keyboard
     hovered = Signal(object)  # node under the mouse, None: it left
+    menu_asked = Signal(QModelIndex, QPoint)  # where, and at which place of the screen
 
     def __init__(
         self,
@@ -357,6 +365,25 @@ class TreeTable(QTreeView, Generic[N]):
         self._is_quiet = True
         self.setCurrentIndex(index)
         self._is_quiet = False
+
+    def menu(self, *actions: tuple[str, Callable[[], object]]) -> QMenu:
+        """Return a menu of actions, and of what opens and closes all branches."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for text, call in actions:
+            menu.addAction(button_text(text), call)
+        menu.addSeparator()
+        menu.addAction("Expand all", self.expandAll)
+        menu.addAction("Collapse all", self.collapseAll)
+        return menu
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for a menu at the node under the mouse; where there is none the panel has one."""
+        index = self.indexAt(event.pos())
+        if index.isValid():
+            self.menu_asked.emit(index, event.globalPos())
+        else:
+            event.ignore()
 
     def refresh(self) -> None:
         """Paint again."""

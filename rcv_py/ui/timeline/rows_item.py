@@ -12,7 +12,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from rcv_py.analysis.timeline.raster import Pixels
+from rcv_py.analysis.timeline.pixel_codes import Pixels
 from rcv_py.base.colors import MARKER_TURNS
 from rcv_py.model.kinds import MarkerKind, WaveState
 from rcv_py.model.window import TimeWindow

@@ -9,7 +9,8 @@ import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter
 
-from rcv_py.analysis.timeline.raster import Pixels, Raster, Segment, TokenRow, is_joined, is_wide, raster
+from rcv_py.analysis.timeline.pixel_codes import Pixels
+from rcv_py.analysis.timeline.raster import Raster, Segment, TokenRow, is_joined, is_wide, raster
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.lod import NOTHING, STALLED

@@ -54,12 +54,7 @@ _SIGNS: dict[str, Callable[..., np.ndarray]] = {
     "max": np.maximum,
     "min": np.minimum,
 }
-_REDUCE: dict[str, Callable[..., np.ndarray]] = {
-    "sum": np.sum,
-    "mean": np.mean,
-    "max": np.max,
-    "min": np.min,
-}
+_REDUCE: dict[str, Callable[..., np.ndarray]] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +136,7 @@ def _definition(text: str, start: int, stop: int, comment: str, file: str) -> De
         if sign < 0:
             raise FormulaError(FormulaKind.PARSE, "A formula is written NAME := EXPRESSION.", start, stop)
         if not 0 < len(text[start:sign].strip()) <= MAX_NAME or not text[start:sign].strip().isprintable():
-            sentence = f"In front of := a name of at most {MAX_NAME} characters is expected."
+            sentence = f"Before := a name of at most {MAX_NAME} characters is expected."
             raise FormulaError(FormulaKind.PARSE, sentence, start, sign + 2)
         name = text[start:sign].strip()
         return Definition(name, parse(text, sign + 2, stop), start, stop, comment, None, file)

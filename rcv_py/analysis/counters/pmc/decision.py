@@ -12,7 +12,8 @@ needs none.  Limits are rules of thumb.  A test whose counter is missing is unkn
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic
@@ -54,62 +55,6 @@ class Decision:
     deciding: str  # name of the step that ended it, "" if none could
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    name: str
-    question: str
-    limit: float
-    value: Callable[[Traffic], Range | None]
-    is_yes: Callable[[float, float], bool]
-    means: dict[str, str]
-    needs: tuple[str, ...]
-
-
-def _exactly(value: float | None) -> Range | None:
-    return None if value is None else Range(value, value)
-
-
-_RULES = (
-    _Rule(
-        "hit_rate",
-        "L2 hit rate below 5 %",
-        LOW_HITS,
-        lambda found: _exactly(found.hit_rate),
-        lambda value, limit: value < limit,
-        {
-            YES: "data is streamed: usual where everything is read once; only shared data could raise it",
-            NO: "part of the requests found their line in L2",
-            UNKNOWN: "hits and misses were not recorded",
-        },
-        ("hits", "misses"),
-    ),
-    _Rule(
-        "partial",
-        "32 bytes in 5 % or more of the reads",
-        PARTIAL,
-        lambda found: _exactly(found.partial),
-        lambda value, limit: value >= limit,
-        {
-            YES: "lines are fetched in part: neighbouring lanes do not read neighbouring addresses",
-            NO: "lines are fetched whole",
-            UNKNOWN: "sizes of reads were not recorded",
-        },
-        ("reads", "reads_32"),
-    ),
-    _Rule(
-        "over_fetch",
-        "read more than 1.25 of the ideal bytes",
-        OVER_FETCH,
-        lambda found: found.over_fetch,
-        lambda value, limit: value > limit,
-        {
-            YES: "the same bytes are read from memory more than once",
-            NO: "no more is read than has to be",
-            UNKNOWN: "it takes --ideal-mb, and sizes of reads where the range spans the limit",
-        },
-        ("reads", "reads_32", "reads_128"),
-    ),
-)
 BRANCHES = {
     one.name: one
     for one in (
@@ -141,18 +86,14 @@ BRANCHES = {
             "Lines are read whole and part of the requests hit in L2.",
             "--ideal-mb MB, the bytes a dispatch has to read, tells whether the rest is too much.",
         ),
-        Branch(
-            "unknown",
-            "The recorded counters do not decide.",
-            "Record the counters named below.",
-        ),
+        Branch("unknown", "The recorded counters do not decide.", "Record the counters named below."),
     )
 }
 
 
 def decision(found: Traffic) -> Decision:
     """Return the branch that the numbers lead to."""
-    tests = tuple(_test(rule, found) for rule in _RULES)
+    tests = tuple(_tests(found))
     hit_rate, partial, over_fetch = (test.answer for test in tests)
     if partial == YES:
         return Decision(BRANCHES["scattered"], tests, "partial")
@@ -170,12 +111,55 @@ def missing(decided: Decision) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for test in decided.tests for key in test.missing))
 
 
-def _test(rule: _Rule, found: Traffic) -> Step:
-    value = rule.value(found)
-    answers = set() if value is None else {rule.is_yes(one, rule.limit) for one in (value.least, value.most)}
-    answer = UNKNOWN if len(answers) != 1 else YES if answers == {True} else NO
+def _tests(found: Traffic) -> Iterator[Step]:
+    """Yield the tests, each with what it means if the answer is yes, no or unknown."""
+    yield _step(
+        ("hit_rate", "L2 hit rate below 5 %", LOW_HITS, operator.lt),
+        _exactly(found.hit_rate),
+        {
+            YES: "data is streamed: usual where everything is read once; only shared data could raise it",
+            NO: "part of the requests found their line in L2",
+            UNKNOWN: "hits and misses were not recorded",
+        },
+        [key for key in ("hits", "misses") if found.counted[key] is None],
+    )
+    yield _step(
+        ("partial", "32 bytes in 5 % or more of the reads", PARTIAL, operator.ge),
+        _exactly(found.partial),
+        {
+            YES: "lines are fetched in part: neighbouring lanes do not read neighbouring addresses",
+            NO: "lines are fetched whole",
+            UNKNOWN: "sizes of reads were not recorded",
+        },
+        [key for key in ("reads", "reads_32") if found.counted[key] is None],
+    )
     # Where only the ideal is missing, counters would not answer.
-    is_countable = rule.name != "over_fetch" or value is not None or found.read is None
-    lacks = tuple(key for key in rule.needs if found.counted[key] is None and is_countable)
-    lacks = lacks if answer == UNKNOWN else ()
-    return Step(rule.name, rule.question, value, rule.limit, answer, rule.means[answer], lacks)
+    is_countable = found.over_fetch is not None or found.read is None
+    yield _step(
+        ("over_fetch", "read more than 1.25 of the ideal bytes", OVER_FETCH, operator.gt),
+        found.over_fetch,
+        {
+            YES: "the same bytes are read from memory more than once",
+            NO: "no more is read than has to be",
+            UNKNOWN: "it takes --ideal-mb, and sizes of reads where the range spans the limit",
+        },
+        [key for key in ("reads", "reads_32", "reads_128") if is_countable and found.counted[key] is None],
+    )
+
+
+def _step(
+    test: tuple[str, str, float, Callable[[float, float], bool]],
+    value: Range | None,
+    means: dict[str, str],
+    lacks: list[str],
+) -> Step:
+    name, question, limit, is_yes = test
+    answers = set() if value is None else {is_yes(end, limit) for end in (value.least, value.most)}
+    answer = UNKNOWN if len(answers) != 1 else YES if answers == {True} else NO
+    return Step(
+        name, question, value, limit, answer, means[answer], tuple(lacks) if answer == UNKNOWN else ()
+    )
+
+
+def _exactly(value: float | None) -> Range | None:
+    return None if value is None else Range(value, value)

@@ -213,10 +213,7 @@ GFX10 = generation(
     _one_instruction({"vm": ((0, 4), (14, 2)), "exp": ((4, 3),), "lgkm": ((8, 6),)}),
 )
 GFX11 = generation(
-    "gfx11",
-    _ORDER10,
-    _GFX10,
-    _one_instruction({"vm": ((10, 6),), "exp": ((0, 3),), "lgkm": ((4, 6),)}),
+    "gfx11", _ORDER10, _GFX10, _one_instruction({"vm": ((10, 6),), "exp": ((0, 3),), "lgkm": ((4, 6),)})
 )
 GFX12 = generation("gfx12", _ORDER12, _GFX12, _one_a_counter)
 GFX1250 = generation("gfx1250", _ORDER12, _GFX1250, _one_a_counter)

@@ -57,6 +57,12 @@ class WaitLinks:
         """The producers of one row."""
         return self.producers[self.first[row] : self.first[row + 1]]
 
+    def newest_of_waits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the token of each wait, and the newest it required on any counter (-1: none), int64."""
+        begins = np.flatnonzero(np.append(True, self.token[1:] != self.token[:-1])[: len(self)])
+        newest = np.maximum.reduceat(self.newest, begins) if len(begins) else self.newest
+        return self.token[begins], newest
+
     def at(self, rows: np.ndarray, first: np.ndarray, producers: np.ndarray, newest: np.ndarray) -> WaitLinks:
         """Return some of the rows, with other producers."""
         columns = (self.wave[rows], self.token[rows], self.counter[rows], self.left[rows])
@@ -216,11 +222,7 @@ def replay(
 
 
 def waits_of(
-    wave: Wave,
-    code: CodeTable,
-    gfxip: int,
-    target: str = "",
-    rule: ReferenceRule = ReferenceRule.OURS,
+    wave: Wave, code: CodeTable, gfxip: int, target: str = "", rule: ReferenceRule = ReferenceRule.OURS
 ) -> Waits:
     """Return what each executed wait of one wave waited for, as code rows.
 

@@ -10,15 +10,12 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QInputDialog,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
-    QSplitter,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,11 +26,13 @@ from rcv_py.analysis.counters.formula.evaluate import Definitions, shape_text
 from rcv_py.analysis.counters.formula.parser import FormulaError
 from rcv_py.base.errors import RcvError
 from rcv_py.state.formula_files import FormulaFiles
+from rcv_py.ui.core.layout import column, row, split
 from rcv_py.ui.core.plain_text import PlainLabel, agrees, button_text, tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.counters.formula_editor import FormulaEditor
 from rcv_py.ui.panels.counters.tree import number_text
 
+TITLE = "Formulas of counters"
 TYPING_MS = 200  # after the last key the formulas are computed
 NOTHING_WRONG = "Every formula that is written here has a value."
 NO_FILES = "The built-in set cannot be changed. New begins a file of your own, which is added to it."
@@ -50,9 +49,9 @@ class FormulaDialog(QDialog):
         self._theme = theme
         self._results: DerivedSet | None = None
         self.editors: dict[str, FormulaEditor] = {}
-        self.confirm: Callable[[str], bool] = self._confirm
+        self.confirm: Callable[[str], bool] = partial(agrees, self, TITLE)
         self.ask_name: Callable[[str], str] = self._ask_name
-        self.setWindowTitle("Formulas of counters")
+        self.setWindowTitle(TITLE)
         self.resize(1060, 640)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName("Files of formulas")
@@ -61,9 +60,7 @@ class FormulaDialog(QDialog):
         self.mistakes = QListWidget()
         self.mistakes.setAccessibleName("Mistakes")
         self.mistakes.setMaximumHeight(110)
-        self.state = PlainLabel()
-        self.state.setObjectName("muted")
-        self.state.setWordWrap(True)
+        self.state = PlainLabel(role="muted", wordWrap=True)
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._typing.timeout.connect(self.edited)
         self.buttons: dict[str, QPushButton] = {}
@@ -80,7 +77,6 @@ class FormulaDialog(QDialog):
         self._tab_changed()
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
         for text, tip, call in (
             ("New", "Begin a file of formulas.", self.new_file),
             ("Save", "Write this file into the folder of settings (Ctrl+S).", self.save),
@@ -91,25 +87,18 @@ class FormulaDialog(QDialog):
             button = with_tip(QPushButton(text, autoDefault=False), tip)
             button.clicked.connect(lambda _=False, call=call: self._do(call))
             self.buttons[text.rstrip("…")] = button
-            row.addWidget(button)
         self.buttons["Save"].setShortcut("Ctrl+S")
-        row.addStretch(1)
-        show_help = QPushButton("Help", autoDefault=False)
+        show_help = with_tip(
+            QPushButton("Help", autoDefault=False), "Show or hide what the language can say."
+        )
         show_help.setCheckable(True)
         show_help.setChecked(True)
-        show_help.setToolTip("Show or hide what the language can say.")
         show_help.toggled.connect(self.help.setVisible)
-        row.addWidget(show_help)
-        middle = QSplitter(Qt.Orientation.Horizontal)
-        middle.addWidget(self.tabs)
-        middle.addWidget(self.help)
+        middle = split(self.tabs, self.help, sizes=(636, 424))
         middle.setStretchFactor(0, 3)
         middle.setStretchFactor(1, 2)
-        lines = QVBoxLayout(self)
-        lines.addLayout(row)
-        lines.addWidget(middle, 1)
-        lines.addWidget(self.state)
-        lines.addWidget(self.mistakes)
+        buttons = row(*self.buttons.values(), None, show_help, spacing=6)
+        column(buttons, (middle, 1), self.state, self.mistakes, margins=(9, 9, 9, 9), spacing=6, of=self)
 
     # -- files --------------------------------------------------------------------------------------
 
@@ -222,7 +211,7 @@ class FormulaDialog(QDialog):
             self.buttons[text].setEnabled(is_own)
         for text in ("Save", "Revert"):
             self.buttons[text].setEnabled(is_own and self.files.is_changed(self.name))
-        self._tell_state()
+        self._say_state()
 
     # -- results ------------------------------------------------------------------------------------
 
@@ -249,13 +238,13 @@ class FormulaDialog(QDialog):
             editor.set_names(names)
             editor.set_errors(mine if is_current else ())
             for error in mine if name != BUILT_IN else ():
-                line, column = error.place(of.get(name, ""))
-                item = QListWidgetItem(f"{name}, line {line}, column {column}: {error}")
+                line, at = error.place(of.get(name, ""))
+                item = QListWidgetItem(f"{name}, line {line}, column {at}: {error}")
                 item.setData(Qt.ItemDataRole.UserRole, (name, error))
                 item.setToolTip(tooltip(str(error)))
                 self.mistakes.addItem(item)
         self.mistakes.setVisible(self.mistakes.count() > 0)
-        self._tell_state()
+        self._say_state()
 
     def tip(self, name: str) -> str:
         """What a tooltip says of a name: its shape and values, or why it has none."""
@@ -270,9 +259,9 @@ class FormulaDialog(QDialog):
         numbers = (number_text(float(number)) for number in (finite.min(), finite.mean(), finite.max()))
         if value.size == 1:
             return f"{name} = {number_text(float(finite[0]))}"
-        return f"{name}: {shape_text(value)}\nleast {{}}, mean {{}}, most {{}}".format(*numbers)
+        return f"{name}: {shape_text(value)}\nmin {{}}, mean {{}}, max {{}}".format(*numbers)
 
-    def _tell_state(self) -> None:
+    def _say_state(self) -> None:
         if len(self.editors) == 1:
             self.state.setText(NO_FILES)
         elif self.mistakes.count():
@@ -289,11 +278,8 @@ class FormulaDialog(QDialog):
     def _restyle(self) -> None:
         self.help.setFont(self._theme.mono)
 
-    def _confirm(self, question: str) -> bool:
-        return agrees(self, "Formulas of counters", question)
-
     def _ask_name(self, name: str) -> str:
-        text, is_given = QInputDialog.getText(self, "Formulas of counters", "Name of the file", text=name)
+        text, is_given = QInputDialog.getText(self, TITLE, "Name of the file", text=name)
         return text if is_given else ""
 
 

@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QAbstractItemView, QCompleter, QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import QCompleter, QPlainTextEdit, QTextEdit
 
 from rcv_py.analysis.counters.formula.evaluate import word_at
 from rcv_py.analysis.counters.formula.parser import FUNCTIONS, FormulaError
@@ -47,12 +47,14 @@ class FormulaEditor(QPlainTextEdit):
         self._highlighter = _Highlighter(theme, self.document())
         self._names = QStringListModel(self)
         self.completer = QCompleter(self._names, self)
-        self._popup = self._made_popup()
+        popup = self.completer.popup()
+        assert popup is not None  # there is one unless the completion is inline
+        self._popup = popup
         self.completer.setWidget(self)
         self.completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.completer.activated.connect(self.complete)
-        self.textChanged.connect(self._forget_errors)
+        self.textChanged.connect(lambda: self.set_errors(()))
         theme.changed.connect(self._restyle)
         self._restyle()
 
@@ -80,9 +82,6 @@ class FormulaEditor(QPlainTextEdit):
         cursor.setPosition(min(_utf16(self.toPlainText(), error.start), self.document().characterCount() - 1))
         self.setTextCursor(cursor)
         self.setFocus()
-
-    def _forget_errors(self) -> None:
-        self.set_errors(())
 
     def _underline(self) -> None:
         text, marks = self.toPlainText(), []
@@ -142,11 +141,6 @@ class FormulaEditor(QPlainTextEdit):
             self._propose(1 if asked else SHORTEST)
         else:
             popup.hide()
-
-    def _made_popup(self) -> QAbstractItemView:
-        popup = self.completer.popup()
-        assert popup is not None  # there is one unless the completion is inline
-        return popup
 
     def word(self) -> str:
         """What was typed of a name before the cursor."""

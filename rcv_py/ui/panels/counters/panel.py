@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QSplitter, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counter_sets import built_in_text
@@ -26,6 +25,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Command
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import split
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
@@ -40,7 +40,7 @@ SCALES = (
     ("values", "values", "All curves on one axis, in their units."),
     ("each to its largest", "share", "Each curve in percent of its own largest value: compares shapes."),
 )
-_MOST_UNITS = 2  # in the title of the axis
+_MAX_UNITS = 2  # in the title of the axis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,22 +85,18 @@ class CountersPanel(CurvePanel):
         self.button.clicked.connect(self.edit_formulas)
         self._head.addWidget(self.button)
         self.tree = CounterTree(ui.theme)
-        self._lay_out()
+        self.splitter = split(self.tree, sizes=())
+        content = self.page.content.layout()
+        assert content is not None
+        content.replaceWidget(self.plot, self.splitter)
+        self.splitter.addWidget(self.plot)
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setSizes([_TREE_PX, 4 * _TREE_PX])
+        self.splitter.setCollapsible(0, True)
         self.tree.ticked.connect(self._ticked)
         self.plot.shown_changed.connect(self._follow_legend)
         self.session.trace.watch(self._open)
         self._open()
-
-    def _lay_out(self) -> None:
-        self.splitter = QSplitter(Qt.Orientation.Horizontal)
-        content = self.page.content.layout()
-        assert content is not None
-        content.replaceWidget(self.plot, self.splitter)
-        self.splitter.addWidget(self.tree)
-        self.splitter.addWidget(self.plot)
-        self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([_TREE_PX, 4 * _TREE_PX])
-        self.splitter.setCollapsible(1, False)
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -304,7 +300,7 @@ def _computed(
 
 def _title(rows: Iterable[CounterRow]) -> str:
     units = list(dict.fromkeys(row.unit for row in rows if row.unit))
-    return ", ".join(units[:_MOST_UNITS]) + (", …" if len(units) > _MOST_UNITS else "")
+    return ", ".join(units[:_MAX_UNITS]) + (", …" if len(units) > _MAX_UNITS else "")
 
 
 def _curve(row: CounterRow, color: int, is_share: bool) -> Curve:

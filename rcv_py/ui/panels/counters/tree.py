@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPixmap, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
 from rcv_py.analysis.counters.derived_counters import CounterRow
+from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.core.theme import Theme
 
@@ -43,13 +44,9 @@ class CounterTree(QWidget):
         header.setStretchLastSection(False)
         header.setMinimumSectionSize(40)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column in (1, 2):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        lines = QVBoxLayout(self)
-        lines.setContentsMargins(8, 2, 0, 0)
-        lines.setSpacing(2)
-        lines.addWidget(self.field)
-        lines.addWidget(self.tree, 1)
+        for at in (1, 2):
+            header.setSectionResizeMode(at, QHeaderView.ResizeMode.ResizeToContents)
+        column(self.field, (self.tree, 1), margins=(8, 2, 0, 0), spacing=2, of=self)
         self.tree.itemChanged.connect(self._tell)
         self.field.textChanged.connect(self._filter)
         theme.changed.connect(self._recolor)
@@ -106,9 +103,9 @@ class CounterTree(QWidget):
         items = (self.tree.topLevelItem(at) for at in range(self.tree.topLevelItemCount()))
         return [item for item in items if item is not None]
 
-    def _tell(self, item: QTreeWidgetItem, column: int) -> None:
+    def _tell(self, item: QTreeWidgetItem, at: int) -> None:
         name = item.data(0, Qt.ItemDataRole.UserRole)
-        if column == 0 and name is not None:
+        if at == 0 and name is not None:
             self.ticked.emit(name, item.checkState(0) == Qt.CheckState.Checked)
 
     def _filter(self) -> None:
@@ -134,10 +131,10 @@ def _item(group: QTreeWidgetItem, row: CounterRow, is_drawn: bool) -> QTreeWidge
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
     item.setCheckState(0, _state(is_drawn))
     item.setData(0, Qt.ItemDataRole.UserRole, row.name)
-    for column in (1, 2):
-        item.setTextAlignment(column, _RIGHT)
-    for column in range(len(TITLES)):
-        item.setToolTip(column, tooltip(f"{row.name} ({row.unit or 'no unit'}): {row.tip}"))
+    for at in (1, 2):
+        item.setTextAlignment(at, _RIGHT)
+    for at in range(len(TITLES)):
+        item.setToolTip(at, tooltip(f"{row.name} ({row.unit or 'no unit'}): {row.tip}"))
     return item
 
 

@@ -43,66 +43,61 @@ class Card(QFrame):
             event.ignore()
 
 
-class CardFlow(QWidget):
-    """Cards in rows; a card that is hidden leaves no gap."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._flow = _Flow(self)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
-
-    def add(self, card: Card) -> None:
-        """Add a card after the others."""
-        self._flow.addWidget(card)
-
-    def cards(self) -> list[Card]:
-        """The cards that are shown."""
-        return [card for card in self._flow.cards() if not card.isHidden()]
-
-
-class _Flow(QLayout):
-    """The arithmetic of rows."""
+class CardFlow(QLayout):
+    """Lays out the cards of a widget in rows; a card that is hidden leaves no gap."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(GAP, GAP, GAP, GAP)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        policy.setHeightForWidth(True)
+        parent.setSizePolicy(policy)
 
     def cards(self) -> list[Card]:
-        return [card for item in self._items if isinstance(card := item.widget(), Card)]
+        """The cards that are shown."""
+        cards = [card for item in self._items if isinstance(card := item.widget(), Card)]
+        return [card for card in cards if not card.isHidden()]
 
     def addItem(self, item: QLayoutItem) -> None:
+        """Take a card in."""
         self._items.append(item)
 
     def count(self) -> int:
+        """How many cards there are, hidden ones too."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
+        """A card, None outside."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
+        """Let a card go."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def hasHeightForWidth(self) -> bool:
+        """Rows depend on the width."""
         return True
 
     def heightForWidth(self, width: int) -> int:
+        """The height of all rows at a width."""
         rows = self._rows(width)
         return sum(_height(row) for row in rows) + GAP * (len(rows) + 1)
 
     def sizeHint(self) -> QSize:
+        """The size of the largest card."""
         return self.minimumSize()
 
     def minimumSize(self) -> QSize:
-        shown = [card.minimumSizeHint() for card in self.cards() if not card.isHidden()]
+        """Room for the largest card."""
+        shown = [card.minimumSizeHint() for card in self.cards()]
         return QSize(
             max((size.width() for size in shown), default=0) + 2 * GAP,
             max((size.height() for size in shown), default=0) + 2 * GAP,
         )
 
     def setGeometry(self, rect: QRect) -> None:
+        """Place the cards; the last row takes the height that is left."""
         super().setGeometry(rect)
         top = rect.top() + GAP
         rows = self._rows(rect.width())
@@ -119,8 +114,6 @@ class _Flow(QLayout):
         rows: list[list[Card]] = []
         used = 0
         for card in self.cards():
-            if card.isHidden():
-                continue
             wanted = card.minimumSizeHint().width()
             if not rows or used + GAP + wanted > width - 2 * GAP:
                 rows.append([])

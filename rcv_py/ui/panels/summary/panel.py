@@ -76,7 +76,8 @@ class SummaryPanel(Panel):
 
     def _lay_out(self) -> None:
         self.line_title = ElidedLabel(role="muted")
-        self.cards = CardFlow()
+        page_of_cards = QWidget()
+        self.cards = CardFlow(page_of_cards)
         self.fact_card = Card("Key numbers", self.facts, width=390, grows=1)
         self.times = _Stack(("instructions", self.activity), ("states", self.states))
         self.time_card = Card("Time of the traced waves", self.times, width=220)
@@ -92,9 +93,9 @@ class SummaryPanel(Panel):
             *(self.reason_card, self.line_card, self.memory_card, self.unit_card),
         )
         for card in self._all_cards:
-            self.cards.add(card)
+            self.cards.addWidget(card)
         self.note.setContentsMargins(18, 6, 8, 0)
-        self.empty = page(self, self.note, (scrolled(self.cards), 1))
+        self.empty = page(self, self.note, (scrolled(page_of_cards), 1))
 
     # -- computing ----------------------------------------------------------------------------------
 
