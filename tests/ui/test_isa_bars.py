@@ -165,7 +165,8 @@ def test_the_choice_is_remembered(isa: IsaPanel, ui: UiContext, settled: Settled
 def test_hidden_cycles_come_from_the_shared_result(
     ui: UiContext, qtbot: object, settled: Settled, open_in: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hidden = SimpleNamespace(idle=np.zeros(8), stall=np.array([0, 0, 0, 990, 0, 0, 0, 0]), issue=np.zeros(8))
+    parts = (np.zeros(8), np.array([0, 0, 0, 990, 0, 0, 0, 0]), np.zeros(8))  # idle, stall, issue
+    hidden = SimpleNamespace(parts=lambda code, show_idle: parts)
     jobs = shared_results.JOBS | {"hidden": lambda trace, batches: hidden}
     monkeypatch.setattr(shared_results, "JOBS", jobs)
     from dataclasses import replace
