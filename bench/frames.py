@@ -24,10 +24,10 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.overlay import Marks
-from rcv_py.ui.timeline.rows_item import RowShape
+from rcv_py.ui.timeline.rows_item import RowName, RowShape
+from rcv_py.ui.timeline.time_overlay import Marks
 from rcv_py.ui.timeline.timeline_plot import TimelinePlot
-from rcv_py.ui.timeline.token_rows import RowName, TokenRows
+from rcv_py.ui.timeline.token_rows import TokenRows
 
 ROWS = 64
 STEPS = 60  # pans and zooms

@@ -80,12 +80,17 @@ def _text(text: str) -> str:
     return re.sub(r"^([.'])", r"\\&\1", line)
 
 
-def main() -> int:
-    """Write the page, and print its name."""
+def write(target: Path = TARGET) -> None:
+    """Write the page."""
     sys.path.insert(0, str(ROOT))
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(man_page(), encoding="utf-8")
+
+
+def main() -> int:
+    """Write the page, and print its name."""
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET
+    write(target)
     print(target)
     return 0
 

@@ -84,7 +84,7 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
 def run_command(options: Options) -> int:
     """Run a command, print its answer if it gives one, and return the exit code."""
     answer = import_module(f"rcv_py.cli.commands.{options.command}").run(options)
-    return int(answer.show(options) if hasattr(answer, "show") else answer or ExitCode.DONE)
+    return int(answer or ExitCode.DONE) if answer is None or isinstance(answer, int) else answer.show(options)
 
 
 def _stopped(error: KeyboardInterrupt) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rcv_py.analysis.compat.legacy_analyzer import (
-    MOST_WAVES,
+    MAX_WAVES,
     Generation,
     Launch,
     LegacyReport,
@@ -121,7 +121,7 @@ def _occupancy(report: LegacyReport, generation: Generation, is_named: bool, tar
         of = f" bytes ({group} waves a workgroup)" if name == "LDS" else ""
         yield f"  {name + ':':<15} {used}{of}  -> {waves} waves/SIMD"
     yield f"  occupancy:      {found.waves} waves/SIMD  (bound by {found.bound})"
-    if found.next_registers >= 0 and found.waves < MOST_WAVES:
+    if found.next_registers >= 0 and found.waves < MAX_WAVES:
         yield f"  -> {found.waves + 1} waves take VGPR <= {found.next_registers}"
     yield ""
     yield "  In the program: " + ", ".join(f"{name}: {number}" for name, number in report.mix)

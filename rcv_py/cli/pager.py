@@ -13,12 +13,13 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
 from rcv_py.cli.options.option import Options, form_of
+from rcv_py.cli.options.shared import Forms
 from rcv_py.cli.outlet import Outlet
 from rcv_py.cli.report import width_of
 
 USUAL = "less -FRX"
 LESS = "FRX"  # what a pager that is `less` without options is told, as git does
-_WRITERS = ("report", "export", "synth", "schema")  # they print names while they work, or a document
+_WRITERS = ("report", "synth", "schema")  # they print names while they work, or a document
 _COLUMNS = re.compile(r"(?<![.:;])  ")  # between two cells of a table
 _CODES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -92,9 +93,10 @@ def pager_words(environment: Mapping[str, str]) -> list[str]:
 
 
 def _is_listing(options: Options) -> bool:
-    has_forms = hasattr(options, "json")  # what prints a result for programs prints a listing without it
-    is_other = options.command in _WRITERS or getattr(options, "like", None)
-    return has_forms and not is_other and not form_of(options)
+    if options.command == "help":
+        return True
+    is_other = options.command in _WRITERS or vars(options).get("like")
+    return isinstance(options, Forms) and not is_other and not form_of(options)
 
 
 def _is_long(text: str, terminal: TextIO) -> bool:

@@ -46,6 +46,7 @@ class ChosenWaves:
     batches: tuple[WaveBatch, ...] = ()
     populations: Populations | None = None  # None: no wave was read, all of them count
     choice: WaveChoice | None = None
+    is_selected: bool = False  # whether options name waves by what they are, not by a population
 
     @property
     def rows(self) -> frozenset[int] | None:
@@ -80,7 +81,8 @@ class ChosenWaves:
         if self.choice is None or self.populations is None:
             return ""
         is_part = self.rows is not None or (self.read and not self.populations.has_working)
-        hint = "" if self.choice.name == ALL or self.rows is None else "; --waves all sums all of them"
+        is_all = self.choice.name == ALL or self.rows is None or self.is_selected
+        hint = "" if is_all else "; --waves all sums all of them"
         is_named = is_part and (self.choice.name != ALL or self.rows is not None)
         return " ".join(filter(None, [f"Of {self.choice.text}{hint}." if is_named else "", self.missing]))
 
@@ -143,7 +145,7 @@ def chosen(trace: Trace, options: OfWaves, alarm: str = "") -> ChosenWaves:
         what = "working " if choice.name == WORKING and choice.rows is not None else ""
         text = f"{len(rows):,} {what}{'wave' if len(rows) == 1 else 'waves'} of {choice.of:,}"
         choice = replace(choice, rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
-    return ChosenWaves(trace, alarm, kept, ways, choice)
+    return ChosenWaves(trace, alarm, kept, ways, choice, inside is not None)
 
 
 def _selected(trace: Trace, options: OfWaves) -> set[int] | None:

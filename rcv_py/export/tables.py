@@ -39,82 +39,66 @@ class Table:
     part: Callable[[Trace, WaveBatch], Columns] | None = None
 
 
+def _named(spec: Spec, *columns: Column | None) -> Columns:
+    """Columns in the order of the fields, by name; None is one that the capture lacks."""
+    pairs = zip(spec.fields, columns, strict=True)
+    return {field.name: column for field, column in pairs if column is not None}
+
+
 def code_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
     """One row a line of the program; costs are sums over all traced waves."""
     code = trace.code
     table = blocks(code)
     kernels = [kernel.demangled for kernel in code.kernels]
-    columns: Columns = {
-        "line": np.arange(len(code)),
-        "number": code.number,
-        "code_object": code.codeobj,
-        "address": code.address,
-        "text": list(code.text),
-        "kind": _kinds(code.kind),
-        "kernel": Words([*kernels, ""], np.where(code.kernel >= 0, code.kernel, len(kernels))),
-        "block": Words(table.name, table.of_row) if len(table) else [""] * len(code),
-        "is_label": code.is_label,
-        "hits": code.hits,
-        "latency": code.latency,
-        "stall": code.stall,
-        "idle": code.idle,
-        "source": list(leaf_texts(code, trace.sources)),
-        "chain": [
-            " -> ".join(f"{trace.sources[file].path}:{line}" for file, line in code.chain(row))
-            for row in range(len(code))
-        ],
-    }
-    for name in ("samples_issued", "samples_stalled"):
-        samples = getattr(code, name)
-        if samples is not None:
-            columns[name] = samples
-    return columns
+    chains = [
+        " -> ".join(f"{trace.sources[file].path}:{line}" for file, line in code.chain(row))
+        for row in range(len(code))
+    ]
+    return _named(
+        tables.CODE,
+        *(np.arange(len(code)), code.number, code.codeobj, code.address),
+        *(list(code.text), _kinds(code.kind)),
+        Words([*kernels, ""], np.where(code.kernel >= 0, code.kernel, len(kernels))),
+        Words(table.name, table.of_row) if len(table) else [""] * len(code),
+        *(code.is_label, code.hits, code.latency, code.stall, code.idle),
+        *(list(leaf_texts(code, trace.sources)), chains),
+        *(code.samples_issued, code.samples_stalled),
+    )
 
 
 def wave_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
     """One row a traced wave, without opening it."""
-    index = trace.waves
-    names = trace.occupancy.names
-    kernels = [names.get(kernel, "") for kernel in index.kernel.tolist()]
-    places = {name: getattr(index, name) for name in ("se", "sa", "cu", "simd", "slot", "wid")}
-    return {
-        "wave": [str(index.id(row)) for row in range(len(index))],
-        **places,
-        "begin": index.begin,
-        "end": index.end,
-        "duration": index.end - index.begin,
-        "kernel": kernels,
-        "bytes": index.size,
-        "file": list(index.file),
-    }
+    index, names = trace.waves, trace.occupancy.names
+    return _named(
+        tables.WAVES,
+        [str(index.id(row)) for row in range(len(index))],
+        *(index.se, index.sa, index.cu, index.simd, index.slot, index.wid),
+        *(index.begin, index.end, index.end - index.begin),
+        [names.get(kernel, "") for kernel in index.kernel.tolist()],
+        *(index.size, list(index.file)),
+    )
 
 
 def token_columns(trace: Trace, batch: WaveBatch) -> Columns:
     """One row an executed instruction: `idle` is the gap before it, `hit` counts from 0 in its wave."""
-    columns = columns_of(batch)
-    return {
-        "wave": Words([str(wave.id) for wave in batch.waves], columns.owner),
-        "start": columns.start,
-        "stall": batch.stall,
-        "busy": batch.busy,
-        "idle": columns.idle,
-        "kind": _kinds(batch.kind),
-        "line": batch.line,
-        "hit": _hits(columns.owner, batch.line),
-    }
+    own = columns_of(batch)
+    kinds, hits = _kinds(batch.kind), _hits(own.owner, batch.line)
+    waves = _waves(batch, own.owner)
+    return _named(tables.TOKENS, waves, own.start, batch.stall, batch.busy, own.idle, kinds, batch.line, hits)
 
 
 def state_columns(trace: Trace, batch: WaveBatch) -> Columns:
     """One row a segment of a wave's timeline."""
-    counts = [len(wave.states) for wave in batch.waves]
+    states = [wave.states for wave in batch.waves]
     names = [state.name for state in WaveState]
-    state = _joined([wave.states.state for wave in batch.waves]).astype(np.int64)
-    return {
-        "wave": Words([str(wave.id) for wave in batch.waves], np.repeat(np.arange(len(counts)), counts)),
-        "start": _joined([wave.states.start for wave in batch.waves]),
-        "duration": _joined([wave.states.duration for wave in batch.waves]),
-        "state": Words([*names, "unknown"], np.minimum(state, len(names))),
-    }
+    state = _joined([one.state for one in states]).astype(np.int64)
+    return _named(
+        tables.STATES,
+        _waves(batch, np.repeat(np.arange(len(states)), [len(one) for one in states])),
+        _joined([one.start for one in states]),
+        _joined([one.duration for one in states]),
+        Words([*names, "unknown"], np.minimum(state, len(names))),
+    )
 
 
 def wait_columns(trace: Trace, batch: WaveBatch) -> Columns:
@@ -127,17 +111,12 @@ def wait_columns(trace: Trace, batch: WaveBatch) -> Columns:
     token, producer = links.token[row], links.producers
     newest_of_token = np.full(len(start), -1, dtype=np.int64)
     np.maximum.at(newest_of_token, links.token, links.newest)
-    return {
-        "wave": Words([str(wave.id) for wave in batch.waves], links.wave[row]),
-        "start": start[token],
-        "line": batch.line[token],
-        "stall": batch.stall[token],
-        "counter": Words([f"{name}cnt" for name in COUNTERS], links.counter[row]),
-        "left": links.left[row],
-        "producer_line": batch.line[producer],
-        "producer_start": start[producer],
-        "is_newest": newest_of_token[token] == producer,
-    }
+    return _named(
+        tables.WAITS,
+        *(_waves(batch, links.wave[row]), start[token], batch.line[token], batch.stall[token]),
+        *(Words([f"{name}cnt" for name in COUNTERS], links.counter[row]), links.left[row]),
+        *(batch.line[producer], start[producer], newest_of_token[token] == producer),
+    )
 
 
 def occupancy_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
@@ -145,37 +124,36 @@ def occupancy_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns
     events = trace.occupancy
     kernels = sorted(set(events.kernel.tolist()))
     names = [events.names.get(kernel, "") for kernel in kernels]
-    numbers = ("time", "se", "sa", "cu", "simd", "slot", "is_start", "kernel", "workgroup", "cluster")
-    return {name: getattr(events, name) for name in numbers} | {
-        "kernel_name": Words(names, np.searchsorted(kernels, events.kernel))
-    }
+    return _named(
+        tables.OCCUPANCY,
+        *(events.time, events.se, events.sa, events.cu, events.simd, events.slot),
+        *(events.is_start, events.kernel, events.workgroup, events.cluster),
+        Words(names, np.searchsorted(kernels, events.kernel)),
+    )
 
 
 def event_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
     """One row a dispatch, hardware event, marker or value of shader data; no duration is -1."""
     table = event_table(trace, spans)
-    kinds = [ENTRY_TEXT[kind] for kind in EntryKind]
-    return {
-        "time": table.time,
-        "duration": np.where(table.duration < 0, NO_DURATION, table.duration),
-        "kind": Words(kinds, table.kind),
-        **{name: Words(table.texts, getattr(table, name)) for name in ("name", "place", "detail")},
-    }
+    kinds = Words([ENTRY_TEXT[kind] for kind in EntryKind], table.kind)
+    duration = np.where(table.duration < 0, NO_DURATION, table.duration)
+    texts = (Words(table.texts, number) for number in (table.name, table.place, table.detail))
+    return _named(tables.EVENTS, table.time, duration, kinds, *texts)
 
 
 def counter_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
     """One row a sample of a counter; `value` is what was counted since the sample before."""
     raw = counters(trace).raw
-    sizes = [len(counter.samples) for counter in raw]
-    owner = np.repeat(np.arange(len(raw)), sizes)
-    columns: Columns = {
-        "counter": Words([counter.name for counter in raw], owner),
-        "family": Words([counter.family.value for counter in raw], owner),
-    }
-    for name in ("time", "xcc", "se", "cu"):
-        columns[name] = _joined([getattr(counter.samples, name) for counter in raw])
-    columns["value"] = _joined([counter.samples.value for counter in raw]).astype(np.float64)
-    return columns
+    samples = [counter.samples for counter in raw]
+    owner = np.repeat(np.arange(len(raw)), [len(one) for one in samples])
+    return _named(
+        tables.COUNTERS,
+        Words([counter.name for counter in raw], owner),
+        Words([counter.family.value for counter in raw], owner),
+        *(_joined([one.time for one in samples]), _joined([one.xcc for one in samples])),
+        *(_joined([one.se for one in samples]), _joined([one.cu for one in samples])),
+        _joined([one.value for one in samples]).astype(np.float64),
+    )
 
 
 TABLES = {
@@ -188,6 +166,10 @@ TABLES = {
     "events": Table("dispatches, events, markers and shader data", tables.EVENTS, event_columns),
     "counters": Table("samples of hardware counters", tables.COUNTERS, counter_columns),
 }
+
+
+def _waves(batch: WaveBatch, owner: np.ndarray) -> Words:
+    return Words([str(wave.id) for wave in batch.waves], owner)
 
 
 def _kinds(kind: np.ndarray) -> Words:

@@ -26,7 +26,7 @@ class Cell(Generic[Value]):
 
     def set(self, value: Value) -> None:
         """Change the value; tell the watchers if it is another one."""
-        if value is self.value or value == self.value:
+        if value is self.value or (value == self.value) is True:  # arrays of numbers are compared one by one
             return
         self.value = value
         self.tell()

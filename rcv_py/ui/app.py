@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
-from PySide6.QtCore import QEvent, QSettings
+from PySide6.QtCore import QEvent, QSettings, QSocketNotifier
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from rcv_py import __version__
 from rcv_py.base import memory, resources
@@ -25,9 +29,46 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.shell import ending
 from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
+
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+@contextmanager
+def closes(window: QWidget) -> Iterator[None]:
+    """Close the window on a signal while the block runs; the event loop ends with 128 and its number.
+
+    Python hears of a signal only when it runs, and while Qt waits for events it does not.  So the system
+    writes the number into a socket that Qt waits for, too.
+    """
+    near, far = socket.socketpair()
+    near.setblocking(False)
+    far.setblocking(False)
+    old = {number: signal.signal(number, _ignore) for number in _SIGNALS}
+    wakeup = signal.set_wakeup_fd(far.fileno(), warn_on_full_buffer=False)
+    notifier = QSocketNotifier(near.fileno(), QSocketNotifier.Type.Read, window)
+
+    def end() -> None:
+        numbers = [number for number in near.recv(64) if number in _SIGNALS]
+        if numbers:
+            window.close()
+            QApplication.exit(128 + numbers[0])
+
+    notifier.activated.connect(end)
+    try:
+        yield
+    finally:
+        notifier.setEnabled(False)
+        signal.set_wakeup_fd(wakeup)
+        for number, handler in old.items():
+            signal.signal(number, handler)
+        near.close()
+        far.close()
+
+
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """Be there: without a handler in Python the system would end the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +121,7 @@ def run(
             app.window.opener.open(path)
         if baseline is not None:
             app.window.baseline.open(baseline, twin)
-        with ending.closes(app.window):
+        with closes(app.window):
             code = app.qt.exec()
     app.close()
     return int(code)

@@ -11,7 +11,7 @@ import pytest
 
 from rcv_py.analysis.compare.changes import changes
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import MOST_GROUPS, CaptureCosts, capture_costs
+from rcv_py.analysis.compare.costs import MAX_GROUPS, CaptureCosts, capture_costs
 from rcv_py.analysis.compare.deltas import ALMOST_SURE, SURE, quantile
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.core.cost_columns import all_lines
@@ -39,7 +39,7 @@ def test_costs_are_the_sums_over_all_waves(name: str) -> None:
     for column in ("hits", "latency", "stall", "idle"):
         assert np.array_equal(found.sums(column), getattr(whole, column)), column
     assert found.wave_count == len(trace.waves)
-    assert len(found.waves) <= MOST_GROUPS
+    assert len(found.waves) <= MAX_GROUPS
 
 
 def test_a_capture_does_not_differ_from_itself() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import attribution, token_causes
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.core.saturated import MOST
+from rcv_py.analysis.core.saturated import MAX_CYCLES
 from rcv_py.analysis.device.pipe_use import PIPES, pipe_use
 from rcv_py.analysis.device.simd_work import simd_work
 from rcv_py.analysis.findings.bounds import exposure
@@ -35,7 +35,7 @@ TEXTS = [
     "s_endpgm",
 ]
 KINDS = [0, K.MATRIX, K.FLAT, K.LDS, K.IMMED, K.IMMED, K.IMMED, K.VALU, K.IMMED, K.MSG]
-STALLS = [*(1 << power for power in (41, 45, 52, 55, 58, 60, 62)), (1 << 60) - 1, MOST - 1_000_000]
+STALLS = [*(1 << power for power in (41, 45, 52, 55, 58, 60, 62)), (1 << 60) - 1, MAX_CYCLES - 1_000_000]
 
 
 def hostile(stall: int, where: int, waves: int = 40) -> tuple[Trace, WaveBatch]:
@@ -46,7 +46,7 @@ def hostile(stall: int, where: int, waves: int = 40) -> tuple[Trace, WaveBatch]:
         cycles = np.full(len(line), 40, dtype=np.int64)
         if not number:
             cycles[where] = stall
-        offset = np.cumsum(np.append(0, np.minimum(cycles, MOST - 900_000 - 60 * len(line)) + 8))[:-1]
+        offset = np.cumsum(np.append(0, np.minimum(cycles, MAX_CYCLES - 900_000 - 60 * len(line)) + 8))[:-1]
         busy = np.full(len(line), 4, dtype=np.int64)
         kind = np.array([KINDS[one] for one in line.tolist()], dtype=np.uint8)
         base = 100 * number
@@ -67,7 +67,7 @@ def summed(batch: WaveBatch) -> int:
 def test_attribution_of_any_stall_adds_up(stall: int, where: int) -> None:
     trace, batch = hostile(stall, where)
     table = attribution(trace, [batch])
-    assert table.total_stall == min(MOST, summed(batch))
+    assert table.total_stall == min(MAX_CYCLES, summed(batch))
     assert table.by_cause().total_stall == table.by_line().total_stall == table.total_stall
     assert (table.stall >= 0).all()
     assert (table.idle >= 0).all()

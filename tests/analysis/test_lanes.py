@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.core.lanes import MOST, lanes
+from rcv_py.analysis.core.lanes import MAX_LANES, lanes
 
 SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 9)), min_size=1, max_size=60)
 
@@ -28,7 +28,7 @@ def test_lanes_are_those_of_a_slow_greedy_loop(spans: list[tuple[int, int]]) -> 
     made = lanes(start, start + length)
     if made is None:
         assert max(wanted) == 0
-    elif max(wanted) < MOST - 1:
+    elif max(wanted) < MAX_LANES - 1:
         assert made.tolist() == wanted
 
 
@@ -38,7 +38,7 @@ def test_spans_of_a_lane_do_not_overlap(spans: list[tuple[int, int]]) -> None:
     made = lanes(start, start + length)
     if made is None:
         made = np.zeros(len(start), np.uint8)
-    for lane in range(MOST - 1):
+    for lane in range(MAX_LANES - 1):
         own = made == lane
         assert np.all((start + length)[own][:-1] <= start[own][1:])
 

@@ -107,7 +107,7 @@ def test_loads_that_can_be_issued_earlier(tmp_path: Path) -> None:
     load = "global_load_dwordx4 v[4:7], v1, s[4:5]\ns_waitcnt vmcnt(0)\nv_add_f32_e32 v2, v4, v5"
     free = named(of_text(loop(f"{arithmetic}\n{load}"), tmp_path / "a"))["exposed-vector-load"]
     assert free.remedy_id == "hoist"
-    assert "8 instructions in front" in free.remedy
+    assert "8 instructions before" in free.remedy
     bound = loop(f"{arithmetic}\nv_add_u32_e32 v1, v1, v40\n{load}")
     assert named(of_text(bound, tmp_path / "b"))["exposed-vector-load"].remedy_id != "hoist"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.base.progress import Stage
-from rcv_py.cli import report_jobs
+from rcv_py.cli.commands import report as report_command
 from rcv_py.cli.main import main
 from rcv_py.cli.progress import progress
 from rcv_py.export.report import files as report_module
@@ -115,14 +115,14 @@ def test_a_bug_in_one_report_does_not_cost_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good, bad = captures.trace_path("vec_add"), captures.trace_path("pcsampling")
-    write = report_jobs.write_report
+    write = report_command.write_report
 
     def sometimes(inputs: ReportInputs, path: Path, **more: object) -> None:
         if inputs.trace.name == bad.name:
             raise ZeroDivisionError("by nothing")
         write(inputs, path, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(report_jobs, "write_report", sometimes)
+    monkeypatch.setattr(report_command, "write_report", sometimes)
     assert run("report", bad, good, "--out-dir", tmp_path, "--jobs", 1) == 1
     text = capsys.readouterr()
     assert "ZeroDivisionError" in text.err

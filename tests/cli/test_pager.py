@@ -71,6 +71,12 @@ def test_a_long_listing_goes_through_the_pager(pager: tuple[str, Path]) -> None:
     assert all(len(line.replace("\x1b[1m", "").replace("\x1b[0m", "")) <= COLUMNS for line in lines)
 
 
+def test_help_goes_through_the_pager(pager: tuple[str, Path]) -> None:
+    words, target = pager
+    assert on_a_terminal("help", "hotspot", RCV_PAGER=words) == ("", 0)
+    assert target.read_text().startswith("usage: rcv hotspot")
+
+
 @pytest.mark.parametrize(
     ("words", "environment"),
     [

@@ -172,7 +172,7 @@ def test_state_curves_of_the_writer_are_steps_of_the_states(loaded):
         change = np.zeros(len(time), dtype=np.int64)
         np.add.at(change, place, np.repeat([1, -1], np.count_nonzero(mine)))
         assert curve.time.tolist() == time.tolist()
-        assert curve.value.tolist() == np.cumsum(change).tolist()
+        assert curve.waves.tolist() == np.cumsum(change).tolist()
 
 
 def test_waits_of_the_files_are_what_a_replay_finds(loaded):

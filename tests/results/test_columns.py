@@ -17,18 +17,14 @@ ABOVE = ("api", "cli", "export", "ui", "work")  # what results are for; all othe
 HARDWARE = {"se", "sa", "cu", "simd", "slot", "wid"}  # where a wave was: attributes of every table of waves
 YET = {  # to be converted
     "api",  # `Literal` types of options
-    "api.capture",
-    "api.judgements",  # facts of a document
+    "api.capture",  # the same, and facts of a document
     "cli.chosen",  # names of options
     "cli.commands.hotspot",
     "cli.commands.pmc",  # roles of counters
     "cli.commands.synth",
     "cli.options.capture_options",
     "cli.options.cost_options",
-    "export.report.sections_code",
-    "export.report.sections_loops",
     "export.report.svg",  # names of colours
-    "export.tables",  # columns as wide as waves were read
     "ui.panels.causes.panel",
     "ui.panels.compare.panel",
     "ui.panels.distribution.hit_table",

@@ -15,7 +15,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.causes import NOT_SELECTED, CauseNode, CausesPanel
-from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
+from rcv_py.ui.panels.token_details import TokenDetailsPanel
 from tests.analysis import build
 from tests.support import captures
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.visibility import WAKE_MS
+from rcv_py.ui.core.visibility import WAKE_MS, Coalesce
 
 
 def test_many_asks_are_one_call(qtbot: object) -> None:

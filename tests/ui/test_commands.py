@@ -12,9 +12,8 @@ from pytestqt.qtbot import QtBot
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.ui.app import App
-from rcv_py.ui.shell.keys_overlay import KeysOverlay, groups
-from rcv_py.ui.shell.menus import MENUS
-from rcv_py.ui.shell.palette_items import fit
+from rcv_py.ui.shell.menus import MENUS, KeysOverlay, groups
+from rcv_py.ui.shell.palette import fit
 from tests.ui.window import open_sample, settle, window
 
 

@@ -22,7 +22,7 @@ from rcv_py.state.baseline import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.flame.flame_paint import SHADE, color_codes
 from rcv_py.ui.panels.compare import FLAME, MODES, NO_BASELINE, SIDE_BY_SIDE, ComparePanel
-from rcv_py.ui.shell.baseline import read
+from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.support.captures import trace_path

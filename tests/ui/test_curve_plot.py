@@ -17,7 +17,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.plot.curve_plot import Curve, CurvePlot, Stack
+from rcv_py.ui.plot.curve_panel import Curve, CurvePlot, Stack
 from rcv_py.ui.plot.value_axis import bounds, exact_text, ticks, value_text
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
@@ -109,7 +109,8 @@ def test_the_axis_of_values_holds_what_is_in_view_from_zero(plot: CurvePlot) -> 
     canvas.session.set_view(TimeWindow(BEGIN + 35_000, BEGIN + 40_000))
     assert canvas.values.high < 2
     plot.shown = {"high"}
-    plot.set_from_zero(False)
+    plot.canvas.from_zero = False
+    plot.set_stack(plot.stack)
     assert canvas.values.low > 4
 
 

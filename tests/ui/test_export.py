@@ -17,7 +17,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Sheet
-from rcv_py.ui.shell.export_dialog import ExportDialog
+from rcv_py.ui.shell.exporter import ExportDialog
 from tests.support.captures import ROOT
 from tests.ui.window import open_sample, settle, window
 

@@ -362,7 +362,7 @@ def test_the_heat_strip_leads_to_hot_rows(
 def test_the_menu_copies_filters_and_bookmarks(
     isa: IsaPanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
-    from rcv_py.ui.panels.isa.menus import row_menu
+    from rcv_py.ui.panels.isa.panel import row_menu
 
     open_in(trace(), [two_waves()])
     settled()

@@ -17,7 +17,6 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.shared_results import SharedResults
-from rcv_py.ui.panels.isa import facts as isa_facts
 from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.ui.panels.isa.text import pieces
 from tests.support.code_samples import trace, two_waves
@@ -168,7 +167,6 @@ def test_hidden_cycles_come_from_the_shared_result(
 ) -> None:
     hidden = SimpleNamespace(idle=np.zeros(8), stall=np.array([0, 0, 0, 990, 0, 0, 0, 0]), issue=np.zeros(8))
     jobs = shared_results.JOBS | {"hidden": lambda trace, batches: hidden}
-    monkeypatch.setattr(isa_facts, "JOBS", jobs)
     monkeypatch.setattr(shared_results, "JOBS", jobs)
     from dataclasses import replace
 

@@ -13,7 +13,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.isa.folds import IsaFolds
+from rcv_py.ui.panels.isa.fold_view import IsaFolds
 from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.work.load import load_all
 from tests.support.captures import trace_path
@@ -236,7 +236,7 @@ def test_loops_have_brackets_with_their_rounds(isa: IsaPanel) -> None:
     assert isa.view.loop_at(spot) == loop
     tip = isa.view.tip(3, "fold")
     assert "rows 2 to 6" in tip
-    assert "4 rounds, 2 each, entered 2 times" in tip
+    assert "4 iterations, 2 each, entered 2 times" in tip
     assert isa.view.notes(2) == ("loop ×2",)
 
 

@@ -18,11 +18,11 @@ from rcv_py.model.kinds import EventKind, MarkerKind, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.compute_unit.panel import ComputeUnitPanel
+from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
 from rcv_py.ui.panels.global_timeline.device_rows import device_rows
 from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
 from rcv_py.ui.panels.search import SearchPanel
-from rcv_py.ui.timeline.marker_band import LANE_PX
+from rcv_py.ui.timeline.unit_markers import LANE_PX
 from rcv_py.ui.timeline.wave_rows import kernel_choices
 from tests.support.traces import CU, SE, made_trace
 from tests.ui.canvas_bot import CanvasBot
@@ -174,7 +174,7 @@ def test_the_menu_of_a_scope_sets_the_clock_range(make: Callable) -> None:
     next(action for action in menu.actions() if "Count only" in action.text()).trigger()
     menu.close()
     assert panel.session.clock_range.value == TimeWindow(1100, 1200)
-    assert panel._menu(0, 1180) == [panel.copy_action]
+    assert panel.actions_at(0, 1180) == [panel.copy_action]
 
 
 def test_ticks_mark_the_values_of_the_wave_that_wrote_them(make: Callable) -> None:

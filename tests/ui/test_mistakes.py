@@ -191,10 +191,10 @@ SIGNALLED = """
 import os, sys
 from PySide6.QtCore import QTimer
 from rcv_py.ui.app import start
-from rcv_py.ui.shell import ending
+from rcv_py.ui.app import closes
 app = start(None)
 app.window.show()
-with ending.closes(app.window):
+with closes(app.window):
     QTimer.singleShot(0, app.window, lambda: os.kill(os.getpid(), int(sys.argv[1])))
     QTimer.singleShot(30_000, app.window, lambda: app.qt.exit(1))
     code = app.qt.exec()

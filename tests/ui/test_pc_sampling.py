@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.panels.overview import OverviewPanel
 from tests.support import captures
 from tests.ui.window import SAMPLES, open_sample, settle, window
 
@@ -35,7 +36,8 @@ def shown(app: App, qtbot: QtBot, name: str) -> Panel:
 def sentence(panel: Panel) -> str:
     """What an empty panel says, "" if it shows something."""
     said = [label.text() for label in panel.findChildren(QLabel, "empty_state") if label.isVisible()]
-    return " ".join([*said, getattr(panel, "sentence", "")]).strip()
+    strip = panel.strip if isinstance(panel, OverviewPanel) else None
+    return " ".join([*said, "" if strip is None else strip.sentence]).strip()
 
 
 def content(panel: Panel) -> bool:

@@ -22,8 +22,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.dispatches import DispatchesPanel
 from rcv_py.ui.panels.occupancy import OccupancyPanel
 from rcv_py.ui.panels.wave_states import WaveStatesPanel
-from rcv_py.ui.plot.curve_panel import CurvePanel
-from rcv_py.ui.plot.curve_plot import Stack
+from rcv_py.ui.plot.curve_panel import CurvePanel, Stack
 from tests.support import captures
 from tests.support.samples import write_sample
 from tests.support.traces import made_trace

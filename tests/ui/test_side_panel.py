@@ -24,7 +24,7 @@ from rcv_py.model.waves import Wave, WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
-from rcv_py.ui.panels.token_details.token_text import TokenFacts, token_html
+from rcv_py.ui.panels.token_details import TokenFacts, token_html
 from rcv_py.ui.panels.wave_picker import by_speed, changed, choices, cycles_in
 from tests.support import drawing
 from tests.ui.window import SAMPLE, open_sample, settle, window

@@ -260,7 +260,7 @@ def test_the_picture_of_a_panel_behind_a_tab_shows_it_computed(
     assert not QImage(str(tmp_path / "summary.png")).isNull()
     summary = panel_of(app, "summary")
     assert summary.summary is not None
-    assert not summary.visibility.has_put_off
+    assert not summary.visibility._on_wake
     assert not app.ui.tasks.is_busy(summary)
 
 

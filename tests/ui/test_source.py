@@ -15,7 +15,6 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.places import short_names
 from rcv_py.ui.panels.source.highlight import expanded, spans
 from rcv_py.ui.panels.source.panel import SourcePanel
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
@@ -207,11 +206,6 @@ def test_spans_are_told_line_by_line() -> None:
 def test_tabs_and_control_characters_are_made_visible() -> None:
     assert expanded("\tx\ty\r\n") == "    x   y"
     assert expanded("a\x00b\u2028c") == "a·b·c"
-
-
-def test_equal_names_get_as_many_folders_as_needed() -> None:
-    assert short_names(("/a/x/m.py", "/b/x/m.py", "/b/n.py", "")) == ("a/x/m.py", "b/x/m.py", "n.py", "")
-    assert short_names(("m.py", "m.py")) == ("m.py", "m.py")
 
 
 def test_a_source_of_another_trace_is_forgotten(

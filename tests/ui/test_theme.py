@@ -15,9 +15,8 @@ from rcv_py.base import colors, resources
 from rcv_py.base.colors import Pair, contrast
 from rcv_py.ui.app import load_fonts
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.icon_files import drawing
 from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.style_sheet import ICONS, style_sheet
+from rcv_py.ui.core.style_sheet import ICONS, drawing, style_sheet
 from tests.ui.window import window
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,7 +17,7 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.compute_unit.panel import ComputeUnitPanel
+from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
 from rcv_py.ui.timeline.token_tip import token_at
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot

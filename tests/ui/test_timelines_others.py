@@ -108,13 +108,13 @@ def _mouse(panel: OverviewPanel, kind: QEvent.Type, x: float) -> None:
     at = QPointF(x, 20)
     held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else Qt.MouseButton.LeftButton
     event = QMouseEvent(kind, at, at, Qt.MouseButton.LeftButton, held, Qt.KeyboardModifier.NoModifier)
-    QApplication.sendEvent(panel, event)
+    QApplication.sendEvent(panel.strip, event)
 
 
 def _drag(panel: OverviewPanel, begin: int, end: int) -> None:
-    _mouse(panel, QEvent.Type.MouseButtonPress, panel.brush.x_of(begin))
-    _mouse(panel, QEvent.Type.MouseMove, panel.brush.x_of(end))
-    _mouse(panel, QEvent.Type.MouseButtonRelease, panel.brush.x_of(end))
+    _mouse(panel, QEvent.Type.MouseButtonPress, panel.strip.brush.x_of(begin))
+    _mouse(panel, QEvent.Type.MouseMove, panel.strip.brush.x_of(end))
+    _mouse(panel, QEvent.Type.MouseButtonRelease, panel.strip.brush.x_of(end))
 
 
 def test_the_overview_draws_moves_and_resizes_the_window(make: Callable) -> None:
@@ -130,16 +130,16 @@ def test_the_overview_draws_moves_and_resizes_the_window(make: Callable) -> None
     assert abs(panel.session.view.value.end - 1400) <= 1
     assert abs(panel.session.view.value.begin - 1200) <= 1
     _drag(panel, 1050, 1050)  # a click: centred there
-    assert panel.session.view.value.begin == panel.brush.outer.begin
+    assert panel.session.view.value.begin == panel.strip.brush.outer.begin
     assert panel.session.window.value == panel.session.view.value
 
 
 def test_the_overview_sums_the_states_of_all_waves(make: Callable) -> None:
     panel = make(OverviewPanel)
-    assert panel.strip is not None
-    middle = panel.strip.state[450]
+    assert panel.strip.sums is not None
+    middle = panel.strip.sums.state[450]
     assert middle[1] == pytest.approx(2.0, abs=0.05)
-    assert panel.strip.resident[450] == 4
+    assert panel.strip.sums.resident[450] == 4
 
 
 def test_a_brush_over_everything_can_be_drawn_but_not_moved() -> None:

@@ -16,7 +16,7 @@ from rcv_py.base.progress import Stage
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import PANELS, Panel, PanelInfo, discover
-from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorDesk, report
+from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
 from rcv_py.ui.shell.docks import STRIPS
 from rcv_py.ui.shell.panel_maker import BrokenPanel, make_panel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
@@ -214,15 +214,15 @@ def test_errors_are_sentences_and_mistakes_reports(qtbot: QtBot, capsys: pytest.
     qtbot.addWidget(box)
     assert box.sentence.text() == str(NotATrace("here"))
     with window() as app:
-        desk = ErrorDesk(app.window, lambda: "capture_1")
+        reporter = ErrorReporter(app.window, lambda: "capture_1")
         for _ in range(3):
             try:
                 raise ZeroDivisionError("oops")
             except ZeroDivisionError as error:
-                if desk.last is not None:
-                    first = desk.last
-                desk.excepthook(ZeroDivisionError, error, None)
-        assert desk.last is first, "the same mistake is shown once"
+                if reporter.last is not None:
+                    first = reporter.last
+                reporter.excepthook(ZeroDivisionError, error, None)
+        assert reporter.last is first, "the same mistake is shown once"
         assert "oops" in first.report
         assert "capture_1" in first.report
         assert "inside rcv" in first.sentence.text()

@@ -53,7 +53,7 @@ def claim_barriers(stream: Stream, ledger: Ledger) -> None:
 
 
 def longest_before(stream: Stream, wave: np.ndarray, stop: np.ndarray, since: np.ndarray) -> np.ndarray:
-    """Return the token that took longest of those a wave ran since a time and in front of its token `stop`.
+    """Return the token that took longest of those a wave ran since a time and before its token `stop`.
 
     Of the token that was under way at that time only what came later counts.  Where there is none in front it
     is `stop`.

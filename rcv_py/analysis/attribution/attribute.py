@@ -308,7 +308,7 @@ class TokenCause:
 
     cause: Cause
     cycles: int
-    is_idle: bool  # in the gap in front of it; else in its stall
+    is_idle: bool  # in the gap before it; else in its stall
     line: int  # code row of the producer, -1 if none is known
     row: int  # token of the producer in its wave, -1 if none is known
     wave: int  # index row of the producer's wave, -1 if none is known

@@ -35,7 +35,7 @@ def uses(stream: Stream, readers: np.ndarray, is_writer: np.ndarray) -> Uses:
 
 
 def overwritten(stream: Stream, writers: np.ndarray, is_reader: np.ndarray) -> Uses:
-    """Return for each token the last reader in front of it of each register it writes, each pair once.
+    """Return for each token the last reader before it of each register it writes, each pair once.
 
     Only instructions in `is_reader` (bool, rows of `Stream.lines`) count; `Uses.writer` is the reader here.
     """

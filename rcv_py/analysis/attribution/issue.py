@@ -223,9 +223,9 @@ def _held_longest(
     return np.where(chosen >= 0, work[chosen], -1)
 
 
-SHORT = 3  # turns: gaps up to here between different units are the change itself
-RESULT = 6  # turns that a scalar result of vector arithmetic takes at most
-NEAR = 2  # instructions: how far back a scalar result is looked for
+MAX_CHANGE = 3  # turns: gaps up to here between different units are the change itself
+MAX_RESULT = 6  # turns that a scalar result of vector arithmetic takes at most
+MAX_DISTANCE = 2  # instructions: how far back a scalar result is looked for
 
 
 def gaps(stream: Stream) -> Ledger:
@@ -244,7 +244,7 @@ def gaps(stream: Stream) -> Ledger:
     ledger.rest(rows, Cause.FETCH, before[ledger.token[rows]])
     _claim_scalar_results(stream, ledger)
     rows = ledger.open(unit[before] != unit)
-    rows = rows[ledger.left[rows] <= SHORT * stream.lines.step]
+    rows = rows[ledger.left[rows] <= MAX_CHANGE * stream.lines.step]
     ledger.rest(rows, Cause.SWITCH, before[ledger.token[rows]])
     ledger.rest(ledger.open(block[line] != block[line[before]]), Cause.FETCH)
     claim_arbitration(stream, ledger)
@@ -255,11 +255,11 @@ def _claim_scalar_results(stream: Stream, ledger: Ledger) -> None:
     """Scalar results of arithmetic take some turns before other units see them."""
     rows = np.flatnonzero(ledger.left > 0)
     step = stream.lines.step
-    rows = rows[ledger.left[rows] <= RESULT * step]
+    rows = rows[ledger.left[rows] <= MAX_RESULT * step]
     token = ledger.token[rows]
     unit = stream.lines.unit
     found = uses(stream, token, (unit == VALU) | (unit == SALU))
-    near = (token[found.row] - found.writer <= NEAR) & (
+    near = (token[found.row] - found.writer <= MAX_DISTANCE) & (
         stream.unit[found.writer] != stream.unit[token[found.row]]
     )
     row, first = np.unique(found.row[near], return_index=True)

@@ -13,7 +13,7 @@ from rcv_py.analysis.core.token_columns import Piece
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks
 from rcv_py.analysis.waves.workgroups import (
     GFX9_DELAY,
-    SLOWEST,
+    MAX_DELAY,
     Crossings,
     Meetings,
     crossings,
@@ -90,7 +90,7 @@ class Stream:
         return time + self.cu[self.owner[token]] * self.stride
 
     def last_of(self, is_meant: np.ndarray) -> np.ndarray:
-        """Return for each token the last token of its wave in front of it that is meant, int64, -1: none."""
+        """Return for each token the last token of its wave before it that is meant, int64, -1: none."""
         place = np.where(is_meant, np.arange(len(self)), -1)
         last = np.maximum.accumulate(np.append(-1, place[:-1])) if len(self) else place
         return np.where(last >= self.first, last, -1)
@@ -113,7 +113,7 @@ def stream(piece: Piece, lines: Lines, links: WaitLinks, code: CodeTable) -> Str
     stride = int(max(end.max(initial=0), start.max(initial=0))) + _MARGIN
     owner = piece.owner
     crossed = crossings(piece, code)
-    slowest = GFX9_DELAY if lines.step == 4 else SLOWEST
+    slowest = GFX9_DELAY if lines.step == 4 else MAX_DELAY
     met = meetings(crossed, grouped(list(piece.waves), crossed)[0], last_ends(piece), slowest)
     times = (start, issue, end)
     return Stream(piece, lines, links, base, line, owner, *times, simd, cu, stride, crossed, met)

@@ -208,7 +208,7 @@ def claim_asked(stream: Stream, ledger: Ledger) -> None:
 def covered(stream: Stream, nops: np.ndarray) -> np.ndarray:
     """Return the instruction whose result each s_nop covers, int64, -1 if none is seen.
 
-    It is the last vector or matrix instruction in front of the nop that writes what the next instruction
+    It is the last vector or matrix instruction before the nop that writes what the next instruction
     behind it reads; matrix instructions are preferred, since only they need more than a few turns.
     """
     blamed = np.full(len(nops), -1, dtype=np.int64)

@@ -49,8 +49,8 @@ from rcv_py.model.code import CodeTable
 
 ALIKE = 0.5  # share of instructions that two blocks must have in common
 PLACE_WEIGHT = 0.3  # what being at the other end of the program takes from a likeness
-SHORTEST = 3  # instructions of a block that is paired by likeness: shorter ones say too little
-MOST = 300  # blocks on a side that are compared with each other by likeness
+MIN_BLOCK = 3  # instructions of a block that is paired by likeness: shorter ones say too little
+MAX_BLOCKS = 300  # blocks on a side that are compared with each other by likeness
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def _equal(partner: np.ndarray, a: Sequence[tuple[Hashable, ...]], b: Sequence[t
     for j in _free(partner, len(b)).tolist()[::-1]:
         waiting[right[j]].append(j)
     for i in np.flatnonzero(partner < 0).tolist():
-        if len(a[i]) >= SHORTEST and waiting[left[i]]:
+        if len(a[i]) >= MIN_BLOCK and waiting[left[i]]:
             partner[i] = waiting[left[i]].pop()
 
 
@@ -103,8 +103,8 @@ def _free(partner: np.ndarray, n: int) -> np.ndarray:
 def _alike(partner: np.ndarray, a: Side, b: Side) -> None:
     """Pair the remaining blocks that have most in common, the best pair first."""
     left, right = np.flatnonzero(partner < 0), _free(partner, len(b.blocks))
-    left = left[_lengths(a.blocks)[left] >= SHORTEST][:MOST]
-    right = right[_lengths(b.blocks)[right] >= SHORTEST][:MOST]
+    left = left[_lengths(a.blocks)[left] >= MIN_BLOCK][:MAX_BLOCKS]
+    right = right[_lengths(b.blocks)[right] >= MIN_BLOCK][:MAX_BLOCKS]
     if not len(left) or not len(right):
         return
     score = _block_likeness(_bags(a, left, b, right)) - PLACE_WEIGHT * np.abs(
@@ -247,7 +247,7 @@ def agreement(texts_a: list[str], texts_b: list[str], registers: Renaming) -> np
     return np.array([known[a] == b for a, b in zip(texts_a, texts_b, strict=True)], dtype=bool)
 
 
-SHORTEST_RUN = 4  # instructions in common: shorter runs are alike by chance
+MIN_RUN = 4  # instructions in common: shorter runs are alike by chance
 RUN_ALIKE = 0.75  # share of the shorter run that has to be in common
 MAX_RUNS = 60  # runs of a side that are looked at, the longest
 
@@ -265,7 +265,7 @@ def pair_leftover(to_b: np.ndarray, key_a: np.ndarray, key_b: np.ndarray) -> np.
     for rows_a in _runs(to_b < 0):
         for rows_b in runs_b:
             pairs = common(key_a[rows_a].tolist(), key_b[rows_b].tolist())
-            if len(pairs) >= max(SHORTEST_RUN, RUN_ALIKE * min(len(rows_a), len(rows_b))):
+            if len(pairs) >= max(MIN_RUN, RUN_ALIKE * min(len(rows_a), len(rows_b))):
                 found.append((len(pairs), rows_a, rows_b, pairs))
     for _, rows_a, rows_b, pairs in sorted(found, key=lambda one: -one[0]):
         i, j = np.array(pairs).T
@@ -282,7 +282,7 @@ def _runs(is_free: np.ndarray) -> list[np.ndarray]:
     runs = [
         np.arange(first, stop)
         for first, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
-        if stop - first >= SHORTEST_RUN
+        if stop - first >= MIN_RUN
     ]
     return sorted(runs, key=len, reverse=True)[:MAX_RUNS]
 
@@ -314,7 +314,7 @@ class Alignment:
     def listing(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows (of A, of B) in the order of B, -1 where one side has nothing; int32.
 
-        A removed row stands behind the row that it followed in A.
+        A removed row stands after the row that it followed in A.
         """
         removed = np.flatnonzero(self.to_b < 0)
         stays = np.where((self.to_b >= 0) & (self.fate_a != Fate.MOVED), self.to_b, -1)

@@ -8,9 +8,9 @@ import numpy as np
 
 from rcv_py.analysis.compare.align import FATE_TEXT, Fate
 from rcv_py.analysis.compare.compare import Comparison
-from rcv_py.analysis.compare.costs import CaptureCosts, Launch
+from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.compare.deltas import Deltas
-from rcv_py.analysis.compare.verdict import KernelDelta, Ratio, Work, why_not_per_wave
+from rcv_py.analysis.compare.verdict import Ratio, Work, why_not_per_wave
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.base.text import plural
 
@@ -140,15 +140,15 @@ def numbers(found: Comparison) -> Facts:
     gone, new = int((align.to_b < 0).sum()), int((align.to_a < 0).sum())
     code = "the same in both" if align.is_same else f"{gone:,} removed, {new:,} inserted"
     hits, waves, each = kernel.hits_per_wave, kernel.per_wave, kernel.per_hit
+    is_comparable = kernel.launch is None or not why_not_per_wave(kernel.launch)
+    per_wave = _ratio(kernel.a_wave) if is_comparable else "not comparable"
+    per_hit = f"{_ratio(kernel.at_equal_hits)} at equal executions"
     return [
         *launches(found),
         ("instructions", code),
         ("hits per wave", f"{hits[0]:,.0f} and {hits[1]:,.0f}"),
-        ("cycles per wave", f"{waves[0]:,.0f} and {waves[1]:,.0f}, {_per_wave(kernel)}"),
-        (
-            "cycles per hit",
-            f"{each[0]:,.2f} and {each[1]:,.2f}, {_ratio(kernel.at_equal_hits)} at equal executions",
-        ),
+        ("cycles per wave", f"{waves[0]:,.0f} and {waves[1]:,.0f}, {per_wave}"),
+        ("cycles per hit", f"{each[0]:,.2f} and {each[1]:,.2f}, {per_hit}"),
     ]
 
 
@@ -158,25 +158,17 @@ def launches(found: Comparison) -> Facts:
     if launch is None:
         return []
     a, b = launch.a, launch.b
+    engines = plural(len(a.engines), "traced shader engine")
+    engines += "" if a.engines == b.engines else f" and {len(b.engines):,}"
     facts = [
         ("launch duration", f"{a.duration:,} and {b.duration:,} cycles, {_ratio(launch.duration)}"),
-        ("launched waves", f"{a.waves:,} and {b.waves:,} on {_engines(a, b)}"),
+        ("launched waves", f"{a.waves:,} and {b.waves:,} on {engines}"),
         ("mean life of a wave", f"{a.per_wave:,.0f} and {b.per_wave:,.0f} cycles"),
     ]
     if launch.wave_work is not None:
         one, other = launch.wave_work
         facts.append(("work of a wave", f"{_amount(one)} and {_amount(other)}, {one.unit}"))
     return facts
-
-
-def _per_wave(kernel: KernelDelta) -> str:
-    why = "" if kernel.launch is None else why_not_per_wave(kernel.launch)
-    return "not comparable" if why else _ratio(kernel.a_wave)
-
-
-def _engines(a: Launch, b: Launch) -> str:
-    text = plural(len(a.engines), "traced shader engine")
-    return text if a.engines == b.engines else f"{text} and {len(b.engines):,}"
 
 
 def _amount(work: Work) -> str:

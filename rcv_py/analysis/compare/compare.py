@@ -17,8 +17,8 @@ from rcv_py.analysis.compare.deltas import Deltas, Rates, deltas, drawn, rates
 from rcv_py.analysis.compare.grouped import GROUPS, Groups
 from rcv_py.analysis.compare.verdict import (
     ASSUMED,
-    LEAST_ALONE,
-    LEAST_TWIN,
+    MIN_ALONE,
+    MIN_TWIN,
     Judgement,
     KernelDelta,
     LaunchDelta,
@@ -254,7 +254,7 @@ def compare(
     """
     asked, twin = twin, None if twin is not None and _is_one(a, twin) else twin
     if least is None:
-        least = LEAST_ALONE if twin is None else LEAST_TWIN
+        least = MIN_ALONE if twin is None else MIN_TWIN
     found = align(a.code, b.code)
     both = rates(a, b, found, measure, blocks(b.code))
     why = _why_not(a, b, found)

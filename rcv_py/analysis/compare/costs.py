@@ -104,8 +104,8 @@ def _own(trace: Trace, lives: Residencies) -> np.ndarray:
     return own if len(own) else np.arange(len(lives))
 
 
-MEASURES = ("cost", "latency", "stall")  # cost: latency plus the idle in front of it
-MOST_GROUPS = 128  # more are joined, within their engine, so that memory stays small
+MEASURES = ("cost", "latency", "stall")  # cost: latency plus the idle before it
+MAX_GROUPS = 128  # more are joined, within their engine, so that memory stays small
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,14 +222,14 @@ def _groups(waves: list[Wave], number: np.ndarray) -> tuple[np.ndarray, np.ndarr
     if is_by_wave:
         key, group = np.repeat(key, len(waves), axis=0), np.arange(len(waves))
     joined, first, of = np.unique(_joined(key[:, 0]), return_index=True, return_inverse=True)
-    assert len(joined) <= max(MOST_GROUPS, len(np.unique(key[:, 0])))
+    assert len(joined) <= max(MAX_GROUPS, len(np.unique(key[:, 0])))
     return of.reshape(-1)[group], key[first, 0].astype(np.int16), key, is_by_wave
 
 
 def _joined(engine: np.ndarray) -> np.ndarray:
     """Return a number for each group, equal for those that are joined; groups of an engine are dealt out."""
     engines, of = np.unique(engine, return_inverse=True)
-    room = max(1, MOST_GROUPS // len(engines))
+    room = max(1, MAX_GROUPS // len(engines))
     order = np.argsort(of, kind="stable")
     turn = np.empty(len(of), dtype=np.int64)
     turn[order] = np.arange(len(of)) - np.searchsorted(of[order], of[order])

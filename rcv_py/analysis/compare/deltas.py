@@ -26,7 +26,7 @@ from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.program.blocks import Blocks
 
 DRAWS = 400
-LEAST_ENGINES = 3
+MIN_ENGINES = 3
 ALMOST_SURE = 0.999  # of a single row: among thousands a few would stand out by chance at 0.95
 SURE = 0.95  # of the whole kernel
 
@@ -74,7 +74,7 @@ def reach(sides: Sides, residual: tuple[np.ndarray, np.ndarray], confidence: flo
 
 
 def _has_engines(sides: Sides) -> bool:
-    return min(len(np.unique(costs.engine)) for costs in sides) >= LEAST_ENGINES
+    return min(len(np.unique(costs.engine)) for costs in sides) >= MIN_ENGINES
 
 
 def _same_places(sides: Sides) -> bool:
@@ -147,9 +147,9 @@ def _spread(values: np.ndarray, groups: int) -> float:
 
 # Changes below these shares of the cost are not told from noise.  Single loads were seen to take 27 % fewer
 # cycles in another run of the same build; sums of rows differ less, and with a twin the twin tells.
-LEAST_ALONE = 0.30  # of a row without a twin, and of a sum where there is one workgroup
-LEAST_OF_SUM = 0.10
-LEAST_TWIN = 0.10
+MIN_ALONE = 0.30  # of a row without a twin, and of a sum where there is one workgroup
+MIN_OF_SUM = 0.10
+MIN_TWIN = 0.10
 STEPS, STEPS_ASSUMED = 2, 4  # steps of the clock an execution, below which nothing is told either
 
 
@@ -243,8 +243,8 @@ def deltas(
     chance = reach(sides, (a, b), ALMOST_SURE)
     is_assumed = twin is None and any(costs.is_by_wave for costs in sides)
     steps = STEPS_ASSUMED if is_assumed else STEPS
-    least = LEAST_ALONE if group is None or is_assumed else LEAST_OF_SUM
-    floor = (least if twin is None else LEAST_TWIN) * np.maximum(*values)
+    least = MIN_ALONE if group is None or is_assumed else MIN_OF_SUM
+    floor = (least if twin is None else MIN_TWIN) * np.maximum(*values)
     step = np.maximum(both[0].weight, both[1].weight) * steps * sides[0].step if group is None else 0.0
     # What only one build has is no chance, however little it costs.
     floor = np.where(np.minimum(*values) > 0, np.maximum(floor, step), floor)

@@ -31,8 +31,8 @@ def common(a: Sequence[int], b: Sequence[int]) -> Pairs:
     inner_a, inner_b = a[head : len(a) - tail], b[head : len(b) - tail]
     find = _exact if len(inner_a) * len(inner_b) <= MAX_BITS else _by_unique_keys
     inside = [(i + head, j + head) for i, j in find(inner_a, inner_b)]
-    behind = [(len(a) - k, len(b) - k) for k in range(tail, 0, -1)]
-    return [*((i, i) for i in range(head)), *inside, *behind]
+    after = [(len(a) - k, len(b) - k) for k in range(tail, 0, -1)]
+    return [*((i, i) for i in range(head)), *inside, *after]
 
 
 def heaviest_rising(values: Sequence[int], weights: Sequence[int]) -> list[int]:

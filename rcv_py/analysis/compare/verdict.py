@@ -16,9 +16,9 @@ from rcv_py.base.text import count, plural
 
 ASSUMED = 0.10  # what one workgroup may differ by from another run: nothing in a capture tells
 # Two runs of one build differ by more than the waves of either tell: by some 5 % in what was measured.
-LEAST_ALONE = 0.06  # so no smaller difference of a kernel is told without a twin
-LEAST_TWIN = 0.02  # nor this with one
-LEAST_COVERED = 0.5  # share of the cycles that both captures must have executed the instructions of
+MIN_ALONE = 0.06  # so no smaller difference of a kernel is told without a twin
+MIN_TWIN = 0.02  # nor this with one
+MIN_COVERED = 0.5  # share of the cycles that both captures must have executed the instructions of
 WORK_ALIKE = 0.05  # waves of two builds do the same work if their executions differ by less
 WAVES_ALIKE = 0.02  # launches have the same number of waves if they differ by less
 
@@ -215,7 +215,7 @@ def _works(works: tuple[Work, Work]) -> str:
 def _by_wave(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
     """The verdict of the traced waves alone."""
     equal, wave = kernel.at_equal_hits, kernel.a_wave
-    if min(kernel.covered) < LEAST_COVERED:
+    if min(kernel.covered) < MIN_COVERED:
         return refuse(f"the waves of A and B execute mostly different instructions ({_amounts(kernel)})")
     if is_same_isa:
         return _of(equal, "hit", kernel)

@@ -17,7 +17,7 @@ from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.resources import KernelResources
 
 UNKNOWN = "<unknown>"
-MOST_WAVES = 8
+MAX_WAVES = 8
 
 
 class Generation(Enum):
@@ -234,8 +234,8 @@ def _old_occupancy(arch: int, accum: int, target: str) -> Occupancy:
     sizes = (_rounded(arch, 8), _rounded(accum, 8))
     pool = 512 if is_unified else 256
     given = sum(sizes) if is_unified else max(sizes)
-    waves = min(MOST_WAVES, pool // max(1, given))
-    step = pool // (waves + 1) if waves < MOST_WAVES else -1
+    waves = min(MAX_WAVES, pool // max(1, given))
+    step = pool // (waves + 1) if waves < MAX_WAVES else -1
     return Occupancy(arch, accum, given, pool, (("VGPR", given, waves),), waves, "VGPR", step)
 
 
@@ -252,7 +252,7 @@ def _new_occupancy(arch: int, accum: int, target: str, launch: KernelResources |
         limits.append(("LDS", launch.lds, max(1, _LDS[target] // launch.lds * waves // 4)))
     if launch is not None and launch.sgprs > 0:
         limits.append(("SGPR", launch.sgprs, 800 // _rounded(launch.sgprs, 16)))
-    capped = tuple((name, used, min(MOST_WAVES, waves)) for name, used, waves in limits)
+    capped = tuple((name, used, min(MAX_WAVES, waves)) for name, used, waves in limits)
     name, _, waves = min(capped, key=lambda limit: limit[2])
-    step = 512 // (waves + 1) if name == "VGPR" and waves < MOST_WAVES else -1
+    step = 512 // (waves + 1) if name == "VGPR" and waves < MAX_WAVES else -1
     return Occupancy(arch, accum, given, 512, capped, waves, name, step)

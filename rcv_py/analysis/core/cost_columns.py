@@ -4,10 +4,10 @@
 mode        hits              latency, stall            idle
 SUM_ALL     all waves         sum                       sum
 MEAN_ALL    all waves         sum / hits, half up       sum / hits, half up
-ITERATION   of the wave       of its n-th execution     in front of it
+ITERATION   of the wave       of its n-th execution     before it
 SUM_WAVE    of the wave       sum                       sum
 MEAN_WAVE   of the wave       sum / hits, half up       sum / hits, half up
-MAX_WAVE    of the wave       of its longest execution  in front of it
+MAX_WAVE    of the wave       of its longest execution  before it
 ```
 
 "All waves" are all traced waves, as the code table counts them, or those of a clock range.
@@ -112,7 +112,7 @@ class CostColumns:
     hits: np.ndarray  # int64
     latency: np.ndarray  # int64, cycles (PC samples if the trace has nothing else)
     stall: np.ndarray  # int64, the part of the latency in which the instruction waited to issue
-    idle: np.ndarray  # int64, cycles in front of it
+    idle: np.ndarray  # int64, cycles before it
     label: str  # what is shown, for a heading
 
     @cached_property

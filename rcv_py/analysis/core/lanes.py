@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-MOST = 8  # lanes; what does not fit is put into the last one
+MAX_LANES = 8  # lanes; what does not fit is put into the last one
 
 
 def lanes(start: np.ndarray, end: np.ndarray, slack: int = 0) -> np.ndarray | None:
@@ -25,8 +25,8 @@ def lanes(start: np.ndarray, end: np.ndarray, slack: int = 0) -> np.ndarray | No
         return None
     lane = np.zeros(len(start), np.uint8)
     left = _crowded(start, end)
-    for number in range(MOST):
-        if number == MOST - 1:
+    for number in range(MAX_LANES):
+        if number == MAX_LANES - 1:
             lane[left] = number
             break
         taken = _chain(start[left], end[left])

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-MOST = (1 << 63) - 1  # cycles, the largest int64
+MAX_CYCLES = (1 << 63) - 1  # cycles, the largest int64
 _EXACT = 1 << 53  # below it sums of float64 are exact
 _LOW = (1 << 31) - 1
 
 
 def later(time: np.ndarray, cycles: np.ndarray) -> np.ndarray:
-    """Return `time + cycles`, at most MOST; both int64 or narrower, cycles of at least 0; int64."""
+    """Return `time + cycles`, at most MAX_CYCLES; both int64 or narrower, cycles of at least 0; int64."""
     time = time.astype(np.int64)
-    return time + np.minimum(cycles.astype(np.int64), MOST - np.maximum(time, 0))
+    return time + np.minimum(cycles.astype(np.int64), MAX_CYCLES - np.maximum(time, 0))
 
 
 def since(time: np.ndarray, base: int, most: int) -> np.ndarray:
@@ -27,7 +27,7 @@ def since(time: np.ndarray, base: int, most: int) -> np.ndarray:
 
 
 def sums(place: np.ndarray, cycles: np.ndarray, count: int) -> np.ndarray:
-    """Return the sums of the cycles at each place from 0 to count - 1, at most MOST; int64 [count].
+    """Return the sums of the cycles at each place from 0 to count - 1, at most MAX_CYCLES; int64 [count].
 
     `place` is int64 [n], `cycles` int64 or narrower [n], at least 0.
     """
@@ -38,9 +38,9 @@ def sums(place: np.ndarray, cycles: np.ndarray, count: int) -> np.ndarray:
     np.add.at(low, place, cycles & _LOW)
     np.add.at(high, place, cycles >> 31)
     high += low >> 31
-    return np.where(high > MOST >> 31, MOST, (high << 31) | (low & _LOW))
+    return np.where(high > MAX_CYCLES >> 31, MAX_CYCLES, (high << 31) | (low & _LOW))
 
 
 def total(cycles: np.ndarray) -> int:
-    """Return the sum of a column of at least 0, at most MOST."""
+    """Return the sum of a column of at least 0, at most MAX_CYCLES."""
     return int(sums(np.zeros(len(cycles), dtype=np.int64), cycles, 1)[0])

@@ -118,8 +118,8 @@ class Bars:
 
 STALL = Part("stall", "waited to issue", "role", "stall")
 ISSUE = Part("issue", "issued or executed", "role", "issue")
-IDLE = Part("idle", "idle time in front of it", "role", "idle")
-FAINT_IDLE = Part("idle", "idle time in front of it", "role", "line")  # the kinds have greys of their own
+IDLE = Part("idle", "idle time before it", "role", "idle")
+FAINT_IDLE = Part("idle", "idle time before it", "role", "line")  # the kinds have greys of their own
 HIDDEN = Part("hidden", "covered by other waves' work on the same SIMD; an estimate", "role", "hidden")
 ISSUED = Part("issued", "samples that did issue", "role", "idle")
 MEMORY = Part("memory", "from issue to return", "kind", int(TokenKind.VMEM))

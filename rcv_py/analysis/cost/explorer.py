@@ -121,7 +121,7 @@ def _lines(costs: SourceCosts, sources: Sequence[SourceFile], file: int, limit: 
 
 
 def _parts(path: str) -> tuple[str, ...]:
-    """Return the parts of a path without `.`; `/` stays in front of an absolute one."""
+    """Return the parts of a path without `.`; `/` stays before an absolute one."""
     parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
     if path.startswith("/") and parts:
         parts[0] = "/" + parts[0]

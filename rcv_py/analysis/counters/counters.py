@@ -21,7 +21,7 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.device import CounterSamples, SpmSeries
 from rcv_py.model.trace import Trace
 
-_ROOM = 4.0  # lengths of the trace that samples may lie outside of it: they start early and end late
+_MARGIN = 4.0  # lengths of the trace that samples may lie outside of it: they start early and end late
 
 
 class SpmClock(Enum):
@@ -72,7 +72,7 @@ def _is_beside(trace: Trace, time: np.ndarray) -> bool:
     """Whether samples lie about where the trace does."""
     if not trace.has_times:
         return True
-    room = max(_ROOM * trace.span.width, 1e6)
+    room = max(_MARGIN * trace.span.width, 1e6)
     return trace.span.begin - room <= float(time.min()) and float(time.max()) <= trace.span.end + room
 
 

@@ -44,7 +44,7 @@ class OccupancyNumbers:
     area: int  # wave-cycles
     mean: float  # waves, weighted with time
     peak: int  # waves
-    tail: float  # share of the time behind the last moment with more than half of the peak, 0 to 1
+    tail: float  # share of the time after the last moment with more than half of the peak, 0 to 1
     ramp: int  # cycles from the first wave until nine tenths of the peak are reached
     drain: int  # cycles from the last moment with nine tenths of the peak to the end
 

@@ -9,8 +9,8 @@ SIMD          wwwwwwwwww····ww       no-issue cycles: 10; nothing happens in
 A cycle in which no wave issues is not lost while the matrix unit computes: a bound on what a change can win
 counts only cycles in which nothing happens at all.  Recorded times are taken as they are: on gfx9 a token is
 busy while it issues, which for slow arithmetic is as long as its pipe takes (v_exp_f32: 8 cycles on gfx950,
-behind which the next instruction issues at once), and on later generations while it executes.  Only matrix
-passes last longer than their record.  They begin at the issue, and each queues behind the one before on the
+after which the next instruction issues at once), and on later generations while it executes.  Only matrix
+passes last longer than their record.  They begin at the issue, and each queues after the one before on the
 unit of the SIMD (`matrix_passes`).
 
 Waves that do not count (`rows`) still issue and keep units busy; they only do not make a SIMD resident.
@@ -26,7 +26,7 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
-from rcv_py.analysis.core.saturated import MOST, later
+from rcv_py.analysis.core.saturated import MAX_CYCLES, later
 from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
 from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
@@ -36,12 +36,12 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
-MOST_APART = 1 << 48  # cycles, more than a day: thousands of SIMDs with such stretches fit the axis
+MAX_DISTANCE = 1 << 48  # cycles, more than a day: thousands of SIMDs with such stretches fit the axis
 
 
 @dataclass(frozen=True, eq=False)
 class SimdAxis:
-    """All SIMDs one behind the other on one axis of time, so that one sort serves all of them."""
+    """All SIMDs one after the other on one axis of time, so that one sort serves all of them."""
 
     place: np.ndarray  # int64 [SIMDs], shader engine * 256 + SIMD, ascending
     origin: int  # cycle that lies at the begin of each SIMD's stretch
@@ -133,17 +133,8 @@ def simd_work(
     All waves of the batches issue and keep units busy.  The reference's rule counts time under s_endpgm as
     issue and knows no work of units.
     """
-    return of_pieces(trace, [piece for piece in pieces(batches) if len(piece.waves)], rows, rule)
-
-
-def of_pieces(
-    trace: Trace,
-    found: list[Piece],
-    rows: Collection[int] | None = None,
-    rule: ReferenceRule = ReferenceRule.OURS,
-) -> SimdWork:
-    """Return the same of pieces that hold each wave once."""
     is_ours = rule is ReferenceRule.OURS
+    found = [piece for piece in pieces(batches) if len(piece.waves)]
     left_out = _astray(found)
     found = without_rows(found, left_out)
     passes = matrix_passes(trace.code, trace.target)
@@ -181,7 +172,7 @@ def _astray(found: list[Piece]) -> frozenset[int]:
 
 
 def _far(piece: Piece, middle: int) -> list[Wave]:
-    """The waves of a piece with a time that is farther from the middle than MOST_APART."""
+    """The waves of a piece with a time that is farther from the middle than MAX_DISTANCE."""
     begin = np.array([wave.begin for wave in piece.waves], dtype=np.int64)
     end = np.array([wave.end for wave in piece.waves], dtype=np.int64)
     ran = np.flatnonzero(np.diff(piece.first))
@@ -190,7 +181,7 @@ def _far(piece: Piece, middle: int) -> list[Wave]:
         last = later(piece.start, later(piece.stall, piece.busy))
         low[ran] = np.minimum(low[ran], np.minimum.reduceat(piece.start, piece.first[ran]))
         high[ran] = np.maximum(high[ran], np.maximum.reduceat(last, piece.first[ran]))
-    is_far = (high > min(middle + MOST_APART, MOST)) | (low < max(middle - MOST_APART, -MOST))
+    is_far = (high > min(middle + MAX_DISTANCE, MAX_CYCLES)) | (low < max(middle - MAX_DISTANCE, -MAX_CYCLES))
     return [piece.waves[at] for at in np.flatnonzero(is_far).tolist()]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import Residencies, residencies
+from rcv_py.analysis.core.occupancy import residencies, resident
 from rcv_py.analysis.counters.counter_shares import CounterShares
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
@@ -45,29 +45,18 @@ def unit_occupancy(events: WaveEvents) -> UnitOccupancy:
     end = np.full(n, np.iinfo(np.int64).min)
     np.minimum.at(begin, group, lives.begin)
     np.maximum.at(end, group, lives.end)
+    curves = resident(lives, group)
     return UnitOccupancy(
         se=places >> 32,
         sa=places >> 24 & 0xFF,
         cu=places & 0xFFFFFF,
         waves=np.bincount(group, minlength=n).astype(np.int64),
         cycles=np.bincount(group, weights=lives.end - lives.begin, minlength=n).astype(np.int64),
-        peak=_peaks(lives, group, n),
+        peak=np.array([int(curves[at].value.max()) for at in range(n)], dtype=np.int64),
         begin=begin,
         end=end,
         span=int(lives.end.max() - lives.begin.min()) if len(lives) else 0,
     )
-
-
-def _peaks(lives: Residencies, group: np.ndarray, n: int) -> np.ndarray:
-    """Most lives of each group at a time: one running sum over all groups, each of which ends at zero."""
-    time = np.concatenate([lives.begin, lives.end])
-    change = np.repeat(np.array([1, -1]), len(lives))
-    owner = np.concatenate([group, group])
-    order = np.lexsort((change, time, owner))
-    level = np.cumsum(change[order])
-    peak = np.zeros(n, dtype=np.int64)
-    np.maximum.at(peak, owner[order], level)
-    return peak
 
 
 @dataclass(frozen=True, slots=True, eq=False)

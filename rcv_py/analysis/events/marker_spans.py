@@ -231,7 +231,7 @@ def _unpacked(
 
 
 def _data_words(trace: Trace, slot_key: np.ndarray, codeobj: np.ndarray, marker: np.ndarray) -> np.ndarray:
-    """Which values are payload: the given number of values behind a header, in the order of the file."""
+    """Which values are payload: the given number of values after a header, in the order of the file."""
     order = np.argsort(slot_key, kind="stable")
     words = np.zeros(len(order), dtype=np.int64)
     for owner, name, number in trace.marker_payloads:

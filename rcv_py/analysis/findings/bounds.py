@@ -230,14 +230,11 @@ def waiting_inside(
     cycles, int64 [n].
     """
     range_of = dict(zip(waves.tolist(), zip(begin.tolist(), end.tolist(), strict=True), strict=True))
-    parts = [_inside(piece, work, range_of) for piece in _near(batches, range_of, work)]
+    found = without_rows(list(pieces(batches, range_of)), work.left_out)
+    parts = [_inside(piece, work, range_of) for piece in found]
     none = np.zeros(0, dtype=np.int64)
     first, last = (np.concatenate([none, *(part[i] for part in parts)]) for i in (0, 1))
     return bound(first, last, work)
-
-
-def _near(batches: Iterable[WaveBatch], rows: Collection[int], work: SimdWork) -> list[Piece]:
-    return without_rows(list(pieces(batches, rows)), work.left_out)
 
 
 def _inside(

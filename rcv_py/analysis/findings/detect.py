@@ -126,7 +126,7 @@ _ORDER = (RANKED, CONTEXT, CAUTION)
 _LAST = ("matrix-ceiling",)  # a frame for all others, however large
 
 NOT_ELAPSED = (
-    "Gains are bounds and do not add up: several waves wait at once, and behind a wait that is removed "
+    "Gains are bounds and do not add up: several waves wait at once, and after a wait that is removed "
     "another may appear. Only waves of the traced compute units are seen; the others are taken to be like "
     "them."
 )

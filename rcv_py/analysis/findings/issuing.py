@@ -136,7 +136,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-MOST_KINDS = 4
+MAX_KINDS = 4
 ADDRESS = "address and integer arithmetic"
 CONVERSION = "conversions and moves"
 # The first prefix that fits; what none fits is named by its kind.
@@ -182,7 +182,7 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
     names = sorted(set(groups.tolist()))
     sums = {name: int(cycles[groups == name].sum()) for name in names}
     issued = max(1, sum(sums.values()))
-    ranked = sorted(sums, key=lambda name: (-sums[name], name))[:MOST_KINDS]
+    ranked = sorted(sums, key=lambda name: (-sums[name], name))[:MAX_KINDS]
     parts = ", ".join(f"{name} {percent(sums[name], issued)}" for name in ranked if sums[name])
     lines = np.argsort(-cycles, kind="stable")[:3]
     arithmetic = [name for name in ranked if name not in ("MFMA", "VMEM", "LDS", "SMEM", "branches")]
@@ -225,7 +225,7 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
     lines = np.argsort(-moved, kind="stable")[:3]
     sizes = ", ".join(
         f"{count(times)} × {plural(size, 'byte')} a lane"
-        for size, times in widths.by_width(np.flatnonzero(widths.is_vector))[:MOST_KINDS]
+        for size, times in widths.by_width(np.flatnonzero(widths.is_vector))[:MAX_KINDS]
     )
     yield bounded(
         inputs,

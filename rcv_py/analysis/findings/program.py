@@ -22,7 +22,7 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
 
 AHEAD = 12  # instructions after a wait within which a result has to be read to count as needed
-FEW = 8  # waits that are looked at
+MAX_WAITS = 8  # waits that are looked at
 _ZERO = re.compile(r"s_wait(?:cnt.*\b(?:vmcnt|lgkmcnt)\(0\)|_(?:load|ds|km|x)cnt 0x0\b)")
 
 
@@ -72,6 +72,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
     if not len(claimed):
         return
     first_wait, newest, olds = found[0]
+    named = ", ".join(map(str, olds[:3]))
     yield Finding(
         name="redundant-wait",
         title="Over-conservative s_waitcnt",
@@ -81,7 +82,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
         exposed=claimed.bound.exposed,
         sentence=f"{plural(len(found), 'wait')} for a count of 0 wait also for an operation whose result "
         f"none of the next {AHEAD} instructions reads: instruction {first_wait} waits for {newest}, but what "
-        f"follows reads only {_named(olds)}.",
+        f"follows reads only results of {named}.",
         **remedy_fields("redundant-wait", Situation(inputs, claimed, (newest, *olds))),
         evidence=tuple(
             line_of(inputs, line, why)
@@ -100,16 +101,12 @@ def _in_order(inputs: FindingInputs, wait: int, producers: tuple[int, ...]) -> b
     return PRECONDITIONS["in-order"].holds(Situation(inputs, only, producers))
 
 
-def _named(lines: list[int]) -> str:
-    return "results of " + ", ".join(f"{line}" for line in lines[:3])
-
-
 def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:
     """Yield (wait, newest producer, older ones) of the costly waits for a count of zero."""
     table, code, uses = inputs.attribution, inputs.trace.code, inputs.uses
     rows = inputs.rows_of(Cause.WAIT_LOAD, Cause.WAIT_SCALAR, Cause.WAIT_LDS)
     claimed = inputs.claimed(rows)
-    for wait in claimed.line[:FEW].tolist():
+    for wait in claimed.line[:MAX_WAITS].tolist():
         if not _ZERO.match(code.text[wait]):
             continue
         blamed = rows[(table.line[rows] == wait) & (table.producer[rows] >= 0)]

@@ -29,10 +29,10 @@ _SECOND_SET = Remedy("prefetch-registers", MEDIUM, ("repeated", "hot", "free-reg
     "Load the data of the next iteration into a second set of registers ({wanted} of {free} free ones) and "
     "wait with a count that leaves those loads outstanding: {prefetch}.")
 _HOIST = Remedy("hoist", LOW, ("room-before",),
-    "Issue {producer} earlier: the {room_before} instructions in front of it neither write its address nor "
+    "Issue {producer} earlier: the {room_before} instructions before it neither write its address nor "
     "touch its destination.")
-_WAIT_LATER = Remedy("wait-later", LOW, ("room-behind",),
-    "Move the wait behind the next {room_behind} instructions: none of them touches a result that it waits "
+_WAIT_LATER = Remedy("wait-later", LOW, ("room-after",),
+    "Move the wait after the next {room_after} instructions: none of them touches a result that it waits "
     "for.")
 _SEVERAL_TILES = Remedy("several-tiles", MEDIUM, ("cold",),
     "This is a cold start: let a workgroup process several tiles (a persistent kernel), so that it is paid "
@@ -57,7 +57,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "exposed-lds-dma": (
         Remedy("second-lds-buffer", MEDIUM, ("repeated", "hot", "free-lds", "in-order"),
             "Copy the next tile into a second LDS buffer while this one is computed, and leave those "
-            "copies outstanding in the wait in front of the barrier: {prefetch}."),
+            "copies outstanding in the wait before the barrier: {prefetch}."),
         _HOIST, _WAIT_LATER, _MORE_WAVES, _WIDEN, _SEVERAL_TILES,
         Remedy("smaller-tiles", HIGH, ("repeated", "hot", "in-order"),
             "Make tiles smaller, so that two of them fit into LDS, and copy one while the other is "
@@ -104,7 +104,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
         Remedy("no-wait-at-end", LOW, ("before-end",),
             "Leave out the wait: only s_endpgm follows it, which waits for stores itself."),
         Remedy("loads-first", MEDIUM, ("counted-together", "in-order"),
-            "Issue loads before stores: both are counted by vmcnt here, so that a wait for a load behind a "
+            "Issue loads before stores: both are counted by vmcnt here, so that a wait for a load after a "
             "store waits for the store too. Or wait with a count that leaves the stores outstanding."),
         _WAIT_LATER, _MORE_WAVES,
     ),
@@ -156,7 +156,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
             "instruction does not need the last result."),
         _WAIT_LATER,
         Remedy("reorder", MEDIUM, (),
-            "Move what reads a result further behind the matrix instruction that writes it."),
+            "Move what reads a result further after the matrix instruction that writes it."),
     ),
     "hazard-nops": (
         Remedy("fill-nops", MEDIUM, (),
@@ -167,7 +167,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     "instruction-fetch": (
         Remedy("smaller-loop", LOW, ("loop-too-large",),
             "Unroll less, so that the loop fits the instruction cache of 32 to 64 KB."),
-        Remedy("fall-through", LOW, ("behind-branch", "repeated"),
+        Remedy("fall-through", LOW, ("after-branch", "repeated"),
             "Turn {producer} around, so that the usual way falls through, or replace the branch by a "
             "select."),
         _SEVERAL_TILES,

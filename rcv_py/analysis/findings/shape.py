@@ -232,15 +232,15 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
         share=bound.share,
         exposed=bound.exposed,
         attributed=max(0, before - int(phases.busy[:, 0].sum())),
-        sentence=f"{percent(before, whole)} of the time of the waves passes in front of the loop at "
-        f"instruction {head}, {percent(int(cycles[:, 2].sum()), whole)} behind it; {count(stalled)} cycles "
+        sentence=f"{percent(before, whole)} of the time of the waves passes before the loop at "
+        f"instruction {head}, {percent(int(cycles[:, 2].sum()), whole)} after it; {count(stalled)} cycles "
         "of the prologue are stalls.",
         evidence=(
             line_of(inputs, head, "head of the loop"),
             wave_of(inputs, int(phases.wave[worst]), "the longest prologue"),
             window_of(begin, begin + int(cycles[worst, 0]), "its prologue"),
         ),
-        assumption="At most: cycles in which waves wait in front of the loop and nothing happens on their "
+        assumption="At most: cycles in which waves wait before the loop and nothing happens on their "
         "SIMD. The waits of the prologue are counted under their own findings as well.",
     )
 

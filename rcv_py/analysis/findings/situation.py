@@ -79,7 +79,7 @@ class Situation:
         return free
 
     @cached_property
-    def room_behind(self) -> int:
+    def room_after(self) -> int:
         """How many instructions after the wait touch nothing of what it waits for."""
         if self.top < 0 or not self.text(self.top).startswith("s_wait"):
             return 0
@@ -165,7 +165,7 @@ class Situation:
         words = {
             "producer": lambda: f"instruction {self.producer}",
             "room_before": lambda: f"{self.room_before}",
-            "room_behind": lambda: f"{self.room_behind}",
+            "room_after": lambda: f"{self.room_after}",
             "wanted": lambda: f"{self.wanted_vectors}",
             "free": lambda: f"{self.free_vectors}",
             "width": lambda: f"{self.width} {'byte' if self.width == 1 else 'bytes'}",
@@ -266,11 +266,11 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda one: one.is_cold),
     "hot": Precondition("most of the stall is not that of the first execution", lambda one: not one.is_cold),
     "room-before": Precondition(
-        f"at least {ROOM} instructions in front of the load, back to the last wait, branch or barrier, write "
+        f"at least {ROOM} instructions before the load, back to the last wait, branch or barrier, write "
         "neither its address nor touch its destination", lambda one: one.room_before >= ROOM),
-    "room-behind": Precondition(
-        f"at least {ROOM} instructions behind the wait, up to the next wait, branch or barrier, touch no "
-        "result that it waits for", lambda one: one.room_behind >= ROOM),
+    "room-after": Precondition(
+        f"at least {ROOM} instructions after the wait, up to the next wait, branch or barrier, touch no "
+        "result that it waits for", lambda one: one.room_after >= ROOM),
     "in-order": Precondition(
         "the counter returns in order: no scalar load, message or FLAT instruction is counted with it",
         _is_in_order),
@@ -305,10 +305,10 @@ PRECONDITIONS: Mapping[str, Precondition] = {
         lambda one: one.inputs.trace.gfxip <= 9),
     "before-end": Precondition("only s_endpgm follows the wait", _is_before_end),
     "unread": Precondition("no instruction reads what the operation returns", _is_unread),
-    "back-to-back": Precondition("the instruction in front is a memory instruction too",
+    "back-to-back": Precondition("the instruction before is a memory instruction too",
         lambda one: one.top > 0 and one.inputs.classes[one.top - 1] in _MEMORY),
     "loop-too-large": Precondition("the loop has more than 32 KB of code", _is_loop_too_large),
-    "behind-branch": Precondition("the gap follows a branch",
+    "after-branch": Precondition("the gap follows a branch",
         lambda one: one.text(one.producer).startswith(_BRANCHES)),
     "uneven-arrival": Precondition("one wave is last at more than half of the barriers",
         lambda one: "uneven-arrival" in one.flags),

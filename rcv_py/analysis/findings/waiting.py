@@ -18,8 +18,8 @@ from rcv_py.analysis.findings.situation import Situation
 from rcv_py.analysis.waves.workgroups import TOLD_TEXT
 from rcv_py.base.text import count, percent, plural
 
-MOST_WIDTHS = 3  # widths that a sentence names
-MOST_PRODUCERS = 8  # producers whose access widths and order are looked at
+MAX_WIDTHS = 3  # widths that a sentence names
+MAX_PRODUCERS = 8  # producers whose access widths and order are looked at
 CERTAIN = (
     "The wait is certain: a replay of the counters says which operations each execution required. "
     "Its stall is charged to the newest of them, though an older one may have come later."
@@ -79,7 +79,7 @@ def situation(
     inputs: FindingInputs, rows: np.ndarray, claimed: Claimed, flags: Iterable[str] = ()
 ) -> Situation:
     """Return what the remedies of a finding depend on."""
-    producers = tuple(line for line, _ in inputs.producers(rows, MOST_PRODUCERS))
+    producers = tuple(line for line, _ in inputs.producers(rows, MAX_PRODUCERS))
     return Situation(inputs, claimed, producers, frozenset(flags))
 
 
@@ -168,7 +168,7 @@ def width_sentences(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -
         return
     is_scalar_memory = not (widths.is_vector | widths.is_local)[one.accesses].any()
     each = "a wave" if is_scalar_memory else "a lane"
-    parts = [f"{count(times)} × {plural(size, 'byte')} {each}" for size, times in found[:MOST_WIDTHS]]
+    parts = [f"{count(times)} × {plural(size, 'byte')} {each}" for size, times in found[:MAX_WIDTHS]]
     yield f"The accesses to blame, by width: {', '.join(parts)}."
     if widths.is_vector[one.accesses].any() and widths.vector_rate is not None:
         roof = MEMORY_ROOF.get(inputs.trace.target)

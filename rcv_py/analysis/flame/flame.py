@@ -122,7 +122,7 @@ def joined(heads: Stacks, head: np.ndarray, tails: Stacks, tail: np.ndarray) -> 
 def _stacked(
     heads: list[np.ndarray], chain: np.ndarray, places: np.ndarray, rows: np.ndarray, own: np.ndarray
 ) -> Stacks:
-    """Put heads in front of the places `chain` delimits, and the code row behind them."""
+    """Put heads before the places `chain` delimits, and the code row behind them."""
     length = np.diff(chain)
     first = _firsts(length + len(heads) + 1)
     element = np.empty(first[-1], dtype=np.int64)
@@ -146,7 +146,7 @@ def _ranges(begin: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarr
 class Metric(Enum):
     """What the width of a frame means; the value is the column of `FlameTree.own` and `.total`."""
 
-    TOTAL = 0  # cycles of latency, and the idle in front of it if that counts; or PC samples
+    TOTAL = 0  # cycles of latency, and the idle before it if that counts; or PC samples
     NONHIDDEN = 1  # total without what other waves of the SIMD hid
     STALL = 2  # cycles that instructions waited to issue
     HITS = 3  # executions

@@ -18,7 +18,7 @@ from rcv_py.model.trace import Trace
 NAMELESS = {What.NO_SOURCE: "<no source>", What.NO_KERNEL: "<no kernel>", What.NO_SCOPE: "<no scope>"}
 EXPLAINED = {
     What.NO_SOURCE: "instructions without a source place",
-    What.NO_KERNEL: "instructions in front of the first label",
+    What.NO_KERNEL: "instructions before the first label",
     What.NO_SCOPE: "instructions outside of every marker",
 }
 
@@ -115,7 +115,7 @@ def _label(words: _Words, what: int, first: int, second: int) -> str:
 
 
 def _short_names(trace: Trace) -> tuple[str, ...]:
-    """Return the last part of each file's path, and the folder in front of it where two would look alike."""
+    """Return the last part of each file's path, and the folder before it where two would look alike."""
     parts = [source.path.replace("\\", "/").rstrip("/").split("/") for source in trace.sources]
     often = Counter(part[-1] for part in parts)
     return tuple("/".join(part[-2:]) if often[part[-1]] > 1 else part[-1] for part in parts)

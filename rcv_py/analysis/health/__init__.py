@@ -1,5 +1,5 @@
 """Whether a capture can be trusted, and how to record a better one.
 
-One module a question, each returns a `HealthNote` or None; read `capture_health.py` first, it asks them all.
+Each question is a function that returns a note or None; `capture_health.py`, to read first, asks them all.
 `check.py` looks up what must hold in every capture.
 """

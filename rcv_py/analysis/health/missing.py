@@ -14,7 +14,7 @@ from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.token_columns import pieces
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
-from rcv_py.analysis.health.traced_units import CU_BITS, LARGEST_TARGET, engine_mask
+from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, code_match
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent, plural
@@ -23,7 +23,7 @@ from rcv_py.model.waves import WaveBatch
 
 PERIOD = 8  # of att_activity: what rocprofv3 recommends; it takes 1 to 16
 GAP = 1.5  # times the usual distance of samples: at least one is missing in between
-FEWEST = 16  # samples below which a usual distance says little
+MIN_SAMPLES = 16  # samples below which a usual distance says little
 NOTABLE_LOSS = 0.01  # of the samples missing
 
 
@@ -53,7 +53,7 @@ def _lost(trace: Trace) -> HealthNote | None:
             time = np.sort(table.time[(table.cu == cu) & (table.bank == bank)])
             step = np.diff(np.unique(time))
             there += len(time)
-            if len(step) >= FEWEST:
+            if len(step) >= MIN_SAMPLES:
                 usual = float(median(step))
                 wide = step[step > GAP * usual]
                 lost += int(np.round(wide / usual - 1).sum())
@@ -93,7 +93,7 @@ def placeholder(trace: Trace) -> HealthNote | None:
         )
     cu, waves, engines = _busiest(lives.se, lives.cu)
     settings: dict[str, Setting] = {"att_shader_engine_mask": engine_mask(engines)}
-    if cu <= LARGEST_TARGET:
+    if cu <= MAX_TARGET:
         settings["att_target_cu"] = cu
     evidence += [
         number("waves on other compute units", len(lives)),
@@ -113,7 +113,7 @@ def placeholder(trace: Trace) -> HealthNote | None:
 def _busiest(se: np.ndarray, cu: np.ndarray) -> tuple[int, int, np.ndarray]:
     """The number with most waves that may be a target, how many, and the engines on which they were."""
     number = cu.astype(np.int64) & CU_BITS
-    allowed = number <= LARGEST_TARGET
+    allowed = number <= MAX_TARGET
     chosen = number[allowed] if allowed.any() else number
     names, waves = np.unique(chosen, return_counts=True)
     best = int(names[np.argmax(waves)])

@@ -13,7 +13,7 @@ import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part, share
-from rcv_py.analysis.health.traced_units import CU_BITS, LARGEST_TARGET, main_kernel, traced_lives
+from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, main_kernel, traced_lives
 from rcv_py.analysis.waves.populations import Populations, ran_text
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent, plural
@@ -62,7 +62,7 @@ def _lives_elsewhere(trace: Trace) -> tuple[float, float, int, float]:
     if here.all() or not here.any():
         return 0.0, 0.0, -1, 0.0
     number = lives.cu.astype(np.int64) & CU_BITS
-    allowed = ~here & (number <= LARGEST_TARGET)
+    allowed = ~here & (number <= MAX_TARGET)
     mean = np.bincount(number[allowed], life[allowed]) / np.maximum(np.bincount(number[allowed]), 1)
     best = int(np.argmax(mean)) if len(mean) else -1
     return float(life[here].mean()), float(life[~here].mean()), best, float(mean[best]) if len(mean) else 0.0
@@ -102,7 +102,7 @@ def left_early(found: Populations) -> HealthNote | None:
 
 # Two captures of one binary differ by about 6 % per execution; a smaller gap cannot be told from that.
 GAP = 0.05
-FEWEST = 2  # lives on either side
+MIN_LIVES = 2  # lives on either side
 WIDE = 2.0  # the longest tenth lasts so many times the shortest one: one wave does not stand for all
 
 
@@ -149,7 +149,7 @@ def representation(trace: Trace, working: Collection[int] | None = None) -> Repr
     here = traced_lives(trace, lives)
     life = (lives.end - lives.begin).astype(np.float64)
     own, others = life[whole & here], life[whole & ~here]
-    if len(own) < FEWEST or len(others) < FEWEST:
+    if len(own) < MIN_LIVES or len(others) < MIN_LIVES:
         return None
     both = life[whole]
     variance = own.var(ddof=1) / len(own) + others.var(ddof=1) / len(others)
@@ -204,7 +204,7 @@ def _better_target(trace: Trace, found: Representation) -> tuple[int, float] | N
     waves, area = np.bincount(number), np.bincount(number, life)
     others = np.maximum(len(life) - waves, 1)
     gap = (area / np.maximum(waves, 1)) / np.maximum((area.sum() - area) / others, 1) - 1
-    allowed = np.flatnonzero((waves >= found.traced) & (np.arange(len(waves)) <= LARGEST_TARGET))
+    allowed = np.flatnonzero((waves >= found.traced) & (np.arange(len(waves)) <= MAX_TARGET))
     if not len(allowed):
         return None
     best = int(allowed[np.argmin(np.abs(gap[allowed]))])

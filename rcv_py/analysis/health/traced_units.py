@@ -12,7 +12,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveIndex
 
 ENGINES = 32  # bits of att_shader_engine_mask
-LARGEST_TARGET = 15  # att_target_cu takes 0 to 15
+MAX_TARGET = 15  # att_target_cu takes 0 to 15
 CU_BITS = 0x7F  # of the file's number; bit 7 names the shader array
 
 

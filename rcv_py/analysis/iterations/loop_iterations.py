@@ -5,7 +5,7 @@ head … branch │ head … branch │ head … branch   (falls through)
    first      │   between     │     last
 ```
 A loop is a jump back from a branch to a line above it, its head.  An iteration begins with the head and ends
-where the jump has led to the head again; the last one of an entry ends behind the branch that falls through,
+where the jump has led to the head again; the last one of an entry ends after the branch that falls through,
 or before the first line outside of the loop.  Statistics count the iterations between two jumps only: the
 first one begins without the overlap of one before, and the last one does not end with a jump.
 A jump back to a line that the wave had not run yet, as to code moved out of line, makes no iterations.
@@ -24,8 +24,8 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-MOST = 64  # loops that are looked at: those continued most often
-FEW = 8  # iterations below which none is called an outlier
+MAX_LOOPS = 64  # loops that are looked at: those continued most often
+MIN_ITERATIONS = 8  # iterations below which none is called an outlier
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Iterations:
     begin: np.ndarray  # int64, cycles, aligned
     end: np.ndarray  # int64, cycles, aligned
     first: np.ndarray  # int64, token of the wave it begins with
-    stop: np.ndarray  # int64, token behind its last one
+    stop: np.ndarray  # int64, token after its last one
     is_first: np.ndarray  # bool, it was entered from elsewhere
     is_last: np.ndarray  # bool, the jump back did not follow
     stall: np.ndarray  # int64, cycles
@@ -80,7 +80,9 @@ class LoopTable:
     median: np.ndarray  # float64, the one at n // 2 of the sorted n, which the reference results demand
     p90: np.ndarray  # float64, the one at 9 n // 10
     most: np.ndarray  # float64
-    limit: np.ndarray  # float64, cycles above which an iteration is an outlier; inf with fewer than FEW
+    limit: (
+        np.ndarray
+    )  # float64, cycles above which an iteration is an outlier; inf with fewer than MIN_ITERATIONS
     stall: np.ndarray  # int64, cycles in the iterations that the statistics count
     idle: np.ndarray  # int64
     kinds: np.ndarray  # int64 [loops, kinds]
@@ -133,7 +135,7 @@ def loop_iterations(
     for one, owner in jumps:
         who = np.unique(np.searchsorted(pair, one) << 32 | owner) >> 32
         waves += np.bincount(who, minlength=len(pair))
-    order = np.lexsort((pair, -taken))[:MOST]
+    order = np.lexsort((pair, -taken))[:MAX_LOOPS]
     pair, taken, waves = pair[order], taken[order], waves[order]
     parts = [_iterations(piece, pair) for piece in found]
     whole = _sorted(parts)
@@ -189,7 +191,7 @@ def _spans(piece: Piece, number: int, branch: int, head: int) -> tuple[np.ndarra
     inside = (at > 0) & ~piece.is_last[before]
     via[inside] = (piece.line[before] == branch)[inside] & (piece.kind[before] == TokenKind.JUMP)[inside]
     owner = np.searchsorted(piece.first, at, side="right") - 1
-    linked = via[1:] & (owner[1:] == owner[:-1])  # the jump led from the iteration in front of it
+    linked = via[1:] & (owner[1:] == owner[:-1])  # the jump led from the iteration before it
     continued = np.append(linked, False)[: len(at)]
     chosen = np.flatnonzero(np.append(False, linked)[: len(at)] | continued)
     following = np.append(at[1:], len(piece))[: len(at)]
@@ -200,7 +202,7 @@ def _spans(piece: Piece, number: int, branch: int, head: int) -> tuple[np.ndarra
 
 
 def _exits(piece: Piece, branch: int, head: int, first: np.ndarray, following: np.ndarray) -> np.ndarray:
-    """Return the tokens behind iterations that were not continued; `following` are the next heads."""
+    """Return the tokens after iterations that were not continued; `following` are the next heads."""
     wave_end = piece.first[1:][np.searchsorted(piece.first[1:], first, side="right")]
     most = np.minimum(following, wave_end)
     outside = np.append(np.flatnonzero((piece.line > branch) | (piece.line < head)), len(piece))
@@ -260,7 +262,7 @@ def _table(pair: np.ndarray, taken: np.ndarray, waves: np.ndarray, whole: Iterat
         at(n // 2),
         at(9 * n // 10),
         at(np.maximum(n - 1, 0)),
-        np.where(n >= FEW, high + 1.5 * (high - low), np.inf),
+        np.where(n >= MIN_ITERATIONS, high + 1.5 * (high - low), np.inf),
         sums(whole.stall, between),
         sums(whole.idle, between),
         sums(whole.kinds, between),

@@ -35,10 +35,6 @@ def _bits(text: str) -> int:
     return int(text) // 8
 
 
-def _twice(text: str) -> int:
-    return 2 * _bits(text)
-
-
 # The first rule that matches decides; its group gives the bytes a lane (of scalar instructions, a wave).
 _RULES: tuple[tuple[re.Pattern[str], Callable[[str], int]], ...] = tuple(
     (re.compile(pattern), size)
@@ -49,7 +45,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str], int]], ...] = tuple(
         (r"(?:tensor_|cluster_|image_bvh|ds_bvh)()", lambda _: 0),
         (r"s_mem(?:real)?time()", lambda _: 8),
         (r"ds_(?:b?permute|swizzle|append|consume|ordered_count)()", lambda _: 4),
-        (r"(?:ds_\w*?)(?:2|2st64|2addr|2addr_stride64)_(?:rtn_)?b(\d+)", _twice),
+        (r"(?:ds_\w*?)(?:2|2st64|2addr|2addr_stride64)_(?:rtn_)?b(\d+)", lambda text: 2 * _bits(text)),
         (r"\w+?_(?:load|store)_(?:lds_)?format_d16_(?:hi_)?([xyzw]+)", lambda text: 2 * len(text)),
         (r"\w+?_(?:load|store)_d16_(?:hi_)?format_([xyzw]+)", lambda text: 2 * len(text)),
         (r"\w+?_(?:load|store)_(?:lds_)?format_([xyzw]+)", lambda text: 4 * len(text)),

@@ -21,7 +21,7 @@ from rcv_py.analysis.waves.workgroups import Told, crossings, grouped, joined_cr
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
-NEAR = 64  # cycles within which waves leave the same barrier; beyond it a group in the files is none
+MAX_SPREAD = 64  # cycles within which waves leave the same barrier; beyond it a group in the files is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def barrier_skew(
     n = len(met)
     is_asked = np.bincount(met.of[counts], minlength=n) > 0
     stall = np.bincount(met.of[counts], weights=(at.released - at.waited)[counts], minlength=n)
-    several, near = is_asked & (met.waves > 1), met.spread <= NEAR
+    several, near = is_asked & (met.waves > 1), met.spread <= MAX_SPREAD
     keep = np.flatnonzero(several & near)
     last = np.where(met.left >= 0, met.left, np.append(at.wave, -1)[met.last])
     return BarrierSkew(

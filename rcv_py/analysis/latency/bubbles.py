@@ -9,7 +9,7 @@ SIMD          ████·b██bb██      b: a bubble, half of each charg
 A stall that another wave covers costs nothing here, which plain sums of stall do not tell, and neither does
 one under which the matrix unit works (`simd_work`: what counts as work).  Every other cycle with a wave is
 split equally among the waves that are there: each charges its share to the instruction it stalls in, to the
-one in front of which it is idle, or, behind its last token, as drain to that last one.  Only waves that were
+one before which it is idle, or, behind its last token, as drain to that last one.  Only waves that were
 recorded count.
 
 A wave under s_endpgm waits for its last operations: behind its issue that is drain as well.  The reference
@@ -33,7 +33,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 WAYS = ("idle", "stall", "drain")
-_MOST_PARTS = 1 << 24  # up to here a cycle is counted in whole parts that every number of waves divides
+_MAX_PARTS = 1 << 24  # up to here a cycle is counted in whole parts that every number of waves divides
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Bubbles:
     """One row an instruction that is charged anything, most first; cycles summed over SIMDs."""
 
     line: np.ndarray  # int32, code row; -1: tokens without a code line
-    idle: np.ndarray  # float64, cycles in front of it
+    idle: np.ndarray  # float64, cycles before it
     stall: np.ndarray  # float64, cycles in it
     drain: np.ndarray  # float64, cycles behind it, as the last of its wave
     place: np.ndarray  # int32 [SIMDs], shader engine * 256 + SIMD
@@ -177,7 +177,7 @@ def _waiting(
 
 
 def _done(piece: Piece, start: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The latest end of the tokens of the same wave in front of each of these rows."""
+    """The latest end of the tokens of the same wave before each of these rows."""
     end = start + piece.duration
     if not np.any((end[:-1] > start[1:]) & ~piece.is_last[:-1]):
         return start[rows]  # nothing overlaps
@@ -212,7 +212,7 @@ class _Sweep:
         is_busy = (covered >= 0) & (self._cut < busy.end[covered]) if len(busy.begin) else waves < 0
         waves = np.where(is_busy, 0, waves)
         parts = int(np.lcm.reduce(np.unique(waves[waves > 0]), initial=1)) if waves.max(initial=0) < 24 else 0
-        self.is_exact = 0 < parts <= _MOST_PARTS
+        self.is_exact = 0 < parts <= _MAX_PARTS
         self.parts = parts if self.is_exact else 1
         self._rate = np.where(waves > 0, self.parts / np.maximum(waves, 1), 0)
         if self.is_exact:

@@ -25,8 +25,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 OPERATIONS = ("ds_bpermute", "ds_permute", "ds_swizzle")
-NEAR = 64  # tokens between a wait and the next operation, at most
-LEAST = 2  # links of a chain
+MAX_DISTANCE = 64  # tokens between a wait and the next operation, at most
+MIN_LINKS = 2  # links of a chain
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ def _chains(piece: Piece, links: WaitLinks, is_cross: np.ndarray) -> np.ndarray:
     follows = np.zeros(len(wait), dtype=bool)
     follows[1:] = (
         (owner[1:] == owner[:-1])
-        & (first[1:] - wait[:-1] <= NEAR)
+        & (first[1:] - wait[:-1] <= MAX_DISTANCE)
         & (vector[first[1:]] > vector[wait[:-1]])
         & (leaves[wait[1:]] == leaves[wait[:-1]])
     )
@@ -101,4 +101,4 @@ def _chains(piece: Piece, links: WaitLinks, is_cross: np.ndarray) -> np.ndarray:
     cycles = ends[wait[last]] - ends[first[begins]]
     stall = np.add.reduceat(piece.stall[wait].astype(np.int64), begins)
     found = np.stack([piece.line[first[begins]], piece.line[wait[last]], count, cycles, stall], axis=1)
-    return found[count >= LEAST].astype(np.int64)
+    return found[count >= MIN_LINKS].astype(np.int64)

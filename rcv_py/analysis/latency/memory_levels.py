@@ -155,7 +155,7 @@ def has_levels(trace: Trace) -> bool:
 
 
 LENGTHS = 24  # different latencies of a queue that are considered
-MOST_SAMPLES = 16_384  # that shares are fitted to
+MAX_SAMPLES = 16_384  # that shares are fitted to
 _WEIGHT = 100.0  # of the wish that the shares of a queue sum up to one
 
 
@@ -252,7 +252,7 @@ def _shares(units: Sequence[QueueSamples], lengths: np.ndarray, queues: int) -> 
     """The share of each queue's operations that take each length, float64 [queues, lengths]."""
     size = queues * len(lengths)
     normal, right = np.zeros((size, size)), np.zeros(size)
-    stride = -(-sum(len(unit.levels.time) for unit in units) // MOST_SAMPLES)
+    stride = -(-sum(len(unit.levels.time) for unit in units) // MAX_SAMPLES)
     for unit in units:
         time, level = unit.levels.time[:: max(1, stride)], unit.levels.level[:: max(1, stride)]
         young = np.concatenate([_young(issue, time, lengths) for issue in unit.issue], axis=1)

@@ -1,4 +1,4 @@
-"""A capture on one page: key numbers, and the tables behind them.
+"""A capture on one page: key numbers, and their tables.
 
 Everything that needs no wave file is there at once; states and pipes are those of the waves given.
 """

@@ -69,7 +69,7 @@ def by_kernels(trace: Trace, kernel: np.ndarray) -> np.ndarray:
 def _object_of(name: str, named: dict[str, set[int]]) -> int:
     if match := _NAMELESS.fullmatch(name):
         return min(int(match[1]), (1 << 62) - 1)
-    found = named.get(name) or named.get(f"_{name}") or set()  # a tool puts `_` in front of plain names
+    found = named.get(name) or named.get(f"_{name}") or set()  # a tool puts `_` before plain names
     return next(iter(found)) if len(found) == 1 else UNKNOWN
 
 

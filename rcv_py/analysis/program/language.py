@@ -30,7 +30,7 @@ UNKNOWN = Language(
 LANGUAGES = (
     Language(
         "FlyDSL",
-        "issue the loads of the next tile in front of the matrix instructions of this one",
+        "issue the loads of the next tile before the matrix instructions of this one",
         "use smaller tiles, or set waves_per_eu where the kernel is compiled",
         (".py",),
         ("flydsl", "flyc."),
@@ -56,7 +56,7 @@ LANGUAGES = (
     ),
     Language(
         "assembly",
-        "issue the loads of the next iteration in front of this one's arithmetic",
+        "issue the loads of the next iteration before this one's arithmetic",
         "reuse registers whose values are dead",
         (".s", ".asm"),
     ),

@@ -81,7 +81,7 @@ def intervals(above: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _walk(after: Ways, roots: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-    """Blocks in the order of a walk from a made-up block in front of all roots, its numbers, and its tree."""
+    """Blocks in the order of a walk from a made-up block before all roots, its numbers, and its tree."""
     count = len(after)
     is_root = set(roots)
     vertex, number, parent = [count], [0] * (count + 1), [-1] * (count + 1)

@@ -24,13 +24,13 @@ from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.window import TimeWindow
 
 FINEST = 5  # buckets of 32 cycles; below that the tokens themselves are drawn
-FEWEST = 32  # buckets a wave may always have, however few tokens it has
+MIN_BUCKETS = 32  # buckets a wave may always have, however few tokens it has
 JOINED_BUCKETS = 256  # finest buckets a wave of a joined row may have on average
 CHUNK_BITS = 13  # 2^13 buckets are counted at once: their counters stay in the processor's cache
 
 _STATES = 4  # IDLE, EXEC, WAIT, STALL: WaveState less one
 _NARROW = 10  # up to this shift, 32 bits hold a chunk's cycles with the code below them
-_SLACK = 2  # rows in front of a chunk that may reach into it though they have no lane
+_SLACK = 2  # rows before a chunk that may reach into it though they have no lane
 
 
 def build(tokens: Tokens, states: States) -> WaveLod:
@@ -42,7 +42,7 @@ def build(tokens: Tokens, states: States) -> WaveLod:
     if span is None:
         nothing = np.full(1, NOTHING, np.uint8), np.zeros((1, _STATES), np.uint8)
         return WaveLod(tokens.base, FINEST, (nothing[0],), (nothing[1],))
-    shift = _shift(span, max(FEWEST, len(tokens) // 2))
+    shift = _shift(span, max(MIN_BUCKETS, len(tokens) // 2))
     names = np.flatnonzero(np.bincount(_known(tokens.kind), minlength=1)).astype(np.uint8)
     names = names if len(names) else np.zeros(1, np.uint8)
     chunks = _chunks(span.begin >> shift, ((span.end - 1) >> shift) + 1)

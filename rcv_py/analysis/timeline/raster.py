@@ -52,7 +52,7 @@ class Segment:
 
     @cached_property
     def reach(self) -> int:
-        """How far in front of a window a token may start that reaches into it."""
+        """How far before a window a token may start that reaches into it."""
         return 0 if self.tokens.lane is None else self.tokens.longest
 
     @cached_property

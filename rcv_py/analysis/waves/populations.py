@@ -455,10 +455,10 @@ def chosen_or_working(found: Populations, name: str) -> WaveChoice:
         return wave_choice(found)
 
 
-ENOUGH_BYTES = 48 << 20  # of wave files: about one and a half million tokens
+MAX_READ_BYTES = 48 << 20  # of wave files: about one and a half million tokens
 
 
-def chosen_rows(index: WaveIndex, enough: int = ENOUGH_BYTES) -> list[int]:
+def chosen_rows(index: WaveIndex, enough: int = MAX_READ_BYTES) -> list[int]:
     """Return index rows of the waves to look at: all, if their files are not larger than `enough` bytes.
 
     Else those of some shader engines, at least one: the engines whose mean wave lives most like the mean of

@@ -37,7 +37,7 @@ RELEASE = 8  # cycles: the waves of a workgroup leave a barrier no further apart
 BURST = 12  # cycles: the waves of a workgroup start no further apart, one after the other on the next SIMD,
 TURN = 4  # and so much further for each SIMD that is not traced
 SIMDS = 4
-FEW = 2  # barriers: so many may open together by chance in two workgroups
+MAX_BY_CHANCE = 2  # barriers: so many may open together by chance in two workgroups
 CLOSE = 64  # cycles: a wave that fits two workgroups by its barriers started no further from its own
 # Operands of s_barrier_signal and s_barrier_wait (gfx12) that mean the workgroup, not a cluster or a name.
 _WHOLE_GROUP = ("", "-1", "0xffff", "65535")
@@ -101,7 +101,7 @@ class Starts:
     pause: np.ndarray  # int64, cycles: a longer one lies between two bursts
 
     def is_apart(self, order: np.ndarray) -> np.ndarray:
-        """Whether a pause or another unit lies in front of each of these waves, sorted by time; bool."""
+        """Whether a pause or another unit lies before each of these waves, sorted by time; bool."""
         place, begin = self.place[order], self.begin[order]
         apart = (np.diff(place) != 0) | (np.diff(begin) > self.pause[order][1:])
         return np.append(True, apart)[: len(order)]
@@ -127,7 +127,7 @@ def crossings(piece: Piece, code: CodeTable, first_wave: int = 0) -> Crossings:
     """Return the barriers of some waves, the first of which has the number `first_wave`.
 
     Only barriers of the whole workgroup: those of clusters and those with names hold other waves.  Some
-    captures of gfx9 have two tokens a barrier, a message and a wait, one behind the other: they are one.
+    captures of gfx9 have two tokens a barrier, a message and a wait, one after the other: they are one.
     """
     waits, signals = barrier_rows(code)
     known = np.append(np.where(waits, 1, np.where(signals, 2, 0)), 0)
@@ -323,7 +323,7 @@ def _split_by_start(
     of_wave = np.zeros(len(key), dtype=np.int64)
     of_wave[order] = number
     np.maximum.at(turns, of_wave[at.wave[rows]], at.nth[rows] + 1)
-    is_chance = (turns <= FEW) & (odd == 0)
+    is_chance = (turns <= MAX_BY_CHANCE) & (odd == 0)
     again = (parts > 1) & (is_chance | _is_chain(of_wave, at, rows, len(size)))
     moved = again[number]
     key[order[moved]] = int(key.max(initial=0)) + 1 + burst[moved]
@@ -392,9 +392,9 @@ def _dense(*columns: np.ndarray) -> np.ndarray:
 
 
 # Cycles from the last arrival to the first release: 4 or 8 on gfx9, without exception in real captures.  Of
-# later generations it is not known: the least of a capture counts there, if it is no longer than `SLOWEST`.
+# later generations it is not known: the least of a capture counts there, if it is no longer than `MAX_DELAY`.
 GFX9_DELAY = 4
-SLOWEST = 16
+MAX_DELAY = 16
 LATER = 4  # cycles that a barrier may take longer than it does at least
 
 
@@ -421,7 +421,7 @@ class Meetings:
         return self.released - self.last_arrived <= self.delay + LATER
 
 
-def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray, slowest: int = SLOWEST) -> Meetings:
+def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray, slowest: int = MAX_DELAY) -> Meetings:
     """Return the meetings of waves with these workgroups.
 
     `last_end` is the end of each wave's last token (int64 [waves]).  How long the barrier itself takes is the

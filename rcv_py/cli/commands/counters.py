@@ -51,11 +51,7 @@ def run(options: CountersOptions) -> Answer:
     _print_errors(errors, texts)  # a formula that cannot be read is why its name is not there
     rows = _only(rows, options)
     return _answer(
-        trace,
-        found,
-        rows,
-        errors,
-        lambda: [Shown(counter_table(rows), trace, DASH), *_notes(found, derived)],
+        trace, found, rows, errors, lambda: [Shown(counter_table(rows), trace, DASH), *_notes(found, derived)]
     )
 
 
@@ -100,10 +96,7 @@ def _names(trace: Trace, found: Counters) -> Answer:
 
 
 def _how_to_record(trace: Trace) -> list[Part]:
-    return [
-        *map(str, trace.problems_about(Affects.COUNTERS)),
-        *how_to_record(trace.gfxip).split("\n"),
-    ]
+    return [*map(str, trace.problems_about(Affects.COUNTERS)), *how_to_record(trace.gfxip).split("\n")]
 
 
 def _print_errors(errors: Sequence[tuple[str, FormulaError]], texts: Mapping[str, str]) -> None:

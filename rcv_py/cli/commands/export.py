@@ -30,12 +30,7 @@ def run(options: ExportOptions) -> Answer:
     text = _WRITERS[options.to](trace, rows, options)
     return Answer(
         schema="rcv.export/1",
-        document=lambda: {
-            "capture": trace.name,
-            "to": options.to,
-            "file": str(options.out),
-            "text": text,
-        },
+        document=lambda: {"capture": trace.name, "to": options.to, "file": str(options.out), "text": text},
         csv=lambda: ((), ()),
         text=lambda: [f"{options.out}: {text}"],
         about={"traces": (trace,)},

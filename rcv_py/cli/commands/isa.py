@@ -91,11 +91,7 @@ def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> Lis
         labels = label_table(trace, costs)
         return Listing(labels, np.asarray(labels.columns["latency"]), costs.label)
     found = rows_of(
-        trace,
-        kind,
-        lambda: waves.counted or tuple(pooled(trace)),
-        costs,
-        show_idle=not options.no_idle,
+        trace, kind, lambda: waves.counted or tuple(pooled(trace)), costs, show_idle=not options.no_idle
     )
     return found if options.bars is None else found.with_bars(_bar_lengths(trace, costs, options))
 

@@ -18,14 +18,7 @@ from rcv_py.cli.opening import opened
 from rcv_py.cli.options.capture_options import SummaryOptions
 from rcv_py.cli.report import Column
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, counted_batches, missing_text, window_of
-from rcv_py.results.summary import (
-    parts,
-    pipe_rows,
-    plain_number,
-    simd_title,
-    summary_document,
-    summary_table,
-)
+from rcv_py.results.summary import parts, pipe_rows, plain_number, simd_title, summary_document, summary_table
 from rcv_py.results.units import units
 
 NOTHING = "There is nothing to sum up: no instruction ran, no wave was seen, and there are no PC samples."

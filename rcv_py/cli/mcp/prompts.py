@@ -42,22 +42,18 @@ PROMPTS = (
         "Find out what costs most in the capture {capture}, and what to try first.\n"
         "1. check: stop here, and say what to record again, if its verdict is serious.\n"
         "2. triage: take the first three findings, with their evidence.\n"
-        "3. For each: causes by line, or waits, to see which instruction waits for which; line for how its "
-        "hits differ.\n"
-        "4. Report per finding: the instruction and its source line, the cycles at stake as an upper bound, "
-        "the evidence, "
-        "and one concrete change.  Name what remains unexplained.",
+        "3. For each: causes by line, or waits: which instruction waits for which; line: how hits differ.\n"
+        "4. Report per finding: the instruction, its source line, the cycles at stake as an upper bound, the "
+        "evidence, and one concrete change.  Name what remains unexplained.",
         (("capture", _CAPTURE, True),),
     ),
     Prompt(
         "compare-builds",
         "Compare two builds",
-        "Tell whether {after} takes more or fewer cycles than {before}, beyond noise. Another capture of the "
-        "first "
-        "build, for the noise: {twin}.\n"
+        "Say whether {after} takes more or fewer cycles than {before}, beyond noise. Another capture of the "
+        "first build, for the noise: {twin}.\n"
         "1. check both: a truncated or unrepresentative capture cannot be judged.\n"
-        "2. compare folder={before} other={after}, with twin if one is given: quote its sentence and its "
-        "notes.\n"
+        "2. compare folder={before} other={after}, with twin if one is given: quote its sentence and notes.\n"
         "3. compare by source or by block for where the difference is; only rows beyond noise count.\n"
         "4. triage the second capture for what is worth doing next.",
         (

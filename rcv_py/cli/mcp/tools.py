@@ -173,7 +173,7 @@ class Tool:
         if default not in (None, "", [], argparse.SUPPRESS):
             described["default"] = str(default) if isinstance(default, Path) else default
         item = dict(_TYPES.get(action.type, _ANY))
-        if isinstance(action.type, at_most):
+        if isinstance(action.type, at_most) and action.type.maximum is not None:
             item = {"type": "integer", "minimum": action.type.minimum, "maximum": action.type.maximum}
         if action.choices is not None:
             item["enum"] = list(action.choices)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import MAX_DEPTH, MAX_JOBS, at_most, count
-from rcv_py.cli.options.option import Need, flag, has, lacks, option, positional, range_of
+from rcv_py.cli.options.common import MAX_DEPTH, MAX_JOBS, at_most
+from rcv_py.cli.options.option import Need, flag, has, number, option, positional, range_of, text, without
 
 INDEX_ORDERS = ("duration", "latency", "waves", "stall", "health", "occupancy", "kernel", "capture")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ViewOptions(shared.WithRunFiles):
+class ViewOptions(shared.WithRunFiles, example="rcv ui_output_agent_1_dispatch_2"):
     """What `rcv view` takes."""
 
-    example = "rcv ui_output_agent_1_dispatch_2"
     needs: ClassVar[Sequence[Need]] = (
         Need(
             "panel compare goto wave line cycle run_files",
@@ -29,23 +26,20 @@ class ViewOptions(shared.WithRunFiles):
     )
 
     folder: Path | None = positional("FOLDER", "a capture, or several of them", nargs="?")
-    panel: str | None = option("bring a panel to the front, e.g. waits", metavar="NAME")
+    panel: str | None = text("bring a panel to the front, e.g. waits")
     compare: Path | None = shared.baseline()
     twin: Path | None = shared.twin()
-    goto: str | None = option(
+    goto: str | None = text(
         "select a place: an anchor of a report, e.g. line-118, or se0/simd2/slot1/wv0:line 118#7@126704",
-        metavar="PLACE",
+        "PLACE",
     )
     wave: str | None = shared.wave("select a wave")
-    line: int | None = option("select an instruction", read=count, metavar="N")
-    cycle: int | None = option("show this cycle", read=count, metavar="N")
+    line: int | None = number("select an instruction")
+    cycle: int | None = number("show this cycle")
 
 
-@dataclass(frozen=True, kw_only=True)
-class TriageOptions(shared.OfCaptures, shared.WithRunFiles):
+class TriageOptions(shared.OfCaptures, shared.WithRunFiles, example="rcv triage FOLDER --top 3"):
     """What `rcv triage` takes."""
-
-    example = "rcv triage FOLDER --top 3"
 
     folder: Path = shared.folder(help="a ui_output_* folder, or a folder with several of them")
     top: int | None = shared.top(None, "findings", "those with 2 %% of the kernel's duration to gain")
@@ -56,22 +50,16 @@ class TriageOptions(shared.OfCaptures, shared.WithRunFiles):
     markdown: bool = shared.form("to paste into a ticket")
 
 
-@dataclass(frozen=True, kw_only=True)
-class InfoOptions(shared.OfCaptures):
+class InfoOptions(shared.OfCaptures, example="rcv info ."):
     """What `rcv info` takes."""
-
-    example = "rcv info ."
 
     check: bool = flag("read every wave and look for contradictions")
     read: bool = flag("read every wave, and name those that cannot be read")
     csv: bool = shared.as_csv("a row a fact, or a capture")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions(shared.OfCaptures):
+class CheckOptions(shared.OfCaptures, example="rcv check FOLDER --yaml > input.yaml"):
     """What `rcv check` takes."""
-
-    example = "rcv check FOLDER --yaml > input.yaml"
 
     twin: Path | None = option(
         "a capture of the same instructions: measures the noise", read=Path, metavar="OTHER"
@@ -81,14 +69,10 @@ class CheckOptions(shared.OfCaptures):
     csv: bool = shared.as_csv("a row for every piece of evidence")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SummaryOptions(shared.OfCaptures, shared.OfWaves):
+class SummaryOptions(shared.OfCaptures, shared.OfWaves, example="rcv summary FOLDER --json"):
     """What `rcv summary` takes."""
 
-    example = "rcv summary FOLDER --json"
-    needs: ClassVar[Sequence[Need]] = (
-        Need("waves se", lacks("units"), "the summary", "Leave out --units, or this."),
-    )
+    needs: ClassVar[Sequence[Need]] = (without("units", "the summary", "waves se"),)
 
     units: bool = flag("instead: how long each unit of a compute unit was busy, of --wave or the first one")
     wave: str | None = option(
@@ -102,23 +86,16 @@ class SummaryOptions(shared.OfCaptures, shared.OfWaves):
     csv: bool = shared.as_csv("one number a row")
 
 
-@dataclass(frozen=True, kw_only=True)
-class IndexOptions(shared.OfCaptures):
+class IndexOptions(shared.OfCaptures, example="rcv index captures --sort health --markdown > README.md"):
     """What `rcv index` takes."""
-
-    example = "rcv index captures --sort health --markdown > README.md"
 
     folder: Path = shared.folder("DIR", "a folder with captures at any place below it")
     more: list[Path] = positional("DIR", "more folders", nargs="*")
     sort: str = option("what ranks captures (default duration)", "duration", choices=INDEX_ORDERS)
     findings: bool = flag("read waves too, for the bound class and the first finding")
-    depth: int = option(
-        "folders looked into below DIR (default 6)", 6, read=at_most(MAX_DEPTH, 1), metavar="N"
-    )
-    limit: int = option("captures at most; 0 for all (default 1000)", 1000, read=count, metavar="N")
-    jobs: int | None = option(
-        "processes; 0 for none (default: 2 for many captures)", read=at_most(MAX_JOBS), metavar="N"
-    )
+    depth: int = number("folders looked into below DIR (default 6)", 6, read=at_most(MAX_DEPTH, 1))
+    limit: int = number("captures at most; 0 for all (default 1000)", 1000)
+    jobs: int | None = number("processes; 0 for none (default: 2 for many captures)", read=at_most(MAX_JOBS))
     markdown: bool = shared.form("a table for a README")
     html: bool = shared.form("a page that needs nothing else")
     out: Path | None = shared.out()

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import MAX_BINS, at_most, count, element, line_or_place, percent
+from rcv_py.cli.options.common import MAX_BINS, at_most, element, line_or_place, percent
 from rcv_py.cli.options.option import (
     Need,
     Section,
+    beside,
     flag,
     has,
     is_none,
     is_one,
     lacks,
+    number,
     option,
     positional,
     range_of,
+    text,
+    without,
 )
 from rcv_py.cli.options.shared import ALL
 
@@ -50,11 +53,11 @@ _LIKE = Section(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class HotspotOptions(shared.OfAllWaves, shared.WithRunFiles):
+class HotspotOptions(
+    shared.OfAllWaves, shared.WithRunFiles, example="rcv hotspot FOLDER --by source --sort stall"
+):
     """What `rcv hotspot` takes."""
 
-    example = "rcv hotspot FOLDER --by source --sort stall"
     needs: ClassVar[Sequence[Need]] = (
         Need(
             "by sort waves wave se ascending bins charge file no_idle clock",
@@ -62,24 +65,19 @@ class HotspotOptions(shared.OfAllWaves, shared.WithRunFiles):
             "our own tables",
             "Leave --like out: it repeats the scripts, which do not know it.",
         ),
-        Need(
-            "top by sort ascending charge file no_idle run_files",
-            lacks("bins"),
-            "the ranking",
-            "Leave out --bins, or this.",
-        ),
-        Need("run_files", lacks("charge"), "the ranking", "Leave --charge out, or this."),
+        without("bins", "the ranking", "top by sort ascending charge file no_idle run_files"),
+        without("charge", "the ranking", "run_files"),
         Need("sort ascending", is_none("by", "tree"), "a list", "A tree has the order of its places."),
-        Need("file no_idle", has("charge"), "--charge", "Add --charge self or --charge inclusive."),
+        beside("charge", "file no_idle", "Add --charge self or --charge inclusive."),
         Need("file", is_one("by", "source"), "--by source"),
-        Need("mode detail context kernel", has("like"), "--like", "Add --like new or --like old."),
+        beside("like", "mode detail context kernel", "Add --like new or --like old."),
         Need("run_files kernel", lambda options: options.like in (None, "new"), "--like new"),
         Need(
             "detail",
             lambda options: not (options.json or options.csv) and options.mode != "asm",
             "the text of source lines",
         ),
-        Need("context", has("detail"), "--detail"),
+        beside("detail", "context"),
     )
 
     top: int = shared.top(20, shown="20, of --like 15")
@@ -90,14 +88,14 @@ class HotspotOptions(shared.OfAllWaves, shared.WithRunFiles):
         choices=(*SORTED_BY, *CHARGED_SORT),
     )
     ascending: bool = flag("smallest first")
-    bins: int | None = option(
-        "a histogram of N ranges of the program by kind instead", read=at_most(MAX_BINS, 1), metavar="N"
+    bins: int | None = number(
+        "a histogram of N ranges of the program by kind instead", read=at_most(MAX_BINS, 1)
     )
     charge: str | None = option(
         "what places cost: latency and idle, charged to the innermost one or to all of an inline chain",
         choices=CHARGED,
     )
-    file: str | None = option("with --charge: the lines of one source file", metavar="SOURCE")
+    file: str | None = text("with --charge: the lines of one source file", "SOURCE")
     no_idle: bool = shared.no_idle()
     like: str | None = option(
         "the tables of hotspot_analyzer.py, by its older or newer rules", choices=LIKE, section=_LIKE
@@ -106,9 +104,9 @@ class HotspotOptions(shared.OfAllWaves, shared.WithRunFiles):
         "instructions, source lines or both (default both)", choices=LIKE_MODES, section=_LIKE
     )
     detail: bool = flag("show the source around the first lines", section=_LIKE)
-    context: int | None = option("lines above and below (default 3)", read=count, metavar="N", section=_LIKE)
-    kernel: str | None = option(
-        "part of the kernel's name in the kernel trace beside the capture", metavar="NAME", section=_LIKE
+    context: int | None = number("lines above and below (default 3)", section=_LIKE)
+    kernel: str | None = text(
+        "part of the kernel's name in the kernel trace beside the capture", section=_LIKE
     )
 
     @property
@@ -117,11 +115,11 @@ class HotspotOptions(shared.OfAllWaves, shared.WithRunFiles):
         return None if self.like else ALL
 
 
-@dataclass(frozen=True, kw_only=True)
-class IsaOptions(shared.OfAllWaves, shared.Matched, shared.Rows):
+class IsaOptions(
+    shared.OfAllWaves, shared.Matched, shared.Rows, example="rcv isa FOLDER --by block --top 10"
+):
     """What `rcv isa` takes."""
 
-    example = "rcv isa FOLDER --by block --top 10"
     chosen_by = ("se", "clock")  # the wave is that of a mode
     needs: ClassVar[Sequence[Need]] = (
         Need("wave", is_none("mode", "sum", "mean"), "--mode hit, wave-sum, wave-mean or wave-max"),
@@ -142,20 +140,18 @@ class IsaOptions(shared.OfAllWaves, shared.Matched, shared.Rows):
         choices=LISTED_BY,
         old={"--blocks": "block", "--branches": "branch", "--labels": "label"},
     )
-    top: int = option("only the N that cost most (default 0: all)", 0, read=count, metavar="N")
+    top: int = number("only the N that cost most (default 0: all)", 0)
     mode: str = option("of all waves or of one (default sum)", "sum", choices=MODES)
     wave: str | None = shared.wave("whose numbers the modes of one wave show")
-    hit: int = option("for --mode hit: which, from 0", 0, read=count, metavar="N")
+    hit: int = number("for --mode hit: which, from 0", 0)
     bars: str | None = option("add a column: the length of the bars of the window", choices=BARS)
     no_idle: bool = shared.no_idle()
     sort: str | None = shared.sort("program order")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SourceOptions(shared.OfAllWaves, shared.Rows):
+class SourceOptions(shared.OfAllWaves, shared.Rows, example="rcv source FOLDER kernel.py:62 --context 5"):
     """What `rcv source` takes."""
 
-    example = "rcv source FOLDER kernel.py:62 --context 5"
     needs: ClassVar[Sequence[Need]] = (
         Need("context", has("place"), "FILE or FILE:LINE", "Name a source file, or leave it out."),
         Need(
@@ -171,16 +167,14 @@ class SourceOptions(shared.OfAllWaves, shared.Rows):
     )
     top: int = shared.top(20, shown="20 files, 10 lines, 20 instructions")
     sort: str | None = shared.sort("cost")
-    context: int | None = option("lines above and below (default 3)", read=count, metavar="N")
+    context: int | None = number("lines above and below (default 3)")
     inlined: bool = flag("charge callers too with what was inlined into them")
     no_causes: bool = flag("do not read the waves, which the top cause takes")
 
 
-@dataclass(frozen=True, kw_only=True)
-class LineOptions(shared.OfWaves):
+class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --top 5"):
     """What `rcv line` takes."""
 
-    example = "rcv line FOLDER 62 --metric stall --top 5"
     needs: ClassVar[Sequence[Need]] = (
         Need(
             "metric top log waves wave se clock bars bar",
@@ -202,18 +196,14 @@ class LineOptions(shared.OfWaves):
     )
     top: int = shared.top(10, "hits")
     log: bool = flag("bars that grow by a constant factor")
-    bars: int | None = option("of the histogram (default 16)", read=at_most(MAX_BINS, 1), metavar="N")
-    bar: int | None = option(
-        "list the hits of a bar, counted from 0, instead of the slowest", read=count, metavar="N"
-    )
+    bars: int | None = number("of the histogram (default 16)", read=at_most(MAX_BINS, 1))
+    bar: int | None = number("list the hits of a bar, counted from 0, instead of the slowest")
     csv: bool = shared.as_csv("the slowest hits, or a row a fact")
 
 
-@dataclass(frozen=True, kw_only=True)
-class FlameOptions(shared.OfAllWaves):
+class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall --folded > stacks.txt"):
     """What `rcv flame` takes."""
 
-    example = "rcv flame FOLDER --metric stall --folded > stacks.txt"
     needs: ClassVar[Sequence[Need]] = (
         Need("order", lacks("folded"), "a tree", "Stack lines have no order: leave it out."),
         Need("least", lambda options: not options.folded and options.content != "sandwich", "a tree"),
@@ -252,22 +242,15 @@ class FlameOptions(shared.OfAllWaves):
     csv: bool = shared.as_csv("a row a frame")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions(shared.Rows):
+class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on regression"):
     """What `rcv compare` takes."""
 
-    example = "rcv compare BEFORE AFTER --fail-on regression"
     needs: ClassVar[Sequence[Need]] = (
-        Need("top", lacks("junit"), "a table", "Leave out --junit, which is about the whole, or this."),
+        without("junit", "a table", "top"),
         Need(
             "beyond_noise sort ascending", is_none("by", "flame"), "a list", "Leave out --by flame, or this."
         ),
-        Need(
-            "beyond_noise sort ascending",
-            lacks("markdown", "junit"),
-            "a table",
-            "Leave out --markdown and --junit, or this.",
-        ),
+        without("markdown junit", "a table", "beyond_noise sort ascending"),
         Need(
             "markdown junit",
             is_none("by", "listing", "flame"),
@@ -291,7 +274,7 @@ class CompareOptions(shared.Rows):
         read=percent,
         metavar="PERCENT",
     )
-    seed: int = option("of the draws that measure the noise (default 0)", 0, read=count, metavar="N")
+    seed: int = number("of the draws that measure the noise (default 0)", 0)
     waves: str | None = shared.waves()
     beyond_noise: bool = flag("only rows that are beyond noise")
     sort: str | None = shared.sort("beyond noise, then by difference")

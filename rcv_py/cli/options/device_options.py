@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from rcv_py.cli.options import shared
 from rcv_py.cli.options.common import ENTRY_KINDS, count, kinds, positive, positive_count
-from rcv_py.cli.options.option import Need, flag, has, lacks, option, positional, range_of
+from rcv_py.cli.options.option import Need, beside, flag, lacks, number, option, positional, range_of, without
 
 OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
 COUNTED_BY = ("kernel", "dispatch")
 
 
-@dataclass(frozen=True, kw_only=True)
-class OccupancyOptions(shared.OfCapture, shared.WithRunFiles):
+class OccupancyOptions(shared.OfCapture, shared.WithRunFiles, example="rcv occupancy FOLDER --by kernel"):
     """What `rcv occupancy` takes."""
 
-    example = "rcv occupancy FOLDER --by kernel"
     needs: ClassVar[Sequence[Need]] = (
-        Need("by se only", lacks("limits"), "the curves", "Leave out --limits, or this."),
-        Need("run_files", has("limits"), "--limits"),
+        without("limits", "the curves", "by se only"),
+        beside("limits", "run_files"),
     )
 
     by: str = option("what a row is (default se)", "se", choices=OCCUPIED_BY)
@@ -33,19 +30,15 @@ class OccupancyOptions(shared.OfCapture, shared.WithRunFiles):
     csv: bool = shared.as_csv("the curves: a row for every change")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CountersOptions(shared.OfCapture):
+class CountersOptions(
+    shared.OfCapture,
+    example="rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
+):
     """What `rcv counters` takes."""
 
-    example = "rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'"
     needs: ClassVar[Sequence[Need]] = (
-        Need(
-            "raw formula file se cu simd only",
-            lacks("list"),
-            "the values",
-            "Leave out --list, which only names counters, or this.",
-        ),
-        Need("formula file", lacks("raw"), "formulas", "Leave out --raw, or this."),
+        without("list", "the values", "raw formula file se cu simd only"),
+        without("raw", "formulas", "formula file"),
     )
 
     list: bool = flag("names only, with where and how often recorded")
@@ -59,16 +52,14 @@ class CountersOptions(shared.OfCapture):
     file: Sequence[Path] = option("add formulas from a file", [], read=Path, repeated=True, metavar="DEFS")
     se: Sequence[int] | None = option("only this shader engine", read=count, repeated=True, metavar="N")
     cu: Sequence[int] | None = option("only this compute unit", read=count, repeated=True, metavar="N")
-    simd: int | None = option("only raw counters that count this SIMD", read=count, metavar="N")
+    simd: int | None = number("only raw counters that count this SIMD")
     only: Sequence[str] | None = shared.only("only this counter")
     csv: bool = shared.as_csv("the curves: name, time, value")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PmcOptions(shared.Forms):
+class PmcOptions(shared.Forms, example="rcv pmc FOLDER --kernel attn --ideal-mb 8590"):
     """What `rcv pmc` takes."""
 
-    example = "rcv pmc FOLDER --kernel attn --ideal-mb 8590"
     needs: ClassVar[Sequence[Need]] = (
         Need("by top", lacks("like"), "our own table", "Leave out --like, which adds up everything."),
     )
@@ -85,20 +76,16 @@ class PmcOptions(shared.Forms):
         read=positive,
         metavar="MB",
     )
-    channels: int | None = option(
+    channels: int | None = number(
         "factor on bytes, for counters that see a part of the channels (default 1, of --like 2)",
         read=positive_count,
-        metavar="N",
     )
     top: int = shared.top(10)
     like: bool = flag("the text of pmc_l2_analyzer.py, which adds up everything and takes reads for 64 bytes")
 
 
-@dataclass(frozen=True, kw_only=True)
-class EventsOptions(shared.Matched, shared.Rows):
+class EventsOptions(shared.Matched, shared.Rows, example="rcv events FOLDER --kind dispatch,marker"):
     """What `rcv events` takes."""
-
-    example = "rcv events FOLDER --kind dispatch,marker"
 
     kind: tuple[str, ...] | None = option(
         f"of {', '.join(ENTRY_KINDS)}, joined by commas (default: all that mean something)",

@@ -9,10 +9,10 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 from rcv_py.base.errors import UsageError
-from rcv_py.cli.options.common import cycle, cycles
+from rcv_py.cli.options.common import count, cycle, cycles
 
 if TYPE_CHECKING:  # it imports numpy, which words on a command line do not need
     from rcv_py.formats.capture_cache import CaptureCache
@@ -55,6 +55,7 @@ class Argument:
     old: Mapping[str, object] = field(default_factory=dict)  # flags of before, and the value they stand for
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """The options of a command, such as `HotspotOptions`; `given` names those that stand on the command line.
@@ -68,9 +69,10 @@ class Options:
     given: frozenset[str] = frozenset()
     cache: CaptureCache | None = None
 
-    def __init_subclass__(cls) -> None:
-        """Name the command after the class."""
-        cls.command = cls.__name__.removesuffix("Options").lower()
+    def __init_subclass__(cls, example: str = "") -> None:
+        """Make a dataclass of the class, and name the command after it."""
+        dataclass(frozen=True, kw_only=True)(cls)
+        cls.command, cls.example = cls.__name__.removesuffix("Options").lower(), example
 
     @property
     def usual_waves(self) -> str | None:
@@ -241,6 +243,16 @@ def option(
     return _field(argument, MISSING if how.get("required") else default)
 
 
+def number(help: str, default: int | None = None, read: Callable[[str], object] = count, **how: Any) -> Any:
+    """Declare `--name N`, by default a whole number of 0 or more."""
+    return option(help, default, read=read, metavar="N", **how)
+
+
+def text(help: str, metavar: str = "NAME", default: str | None = None, **how: Any) -> Any:
+    """Declare `--name NAME`."""
+    return option(help, default, metavar=metavar, **how)
+
+
 def flag(help: str, *, one_of: str = "", section: Section | None = None) -> Any:
     """Declare `--name`, which is true if it is given."""
     return _field(Argument(help, {"action": "store_true"}, one_of=one_of, section=section), False)
@@ -265,6 +277,17 @@ def positional(
         how |= {name: value} if value else {}
     defaults: dict[str, Any] = {"?": None, "*": []}
     return _field(Argument(help, how, is_positional=True), defaults.get(nargs, MISSING))
+
+
+def without(given: str, belongs: str, names: str) -> Need:
+    """Declare that the options `names` mean nothing beside those that are `given`."""
+    flags = " and ".join(map(flag_of, given.split()))
+    return Need(names, lacks(*given.split()), belongs, f"Leave out {flags}, or this.")
+
+
+def beside(given: str, names: str, hint: str = "") -> Need:
+    """Declare that the options `names` belong to another one."""
+    return Need(names, has(given), flag_of(given), hint)
 
 
 # -- needs ----------------------------------------------------------------------------------------------

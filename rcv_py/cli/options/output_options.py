@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import MAX_JOBS, at_most, count, size
-from rcv_py.cli.options.option import Need, Options, flag, lacks, option, positional, range_of
+from rcv_py.cli.options.common import MAX_JOBS, at_most, size
+from rcv_py.cli.options.option import Need, Options, flag, lacks, number, option, positional, range_of
 
 REPORTED_AS = ("html", "md")
 EXPORTED_TO = ("perfetto", "speedscope", "csv", "parquet")
@@ -17,11 +16,9 @@ EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "e
 SHELLS = ("bash", "zsh", "fish")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReportOptions(shared.Forms, shared.WithRunFiles):
+class ReportOptions(shared.Forms, shared.WithRunFiles, example="rcv report FOLDER --out report.html"):
     """What `rcv report` takes."""
 
-    example = "rcv report FOLDER --out report.html"
     needs: ClassVar[Sequence[Need]] = (
         Need("format", lacks("out"), "--out-dir", "The ending of --out names the form: leave it out."),
     )
@@ -37,17 +34,12 @@ class ReportOptions(shared.Forms, shared.WithRunFiles):
         one_of="where",
     )
     format: str = option("of files in a folder (default html)", "html", choices=REPORTED_AS)
-    jobs: int = option(
-        "captures at a time (default: as many as processors)", 0, read=at_most(MAX_JOBS), metavar="N"
-    )
+    jobs: int = number("captures at a time (default: as many as processors)", 0, read=at_most(MAX_JOBS))
     waves: str | None = shared.waves()
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportOptions(Options):
+class ExportOptions(Options, example="rcv export FOLDER --to perfetto --out trace.pftrace"):
     """What `rcv export` takes."""
-
-    example = "rcv export FOLDER --to perfetto --out trace.pftrace"
 
     folder: Path = shared.folder()
     to: str = option("the kind of file", choices=EXPORTED_TO, required=True)
@@ -69,11 +61,9 @@ class ExportOptions(Options):
     json: bool = shared.form("for programs: a document, as `rcv schema export` describes it")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ShotOptions(Options):
+class ShotOptions(Options, example="rcv shot FOLDER --panel isa --out isa.png --size 900x600"):
     """What `rcv shot` takes."""
 
-    example = "rcv shot FOLDER --panel isa --out isa.png --size 900x600"
     needs: ClassVar[Sequence[Need]] = (
         Need(
             "size theme scale",
@@ -90,17 +80,15 @@ class ShotOptions(Options):
     theme: str = option("colours (default light)", "light", choices=("light", "dark"))
     scale: int = option("device pixels a pixel", 1, read=int, choices=(1, 2, 3))
     wave: str | None = shared.wave("select a wave")
-    line: int | None = option("select an instruction", read=count, metavar="N")
+    line: int | None = number("select an instruction")
     compare: Path | None = shared.baseline()
     twin: Path | None = shared.twin()
     range: tuple[int, int] | None = range_of("show a range of cycles", old="--range")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SynthOptions(shared.Forms):
+class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
     """What `rcv synth` takes."""
 
-    example = "rcv synth --all --out samples"
     needs: ClassVar[Sequence[Need]] = (
         Need(
             "out seed",
@@ -113,23 +101,17 @@ class SynthOptions(shared.Forms):
     names: list[str] = positional("NAME", "samples to write; none: list them", None, "*")
     out: Path = option("where (default sample_traces)", Path("sample_traces"), read=Path, metavar="FOLDER")
     all: bool = flag("write every sample")
-    seed: int = option("the same seed, the same bytes", 0, read=count, metavar="N")
+    seed: int = number("the same seed, the same bytes", 0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SchemaOptions(shared.Forms):
+class SchemaOptions(shared.Forms, example="rcv schema hotspot > hotspot.schema.json"):
     """What `rcv schema` takes."""
-
-    example = "rcv schema hotspot > hotspot.schema.json"
 
     name: str | None = positional("NAME", "a command, a schema such as rcv.info/1, or `envelope`", None, "?")
 
 
-@dataclass(frozen=True, kw_only=True)
-class McpOptions(Options):
+class McpOptions(Options, example="rcv mcp --root captures"):
     """What `rcv mcp` takes."""
-
-    example = "rcv mcp --root captures"
 
     root: Path = option(
         "captures are read below it only (default: the current folder)", Path(), read=Path, metavar="DIR"
@@ -139,19 +121,15 @@ class McpOptions(Options):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompletionOptions(Options):
+class CompletionOptions(
+    Options, example="rcv completion bash > ~/.local/share/bash-completion/completions/rcv"
+):
     """What `rcv completion` takes."""
-
-    example = "rcv completion bash > ~/.local/share/bash-completion/completions/rcv"
 
     shell: str = positional("SHELL", f"one of {', '.join(SHELLS)}", None, choices=SHELLS)
 
 
-@dataclass(frozen=True, kw_only=True)
-class HelpOptions(Options):
+class HelpOptions(Options, example="rcv help hotspot"):
     """What `rcv help` takes."""
-
-    example = "rcv help hotspot"
 
     name: str | None = positional("COMMAND", "a command (default: list all of them)", None, "?")

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rcv_py.cli.options.common import count
-from rcv_py.cli.options.option import FORM, Need, Options, flag, has, lacks, option, positional, range_of
+from rcv_py.cli.options.option import (
+    FORM,
+    Need,
+    Options,
+    beside,
+    flag,
+    number,
+    option,
+    positional,
+    range_of,
+    text,
+    without,
+)
 
 WORKING, ALL = "working", "all"  # the names of rcv_py.analysis.waves.populations, which needs numpy
 REFERENCE = "reference"
@@ -27,12 +37,12 @@ def folder(metavar: str = "FOLDER", help: str = AS_CAPTURE) -> Any:
 
 def wave(help: str) -> Any:
     """Declare the option `--wave ID`."""
-    return option(f"{help}, e.g. {WAVE_ID}", metavar="ID")
+    return text(f"{help}, e.g. {WAVE_ID}", "ID")
 
 
 def engine(help: str = "only waves of a shader engine") -> Any:
     """Declare the option `--se N`."""
-    return option(help, read=count, metavar="N")
+    return number(help)
 
 
 def run_files(prefix: str = "") -> Any:
@@ -58,10 +68,9 @@ def twin(help: str = "another capture of the baseline's build: it measures the n
 
 def waves(default: str = WORKING) -> Any:
     """Declare the option `--waves NAME`: whose costs count; without it None, which stands for `default`."""
-    return option(
+    return text(
         "count the waves that work, all of them, or a population that `rcv waves --populations` names:"
-        f" working, all, or its id (default {default})",
-        metavar="NAME",
+        f" working, all, or its id (default {default})"
     )
 
 
@@ -78,12 +87,12 @@ def rule(help: str) -> Any:
 def top(default: int | None = 20, what: str = "rows", shown: str = "") -> Any:
     """Declare the option `--top N`; 0 means all; `shown` describes a default of several."""
     described = shown or str(default or "all")
-    return option(f"{what}; 0 for all (default {described})", default, read=count, metavar="N")
+    return number(f"{what}; 0 for all (default {described})", default)
 
 
 def sort(default: str) -> Any:
     """Declare the option `--sort COLUMN`, by any column of the JSON document."""
-    return option(f"a column of the JSON document, largest first (default: {default})", metavar="COLUMN")
+    return text(f"a column of the JSON document, largest first (default: {default})", "COLUMN")
 
 
 def only(help: str) -> Any:
@@ -109,7 +118,6 @@ def form(help: str) -> Any:
 # -- groups ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
 class Forms(Options):
     """Options of what prints a result."""
 
@@ -117,51 +125,44 @@ class Forms(Options):
     csv: bool = form("for spreadsheets")
 
 
-@dataclass(frozen=True, kw_only=True)
 class OfCapture(Forms):
     """Options of what prints a result of a capture."""
 
     folder: Path = folder()
 
 
-@dataclass(frozen=True, kw_only=True)
 class OfCaptures(OfCapture):
     """Options of what prints results of several captures, one after the other."""
 
     more: list[Path] = positional("FOLDER", "more captures", nargs="*")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Rows(OfCapture):
     """Options of a table: how many rows, and in which order."""
 
-    needs: ClassVar[Sequence[Need]] = (Need("ascending", has("sort"), "--sort"),)
+    needs: ClassVar[Sequence[Need]] = (beside("sort", "ascending"),)
 
     top: int = top()
     sort: str | None = sort("as the table says")
     ascending: bool = flag("smallest first")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Matched(Options):
     """Options of rows that hold a text."""
 
-    needs: ClassVar[Sequence[Need]] = (Need("regex case", has("match"), "--match"),)
+    needs: ClassVar[Sequence[Need]] = (beside("match", "regex case"),)
 
     match: str | None = option("only rows that hold this text", metavar="TEXT")
     regex: bool = flag("the text is a regular expression")
     case: bool = flag("distinguish upper and lower case in it")
 
 
-@dataclass(frozen=True, kw_only=True)
 class OfWaves(OfCapture):
     """Options of what sums costs of waves: which of them count, by default those that work."""
 
     usual: ClassVar[str] = WORKING
     chosen_by: ClassVar[tuple[str, ...]] = ("wave", "se", "clock")  # besides --waves
-    needs: ClassVar[Sequence[Need]] = (
-        Need("waves", lacks("wave"), "tables of several waves", "Leave out --wave, or this."),
-    )
+    needs: ClassVar[Sequence[Need]] = (without("wave", "tables of several waves", "waves"),)
 
     waves: str | None = waves()
     wave: str | None = wave("only one wave")
@@ -174,7 +175,6 @@ class OfWaves(OfCapture):
         return self.usual
 
 
-@dataclass(frozen=True, kw_only=True)
 class OfAllWaves(OfWaves):
     """The same, of a table that sums all waves unless an option says otherwise."""
 
@@ -183,7 +183,6 @@ class OfAllWaves(OfWaves):
     waves: str | None = waves(ALL)
 
 
-@dataclass(frozen=True, kw_only=True)
 class WithRunFiles(Options):
     """Options of what reads the tables of the run, too."""
 

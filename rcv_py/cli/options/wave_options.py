@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rcv_py.cli.options import shared
 from rcv_py.cli.options.common import count, cycles
-from rcv_py.cli.options.option import Need, flag, has, lacks, option, positional, range_of
+from rcv_py.cli.options.option import Need, flag, has, lacks, option, positional, range_of, text, without
 from rcv_py.cli.options.shared import WAVE_ID
 
 
-@dataclass(frozen=True, kw_only=True)
-class WavesOptions(shared.Rows):
+class WavesOptions(shared.Rows, example="rcv waves FOLDER --sort stall --top 5"):
     """What `rcv waves` takes."""
 
-    example = "rcv waves FOLDER --sort stall --top 5"
     needs: ClassVar[Sequence[Need]] = (
-        Need(
-            "resident waves unit_of without_kernel without_se se within",
-            lacks("populations"),
-            "the list of waves",
-            "Leave out --populations, or this.",
+        without(
+            "populations", "the list of waves", "resident waves unit_of without_kernel without_se se within"
         ),
-        Need("waves", lacks("resident"), "traced waves", "Leave out --resident, or this."),
+        without("resident", "traced waves", "waves"),
         Need("tokens touching", has("wave"), "one wave", "Name a wave, or leave it out."),
         Need(
             "resident populations waves unit_of without_kernel without_se se sort top",
@@ -42,7 +36,7 @@ class WavesOptions(shared.Rows):
     )
     waves: str | None = shared.waves("all")
     se: int | None = shared.engine()
-    unit_of: str | None = option("only the compute unit of this wave", metavar="ID")
+    unit_of: str | None = text("only the compute unit of this wave", "ID")
     without_kernel: list[str] = option("leave out a kernel, by symbol", [], repeated=True, metavar="NAME")
     without_se: list[int] = option("leave out an engine", [], read=count, repeated=True, metavar="N")
     within: tuple[int, int] | None = range_of("count only a range of cycles", old="--within")
@@ -56,13 +50,8 @@ class WavesOptions(shared.Rows):
     sort: str | None = shared.sort("place and begin")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchOptions(shared.Matched, shared.Rows):
+class SearchOptions(shared.Matched, shared.Rows, example="rcv search FOLDER --match buffer_load"):
     """What `rcv search` takes."""
 
-    example = "rcv search FOLDER --match buffer_load"
-
-    match: str | None = option(
-        "what to look for: instructions, labels, sources, names of markers", metavar="TEXT"
-    )
+    match: str | None = text("what to look for: instructions, labels, sources, names of markers", "TEXT")
     top: int = shared.top(0, "hits")

@@ -6,7 +6,7 @@ from PySide6.QtCore import QByteArray, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-from rcv_py.ui.core.icon_files import SIZE, colored
+from rcv_py.ui.core.style_sheet import SIZE, colored
 from rcv_py.ui.core.theme import Theme
 
 SCALES = (1, 2, 3)

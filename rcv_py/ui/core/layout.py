@@ -5,10 +5,20 @@ An item is a widget or a layout, `(item, stretch)`, or `None` for room that stre
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QLayout,
+    QScrollArea,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
 Item = QWidget | QLayout | None | tuple[QWidget | QLayout, int]
 Margins = tuple[int, int, int, int]  # left, top, right, bottom, in px
@@ -33,6 +43,18 @@ def row(*items: Item, margins: Margins = NONE, spacing: int = 0, of: QWidget | N
 def bar(*items: Item, margins: Margins = BAR, of: QWidget | None = None) -> QHBoxLayout:
     """Return the choices and notes above a table or a plot."""
     return row(*items, margins=margins, spacing=8, of=of)
+
+
+def grid(rows: Iterable[Sequence[QWidget]], *, across: int, down: int) -> QGridLayout:
+    """Return rows of widgets in columns with room between, in px; the last column takes what is left."""
+    box = QGridLayout()
+    box.setHorizontalSpacing(across)
+    box.setVerticalSpacing(down)
+    for line, widgets in enumerate(rows):
+        for place, widget in enumerate(widgets):
+            box.addWidget(widget, line, place)
+            box.setColumnStretch(place, int(widget is widgets[-1]))
+    return box
 
 
 def boxed(layout: QLayout) -> QWidget:

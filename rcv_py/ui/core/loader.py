@@ -15,8 +15,8 @@ from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
-from rcv_py.ui.core.garbage import Garbage
 from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.jobs import prepare
 from rcv_py.work.load import STAGE, WaveStream
 
@@ -36,7 +36,7 @@ class Loader(QObject):
     failed = Signal(object)  # an exception
     stage = Signal(object)  # Stage, or None when nothing is being read
     finished = Signal()  # no more waves will come unless they are wanted
-    _posted = Signal(object, object)  # a load, and what to do if it is still the present one
+    posted = Signal(object, object)  # from any thread: a load, and what to do if it is still the present one
 
     def __init__(self, settings: Settings | None = None, open_path: OpenPath | None = None) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Loader(QObject):
         self._session: Session | None = None
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
-        self._posted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self.posted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     # -- requests -----------------------------------------------------------------------------------
 
@@ -77,19 +77,19 @@ class Loader(QObject):
         self._end()
         self._notify.stop()
         for load in self._ended:
-            load.join(TIMEOUT_S)
+            load.thread.join(TIMEOUT_S)
         self._ended = []
 
     @property
     def idle(self) -> bool:
         """Whether everything asked for has arrived."""
-        return (self._load is None or self._load.is_idle) and not self._notify.isActive()
+        return (self._load is None or self._load.due == 0) and not self._notify.isActive()
 
     def _end(self) -> None:
         """Hear no more of the present load; its thread ends on its own."""
         if self._load is not None:
             self._load.stop()
-            self._ended = [*(load for load in self._ended if load.is_alive), self._load]
+            self._ended = [*(load for load in self._ended if load.thread.is_alive()), self._load]
             self._load = None
             self.stage.emit(None)
 
@@ -141,10 +141,6 @@ class Loader(QObject):
 
     # -- answers ------------------------------------------------------------------------------------
 
-    def post(self, load: _Load, answer: Callable[[], None]) -> None:
-        """Have `answer` called on the UI thread unless the load has been ended; from any thread."""
-        self._posted.emit(load, answer)
-
     def _deliver(self, load: _Load, answer: Callable[[], None]) -> None:
         if load is self._load:
             load.count(-1)
@@ -184,17 +180,17 @@ class _Load:
         self._stopped = CancelFlag()
         self._lock = Lock()
         self._room = Semaphore(MAX_BATCHES_AHEAD)
-        self._due = 1  # what is being done, and answers under way to the UI thread
+        self.due = 1  # what is being done, and answers under way to the UI thread
         self._holds_garbage = False
         self.has_opened = False
-        self._thread = Thread(target=self._run, name="rcv-loader", daemon=True)
+        self.thread = Thread(target=self._run, name="rcv-loader", daemon=True)
 
     # -- on the UI thread ---------------------------------------------------------------------------
 
     def start(self) -> None:
         self._holds_garbage = True
         Garbage.hold(1)
-        self._thread.start()
+        self.thread.start()
 
     def prioritize(self, rows: list[int]) -> None:
         if self._stream is not None:
@@ -213,21 +209,10 @@ class _Load:
         self._wanted.put(None)
         self._let_go()
 
-    def join(self, seconds: float) -> None:
-        self._thread.join(seconds)
-
-    @property
-    def is_alive(self) -> bool:
-        return self._thread.is_alive()
-
-    @property
-    def is_idle(self) -> bool:
-        return self._due == 0
-
     def count(self, by: int) -> None:
         """Add to what is still due; from any thread."""
         with self._lock:
-            self._due += by
+            self.due += by
 
     def _let_go(self) -> None:
         """Garbage may be looked for again."""
@@ -243,13 +228,9 @@ class _Load:
         self._room.release()
         self._loader.batch.emit(batch)
 
-    def _on_finished(self) -> None:
+    def _on_end(self, signal: Callable[[], None]) -> None:
         self._let_go()
-        self._loader.finished.emit()
-
-    def _on_failed(self, error: Exception) -> None:
-        self._let_go()
-        self._loader.failed.emit(error)
+        signal()
 
     # -- in the thread ------------------------------------------------------------------------------
 
@@ -264,13 +245,13 @@ class _Load:
             return
         except Exception as error:  # the loader boundary: a bug must reach the user, not the void
             self._post(partial(self._loader.stage.emit, None))
-            self._post(partial(self._on_failed, error))
+            self._post(partial(self._on_end, partial(self._loader.failed.emit, error)))
             self.count(-1)
 
     def _post(self, answer: Callable[[], None]) -> None:
         if not self._stopped.is_set:
             self.count(1)
-            self._loader.post(self, answer)
+            self._loader.posted.emit(self, answer)
 
     def _post_batch(self, batch: WaveBatch) -> None:
         while not self._room.acquire(timeout=POLL_S):
@@ -290,9 +271,9 @@ class _Load:
             self._post_batch(batch)
             self._report(Stage(STAGE, done, stream.total))
         self._post(partial(self._loader.stage.emit, None))
-        self._post(self._on_finished)
+        self._post(partial(self._on_end, self._loader.finished.emit))
         for error in stream.errors[:1]:
-            self._post(partial(self._on_failed, error))
+            self._post(partial(self._on_end, partial(self._loader.failed.emit, error)))
 
     def _read_wanted(self, trace: Trace) -> None:
         """Read waves that were wanted but did not come: no room for them, or dropped since."""

@@ -17,9 +17,8 @@ from rcv_py.base.problems import Affects
 from rcv_py.base.registry import Registry
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.visibility import Visibility
+from rcv_py.ui.core.visibility import Coalesce, Visibility
 
 COPY_AS_COMMAND = "Copy as command"
 NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one here."

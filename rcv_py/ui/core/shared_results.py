@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from threading import Lock
+from typing import Any, Protocol, runtime_checkable
 from weakref import WeakSet
 
 from PySide6.QtCore import QObject
@@ -22,17 +23,31 @@ from rcv_py.analysis.latency.memory_latency import memory_latency
 from rcv_py.analysis.program.branches import branches
 from rcv_py.analysis.program.code_match import code_match
 from rcv_py.analysis.waits.wait_latency import wait_summary
-from rcv_py.analysis.waves.populations import WORKING, populations
+from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working, populations
+from rcv_py.base.problems import Problem
+from rcv_py.base.text import plural
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
 from rcv_py.state.session import Session
-from rcv_py.ui.core.coalesce import Coalesce
-from rcv_py.ui.core.counted_waves import Ways
 from rcv_py.ui.core.tasks import Tasks
-from rcv_py.ui.core.visibility import Visibility
+from rcv_py.ui.core.visibility import Coalesce, Visibility
 from rcv_py.work.findings_process import FindingsProcess
+
+
+def waves_note(session: Session) -> str:
+    """Return `partial: 12 of 68 waves read`, `3,598 working waves of 4,112`, or "" if all waves count."""
+    trace, store, choice = session.trace.value, session.store, session.choice
+    if trace is None or store is None:
+        return ""
+    parts = []
+    if store.count < len(trace.waves):
+        parts.append(f"partial: {store.count:,} of {plural(len(trace.waves), 'wave')} read")
+    if choice is not None and (choice.rows is not None or "none of which" in choice.text):
+        parts.append(choice.text)
+    return " · ".join(parts)
+
 
 STREAM_MS = 800
 
@@ -74,6 +89,15 @@ OF_ROWS = frozenset(("attribution", "bubbles", "hidden_chosen", "hidden_chosen_r
 BY_NAME = frozenset(("findings",))  # reads waves itself, and so takes the name of the choice
 
 
+@runtime_checkable
+class HasProblems(Protocol):
+    """An answer that says what is wrong with the capture."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Each once."""
+
+
 class SharedResults(QObject):
     """A cell a result: None until somebody wanted it and it was computed.
 
@@ -112,7 +136,27 @@ class SharedResults(QObject):
     @property
     def idle(self) -> bool:
         """Whether no result that somebody wants waits for its turn to be computed."""
-        return not any(result.is_pending for result in self._results.values())
+        return not any(result.stream.is_pending for result in self._results.values())
+
+
+class Ways:
+    """Populations of the batches that were asked for last, made once for all analyses that need them."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._of: Sequence[WaveBatch] | None = None
+        self._found: Populations | None = None
+
+    def of(self, trace: Trace, batches: Sequence[WaveBatch]) -> Populations:
+        """Return the populations of these batches."""
+        with self._lock:
+            if self._found is None or self._of is not batches:
+                self._found, self._of = populations(trace, batches), batches
+            return self._found
+
+    def choice(self, trace: Trace, batches: Sequence[WaveBatch], name: str) -> WaveChoice:
+        """Return the waves that a name stands for; while none of its kind was read, those that work."""
+        return chosen_or_working(self.of(trace, batches), name)
 
 
 class _Result(QObject):
@@ -127,15 +171,11 @@ class _Result(QObject):
         self._is_wanted = False  # whether or not anything can be seen
         self.wanted_by: WeakSet[Visibility] = WeakSet()
         self._of: tuple[WaveBatch, ...] | None = None
-        self._stream = Coalesce(self, self._compute, STREAM_MS)
+        self.stream = Coalesce(self, self._compute, STREAM_MS)
         session.trace.watch(self._forget)
         session.loaded.watch(self._ask)
         if name in OF_ROWS or name in BY_NAME:
             session.waves.watch(self._ask)
-
-    @property
-    def is_pending(self) -> bool:
-        return self._stream.is_pending
 
     def want(self, visibility: Visibility | None = None) -> None:
         if visibility is None:
@@ -145,14 +185,17 @@ class _Result(QObject):
         self._ask()
 
     def _forget(self) -> None:
-        self._stream.reset()
+        self.stream.reset()
         self._is_wanted, self._of = False, None
         self.wanted_by.clear()
         self.cell.set(None)
 
     def _ask(self) -> None:
-        if self._is_needed() and self._has_something():
-            self._stream.ask()
+        trace, store = self._session.trace.value, self._session.store
+        if trace is None or store is None or not self._is_needed():
+            return
+        if store.batches or len(trace.waves) <= len(store.missing):  # there are waves, or none to come
+            self.stream.ask()
 
     def _is_needed(self) -> bool:
         """Whether anybody waits for the answer just now; what nobody sees asks again when somebody does."""
@@ -161,13 +204,6 @@ class _Result(QObject):
         for one in self.wanted_by:
             one.on_wake(("result", self._name), partial(self.want, one))
         return False
-
-    def _has_something(self) -> bool:
-        """Whether there are waves, or none to come."""
-        trace, store = self._session.trace.value, self._session.store
-        if trace is None or store is None:
-            return False
-        return bool(store.batches) or len(trace.waves) <= len(store.missing)
 
     def _compute(self) -> None:
         trace, store = self._session.trace.value, self._session.store
@@ -181,23 +217,21 @@ class _Result(QObject):
 
         def take(answer: Any) -> None:
             if self._session.trace.value is trace:
-                self._session.report(self._name, getattr(answer, "problems", ()))
+                problems = answer.problems if isinstance(answer, HasProblems) else ()
+                self._session.report(self._name, problems)
                 self.cell.set(answer)
-                self._stream.finished()
+                self.stream.finished()
 
-        self._stream.started()
+        self.stream.started()
         self._tasks.run(self, lambda: self._answer(trace, batches, name), take)
 
     def _answer(self, trace: Trace, batches: tuple[WaveBatch, ...], name: str) -> Any:
         """Compute it, of the chosen waves if it explains."""
         if self._name in BY_NAME:
-            return self._job(trace, batches, **self._asked(name))
+            files = self._session.run_files
+            chosen = {"waves": name} if name != WORKING else {}
+            return self._job(trace, batches, **chosen, **({"run_files": files} if files else {}))
         if self._name == "populations":
             return self._ways.of(trace, batches)
         rows = self._ways.choice(trace, batches, name).rows if self._name in OF_ROWS else None
         return self._job(trace, batches) if rows is None else self._job(trace, batches, rows)
-
-    def _asked(self, name: str) -> dict[str, Any]:
-        """Which waves and which tables of the run, as far as somebody chose them."""
-        files = self._session.run_files
-        return ({"waves": name} if name != WORKING else {}) | ({"run_files": files} if files else {})

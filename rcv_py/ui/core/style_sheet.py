@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from shutil import rmtree
 from string import Template
+from tempfile import mkdtemp
 
 from PySide6.QtGui import QColor
 
+from rcv_py.base import resources
 from rcv_py.base.colors import ROLES
+
+SIZE = 16  # px of the drawing of an icon
 
 FRAME = """
 QMainWindow, QDialog { background: $window; }
@@ -156,8 +164,39 @@ ICONS = {
 }
 
 
-def style_sheet(role: Callable[[str], QColor], icon_url: Callable[[str, QColor], str]) -> str:
-    """Return the application's style sheet; `icon_url` gives the file of an icon in a colour."""
+def style_sheet(role: Callable[[str], QColor], url: Callable[[str, QColor], str] | None = None) -> str:
+    """Return the application's style sheet; `url` gives the file of an icon in a colour."""
+    icon_file = url or icon_url
     values = {name: role(name).name() for name in ROLES}
-    values |= {key: icon_url(name, role(color)) for key, (name, color) in ICONS.items()}
+    values |= {key: icon_file(name, role(color)) for key, (name, color) in ICONS.items()}
     return Template(FRAME + DOCKS + TABLES + INPUTS + NAMED).substitute(values)
+
+
+@cache
+def drawing(name: str) -> str:
+    """Return the text of an icon's SVG file; an empty drawing if the program came without it."""
+    path = resources.resource(f"icons/{name}.svg")
+    if path is None:
+        return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}"/>'
+    return path.read_text("utf-8")
+
+
+def colored(name: str, color: QColor) -> str:
+    """Return an icon's SVG text with its lines in a colour."""
+    return drawing(name).replace("currentColor", color.name())
+
+
+@cache
+def _folder() -> Path:
+    # One for the process: the application's style sheet goes on naming its files when a theme is gone.
+    folder = Path(mkdtemp(prefix="rcv-icons-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def icon_url(name: str, color: QColor) -> str:
+    """Return the path of an icon in a colour, with slashes, as a style sheet wants it."""
+    path = _folder() / f"{name}-{color.name()[1:]}.svg"
+    if not path.exists():
+        path.write_text(colored(name, color), "utf-8")
+    return path.as_posix()

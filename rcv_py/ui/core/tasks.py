@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -11,8 +12,31 @@ from PySide6.QtCore import QObject, Qt, Signal
 from shiboken6 import isValid
 
 from rcv_py.base.errors import Cancelled
-from rcv_py.ui.core.garbage import Garbage
 from rcv_py.ui.core.visibility import Visibility
+
+MOST = 20_000  # objects made since the last collection
+
+
+class Garbage:
+    """No automatic collection while a job runs in a thread or a capture is read in one.
+
+    It would run in that thread, and delete widgets of closed windows there: Qt then waits for the UI thread,
+    which waits for Python.  What piles up meanwhile is collected on the UI thread when a job begins or ends.
+    """
+
+    jobs = 0
+
+    @classmethod
+    def hold(cls, more: int) -> None:
+        """Count jobs; called on the UI thread."""
+        cls.jobs += more
+        if cls.jobs > 0:
+            gc.disable()
+            if gc.get_count()[0] > MOST:
+                gc.collect(1)
+        else:
+            gc.enable()
+
 
 Result = TypeVar("Result")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterable
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
@@ -13,7 +14,6 @@ from rcv_py.base import colors
 from rcv_py.base.colors import Pair
 from rcv_py.model.kinds import KIND_COUNT, MarkerKind, TokenKind, WaveState
 from rcv_py.model.lod import NOTHING, STALLED
-from rcv_py.ui.core.icon_files import IconFiles
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.style_sheet import style_sheet
 
@@ -24,15 +24,15 @@ class Theme(QObject):
     """Every colour a widget may use.  Watch `changed` and repaint; ask again, never keep a colour."""
 
     changed = Signal()
+    is_dark: bool  # whether the dark half of the tables is in use
+    lod_table: np.ndarray  # uint32 [256] ARGB of every code of a level-of-detail bucket; NOTHING: transparent
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
-        settings.cell("look.theme").watch(self._update)
-        settings.cell("look.preset").watch(self._update)
-        settings.cell("look.font_size").watch(self._update)
+        for option in ("look.theme", "look.preset", "look.font_size"):
+            settings.cell(option).watch(self._update)
         self.mono_family = _mono_family()
-        self._icon_files = IconFiles()
         self._build()
 
     # -- asking -------------------------------------------------------------------------------------
@@ -43,19 +43,23 @@ class Theme(QObject):
 
     def kind(self, kind: int) -> QColor:
         """The colour of a token kind; unknown numbers look like NONE."""
-        return self._kinds[kind] if 0 <= kind < KIND_COUNT else self._kinds[0]
+        return _at(self._kinds, kind)
 
     def kind_text(self, kind: int) -> QColor:
         """The colour of a token kind for text, readable on plain, hovered and selected rows."""
-        return self._kind_texts[kind] if 0 <= kind < KIND_COUNT else self._kind_texts[0]
+        return _at(self._kind_texts, kind)
 
     def stalled(self, kind: int) -> QColor:
         """The colour of the stalled part of a token."""
-        return self._stalled[kind] if 0 <= kind < KIND_COUNT else self._stalled[0]
+        return _at(self._stalled, kind)
 
     def state(self, state: int) -> QColor:
         """The colour of a wave state."""
-        return self._states[state] if 0 <= state < len(self._states) else self._states[0]
+        return _at(self._states, state)
+
+    def reason(self, reason: int) -> QColor:
+        """The colour of a PC-sampling stall reason."""
+        return _at(self._reasons, reason)
 
     def kernel(self, number: int) -> QColor:
         """The colour of the n-th kernel."""
@@ -74,18 +78,9 @@ class Theme(QObject):
         """The colour of a class of source text, e.g. `keyword`."""
         return self._syntax[name]
 
-    def reason(self, reason: int) -> QColor:
-        """The colour of a PC-sampling stall reason."""
-        return self._reasons[reason] if 0 <= reason < len(self._reasons) else self._reasons[0]
-
     def soft(self, color: QColor, share: float) -> QColor:
         """Return a colour with `share` of it replaced by the canvas."""
         return QColor(colors.mixed(color.name(), self._roles["canvas"].name(), share))
-
-    @property
-    def lod_table(self) -> np.ndarray:
-        """uint32 [256] ARGB: the colour of every code of a level-of-detail bucket; NOTHING is transparent."""
-        return self._lod_table
 
     @property
     def mono(self) -> QFont:
@@ -96,16 +91,11 @@ class Theme(QObject):
         font.setFeature(QFont.Tag("calt"), 0)  # ligatures would hide what the code really says
         return font
 
-    @property
-    def is_dark(self) -> bool:
-        """Whether the dark half of the tables is in use."""
-        return self._is_dark
-
     # -- changing -----------------------------------------------------------------------------------
 
     def toggle(self) -> None:
         """Switch between light and dark."""
-        self._settings["look.theme"] = "light" if self._is_dark else "dark"
+        self._settings["look.theme"] = "light" if self.is_dark else "dark"
 
     def apply(self) -> None:
         """Give palette and style sheet to the application."""
@@ -118,7 +108,7 @@ class Theme(QObject):
         gc.disable()
         try:
             app.setPalette(self._palette())
-            if app.styleSheet() != (text := self._style_sheet()):
+            if app.styleSheet() != (text := style_sheet(self.role)):
                 app.setStyleSheet(text)
         finally:
             if was_on:
@@ -131,41 +121,38 @@ class Theme(QObject):
 
     def _build(self) -> None:
         wanted = self._settings["look.theme"]
-        self._is_dark = _system_is_dark() if wanted == "system" else wanted == "dark"
+        hints = QGuiApplication.styleHints() if QGuiApplication.instance() else None
+        is_system_dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
+        self.is_dark = is_system_dark if wanted == "system" else wanted == "dark"
+
+        def name(pair: Pair) -> str:
+            return pair.dark if self.is_dark else pair.light
+
+        def made(pairs: Iterable[Pair]) -> list[QColor]:
+            return [QColor(name(pair)) for pair in pairs]
+
         preset = colors.PRESETS[self._settings["look.preset"]]
-        kinds, states = preset["token_kinds"], preset["wave_states"]
-        background = self._pick(colors.ROLES["canvas"])
-        self._roles = {name: QColor(self._pick(pair)) for name, pair in colors.ROLES.items()}
-        self._kinds = [QColor(self._pick(kinds[kind.name])) for kind in TokenKind]
-        rows = [self._pick(colors.ROLES[name]) for name in ("base", "hover", "accent_soft")]
-        text = self._pick(colors.ROLES["text"])
-        self._kind_texts = [
-            QColor(colors.readable(self._pick(kinds[kind.name]), text, rows)) for kind in TokenKind
-        ]
-        self._stalled = [
-            QColor(colors.mixed(self._pick(kinds[kind.name]), background, STALL_MIX)) for kind in TokenKind
-        ]
-        self._states = [QColor(self._pick(states[state.name])) for state in WaveState]
-        self._kernels = [QColor(self._pick(pair)) for pair in colors.KERNELS]
+        states, kinds = preset["wave_states"], [preset["token_kinds"][kind.name] for kind in TokenKind]
+        self._roles = {role: QColor(name(pair)) for role, pair in colors.ROLES.items()}
+        self._syntax = {part: QColor(name(pair)) for part, pair in colors.SYNTAX.items()}
+        self._kinds = made(kinds)
+        rows = [name(colors.ROLES[role]) for role in ("base", "hover", "accent_soft")]
+        text, canvas = name(colors.ROLES["text"]), name(colors.ROLES["canvas"])
+        self._kind_texts = [QColor(colors.readable(name(kind), text, rows)) for kind in kinds]
+        self._stalled = [QColor(colors.mixed(name(kind), canvas, STALL_MIX)) for kind in kinds]
+        self._states = made(states[state.name] for state in WaveState)
+        self._kernels, self._arrows = made(colors.KERNELS), made(colors.ARROWS)
+        self._reasons = made(colors.STALL_REASONS.values())
         self._markers = [
-            [
-                QColor(colors.turned(self._pick(colors.MARKERS[kind.name]), turn))
-                for turn in colors.MARKER_TURNS
-            ]
+            [QColor(colors.turned(name(colors.MARKERS[kind.name]), turn)) for turn in colors.MARKER_TURNS]
             for kind in MarkerKind
         ]
-        self._arrows = [QColor(self._pick(pair)) for pair in colors.ARROWS]
-        self._syntax = {name: QColor(self._pick(pair)) for name, pair in colors.SYNTAX.items()}
-        self._reasons = [QColor(self._pick(pair)) for pair in colors.STALL_REASONS.values()]
         table = np.full(256, self._kinds[0].rgba(), dtype=np.uint32)
         for kind in range(KIND_COUNT):
             table[kind] = self._kinds[kind].rgba()
             table[kind | STALLED] = self._stalled[kind].rgba()
         table[NOTHING] = 0
-        self._lod_table = table
-
-    def _pick(self, pair: Pair) -> str:
-        return pair.dark if self._is_dark else pair.light
+        self.lod_table = table
 
     def _palette(self) -> QPalette:
         palette = QPalette()
@@ -193,13 +180,9 @@ class Theme(QObject):
             palette.setColor(QPalette.ColorGroup.Disabled, role, self._roles["muted"])
         return palette
 
-    def _style_sheet(self) -> str:
-        return style_sheet(self.role, self._icon_files.url)
 
-
-def _system_is_dark() -> bool:
-    hints = QGuiApplication.styleHints() if QGuiApplication.instance() else None
-    return hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
+def _at(table: list[QColor], number: int) -> QColor:
+    return table[number] if 0 <= number < len(table) else table[0]
 
 
 def _mono_family() -> str:

@@ -16,7 +16,7 @@ from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_scene import Camera, FlameScene
-from rcv_py.ui.timeline.rects import Rects
+from rcv_py.ui.timeline.items import Rects
 
 HUES = 12
 FILE, LINE, QUIET = KIND_COUNT, KIND_COUNT + HUES, KIND_COUNT + 2 * HUES

@@ -10,11 +10,10 @@ from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
-from rcv_py.ui.plot.curve_panel import CurvePanel
-from rcv_py.ui.plot.curve_plot import Curve, Stack
+from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.plot.curves import from_zero
 from rcv_py.ui.table.command_text import Words, only, rcv
-from rcv_py.ui.timeline.event_lines import event_lines
+from rcv_py.ui.timeline.time_overlay import event_lines
 
 NO_KERNELS = (
     "The capture does not say which kernels ran: its occupancy file is missing or empty. "

@@ -29,11 +29,11 @@ from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
-from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar, boxed, column, split
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import draw_text, tooltip
+from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import LABEL_GAP, LEFT, RIGHT, BarChart
 from rcv_py.ui.table import command_text

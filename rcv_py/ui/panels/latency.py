@@ -18,10 +18,10 @@ from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results import latency as results
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic

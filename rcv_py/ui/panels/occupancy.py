@@ -8,8 +8,7 @@ from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
-from rcv_py.ui.plot.curve_panel import CurvePanel
-from rcv_py.ui.plot.curve_plot import Curve, Stack
+from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.plot.curves import from_zero
 from rcv_py.ui.table.command_text import Words, each, only, rcv
 

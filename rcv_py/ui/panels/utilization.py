@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtGui import QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.device.utilization import Track, utilization
@@ -15,16 +14,15 @@ from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.text import percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import Hover
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, rich
 from rcv_py.ui.table import command_text
-from rcv_py.ui.timeline.overlay import Marks, Place
-from rcv_py.ui.timeline.rows_item import RowShape
-from rcv_py.ui.timeline.timeline_plot import Timeline
-from rcv_py.ui.timeline.token_rows import RowName, TokenRows
+from rcv_py.ui.timeline.rows_item import RowName, RowShape
+from rcv_py.ui.timeline.timeline_plot import TimelinePanel, unit_of
+from rcv_py.ui.timeline.token_rows import TokenRows
 from rcv_py.ui.timeline.token_tip import token_at, token_tip
 from rcv_py.ui.timeline.wave_rows import span_segment
 from rcv_py.ui.widgets.empty_state import page
@@ -70,37 +68,26 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
 
 
 @panel(id="utilization", title="Utilization", area="top", order=30, needs=("waves",))
-class UtilizationPanel(Panel):
+class UtilizationPanel(TimelinePanel):
     """When each unit of the compute unit was busy, and for what share of the view."""
 
     def __init__(self, ui: UiContext) -> None:
-        super().__init__(ui)
         self.source = TokenRows(ui.theme, RowShape(16, strip=0, gap=4))
-        self.timeline = Timeline(ui, self.source, self)
-        self.timeline.plot.setAccessibleName("Timeline of the units of a compute unit")
-        self.timeline.plot.menu = lambda row, time: [self.copy_action]
+        super().__init__(ui, self.source, "Timeline of the units of a compute unit")
         self.units = Units((), "", 0, 0)
         self._unit: tuple[int, ...] | None = None
         self._is_stale = False
-        self._hovered: Place | None = None
-        self._build()
+        self._note, self._progress = PlainLabel(), PlainLabel()
+        for label in (self._note, self._progress):
+            label.setObjectName("muted")
+        self._note.setMinimumWidth(10)
+        self._page = page(self, bar((self._note, 1), self._progress), (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)
         self.session.selection.watch(self._selection_changed)
         self.session.window.watch(self._window_changed)
         self._trace_changed()
-
-    def _build(self) -> None:
-        self._note, self._progress = PlainLabel(), PlainLabel()
-        for label in (self._note, self._progress):
-            label.setObjectName("muted")
-        self._note.setMinimumWidth(10)
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 4, 8, 4)
-        head.addWidget(self._note, 1)
-        head.addWidget(self._progress)
-        self._page = page(self, head, (self.timeline, 1))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Make up for what was not computed while nobody looked."""
@@ -113,8 +100,7 @@ class UtilizationPanel(Panel):
 
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
-        self._unit = None
-        self._hovered = None
+        self._unit = self.hovered_place = None
         self._show(Units((), "", 0, 0))
         empty = trace is None or not len(trace.waves)
         self._page.say(self.reason(NO_WAVES) if empty else READING)
@@ -125,7 +111,7 @@ class UtilizationPanel(Panel):
 
     def _start(self) -> None:
         trace, store = self.session.trace.value, self.session.store
-        row = self._selected_row()
+        row = self.session.wave_row
         if trace is None or store is None or row is None:
             return
         # Hundreds of megabytes are touched for a long trace: not while nobody looks.  A dock behind another
@@ -133,23 +119,13 @@ class UtilizationPanel(Panel):
         self._is_stale = self.visibleRegion().isEmpty()
         if self._is_stale:
             return
-        self._unit = self._unit_of(row)
+        self._unit = unit_of(trace, row)
         chosen, place = waves_of_unit(trace, row), place_name(trace, *self._unit)
         self.run_job(lambda: units_of(trace, store, chosen, place), self._show)
 
-    def _selected_row(self) -> int | None:
-        trace, wave = self.session.trace.value, self.session.selection.value.wave
-        return None if trace is None or wave is None else trace.waves.row(wave)
-
-    def _unit_of(self, row: int) -> tuple[int, ...]:
-        trace = self.session.trace.value
-        if trace is None:
-            return ()
-        return tuple(int(column[row]) for column in (trace.waves.se, trace.waves.sa, trace.waves.cu))
-
     def _selection_changed(self) -> None:
-        row = self._selected_row()
-        if row is not None and self._unit is not None and self._unit_of(row) != self._unit:
+        trace, row = self.session.trace.value, self.session.wave_row
+        if row is not None and self._unit is not None and unit_of(trace, row) != self._unit:
             self._rebuild.now()
 
     def _show(self, made: Units) -> None:
@@ -172,10 +148,6 @@ class UtilizationPanel(Panel):
         )
         self.timeline.plot.rows_changed()
 
-    def canvas(self) -> QWidget:
-        """The widget a picture of this panel shows."""
-        return self.timeline.plot
-
     def caption(self) -> str:
         """What the bars are."""
         return self._note.text()
@@ -196,10 +168,6 @@ class UtilizationPanel(Panel):
 
     # -- guide ------------------------------------------------------------------------------------------
 
-    def marks(self) -> Marks:
-        """What the mouse is over."""
-        return Marks(hovered=self._hovered)
-
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         """The unit's share of the view, and the instruction that kept it busy."""
         trace, found = self.session.trace.value, self._found(row, time)
@@ -219,16 +187,14 @@ class UtilizationPanel(Panel):
     def hovered(self, row: int, time: int) -> None:
         """Outline the bar and tell the others which instruction it was."""
         trace, store, found = self.session.trace.value, self.session.store, self._found(row, time)
-        self._hovered = None
         if found is None or trace is None or store is None:
-            self.session.hover.set(Hover(time=time) if row >= 0 else None)
+            self.point_at(row, time)
             return
         segment = self.units.units[row].segment
-        bar = token_at(segment, time, self.timeline.plot.pixel_at(time))
-        self._hovered = Place(row, segment.tokens.span(bar))
+        at = token_at(segment, time, self.timeline.plot.pixel_at(time))
         wave = store.wave(found[0])
         line = -1 if wave is None else int(wave.tokens.line[found[1]])
-        self.session.hover.set(Hover(wave.id if wave else None, line if line >= 0 else None, time))
+        self.point_at(row, time, segment.tokens.span(at), wave, line)
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
         """Select the instruction that kept the unit busy; a double click fits it."""
@@ -251,5 +217,5 @@ class UtilizationPanel(Panel):
         if not 0 <= row < len(self.units.units):
             return None
         unit = self.units.units[row]
-        bar = token_at(unit.segment, time, self.timeline.plot.pixel_at(time))
-        return None if bar < 0 else (int(unit.track.wave[bar]), int(unit.track.token[bar]))
+        at = token_at(unit.segment, time, self.timeline.plot.pixel_at(time))
+        return None if at < 0 else (int(unit.track.wave[at]), int(unit.track.token[at]))

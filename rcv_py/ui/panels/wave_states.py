@@ -13,8 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
-from rcv_py.ui.plot.curve_panel import CurvePanel
-from rcv_py.ui.plot.curve_plot import Curve, Stack
+from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.table.command_text import Words, only, rcv
 
 NO_WAVES = (

@@ -3,22 +3,122 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSize, Signal
-from PySide6.QtGui import QResizeEvent
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from rcv_py.base.text import percent
+from rcv_py.base.text import elide_right, percent
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import Hover, Selection
+from rcv_py.state.selection import Hover
+from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.plot.curve_overlay import CurveOverlay, Reading
+from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.plot.curves_item import CurvesItem
-from rcv_py.ui.plot.value_axis import ValueAxis, bounds, exact_text
+from rcv_py.ui.plot.value_axis import ValueAxis, bounds, exact_text, ticks
 from rcv_py.ui.timeline.time_axis import UNITS_NS
-from rcv_py.ui.timeline.time_overlay import Line, Marks
+from rcv_py.ui.timeline.time_overlay import Line, Marks, TimeOverlay, bookmark_time
 from rcv_py.ui.timeline.time_plot import TimePlot
+
+LINE_PX = 15
+PAD_PX = 6
+LONGEST = 40  # characters of a name
+TEXT_PX = 11
+TAG_PX = 26
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A line of the read-out."""
+
+    name: str
+    value: str
+    color: QColor | None = None
+    y: float | None = None  # where the curve is in the box, for a dot
+    is_bold: bool = False
+
+
+class CurveOverlay(TimeOverlay):
+    """An overlay with a box of values beside the cursor."""
+
+    def __init__(
+        self, box: pg.ViewBox, session: Session, theme: Theme, shown: Callable[[], TimeWindow]
+    ) -> None:
+        super().__init__(box, session, theme, shown)
+        self.read: Callable[[int], tuple[str, list[Reading]]] = lambda time: ("", [])
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        """Paint the marks, and on top of them what is read at the cursor."""
+        super().paint(painter, option, widget)
+        self._paint_reading(painter)
+
+    def _paint_reading(self, painter: QPainter) -> None:
+        """Paint a dot on every curve and the box of values."""
+        hover = self._session.hover.value
+        if hover is None or hover.time is None or not self._shown().contains(hover.time):
+            return
+        x = self.x_of(hover.time)
+        title, readings = self.read(hover.time)
+        if not readings:
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self._theme.role("canvas"))
+        for reading in readings:
+            if reading.y is not None and reading.color is not None:
+                painter.setBrush(reading.color)
+                painter.drawEllipse(QPointF(round(x) + 0.5, reading.y), 3.5, 3.5)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        self._paint_box(painter, x, title, self._fitting(readings))
+
+    def _fitting(self, readings: list[Reading]) -> list[Reading]:
+        """As many lines as have room, the one under the mouse among them."""
+        room = max(1, int((self._box.height() - 2 * PAD_PX - LINE_PX - 8) // LINE_PX))
+        if len(readings) <= room:
+            return readings
+        kept = sorted(readings, key=lambda one: not one.is_bold)[: max(1, room - 1)]
+        kept = [one for one in readings if one in kept]
+        return [*kept, Reading(f"{len(readings) - len(kept)} more", "")] if room > 1 else kept
+
+    def _paint_box(self, painter: QPainter, x: float, title: str, readings: list[Reading]) -> None:
+        font = painter.font()
+        font.setPixelSize(TEXT_PX)
+        painter.setFont(font)
+        metrics = QFontMetricsF(font)
+        names = [elide_right(one.name, LONGEST) for one in readings]
+        left = max(metrics.horizontalAdvance(name) for name in names) * 1.06 + 14
+        right = max(metrics.horizontalAdvance(one.value) for one in readings) * 1.06
+        width = max(left + 16 + right, metrics.horizontalAdvance(title)) + 2 * PAD_PX
+        height = LINE_PX * (len(readings) + 1) + 2 * PAD_PX
+        at = x + 12 if x + 12 + width <= self._box.width() else x - 12 - width
+        has_tag = self._session.measure.value is not None  # at the top, where its length is written
+        rect = QRectF(round(max(2.0, at)), TAG_PX if has_tag else 4, width, height)
+        painter.setPen(self._theme.role("line"))
+        painter.setBrush(self._theme.role("raised"))
+        painter.drawRoundedRect(rect, 3, 3)
+        line = QRectF(rect.x() + PAD_PX, rect.y() + PAD_PX, width - 2 * PAD_PX, LINE_PX)
+        painter.setPen(self._theme.role("muted"))
+        draw_text(painter, line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+        for one, name in zip(readings, names, strict=True):
+            line.translate(0, LINE_PX)
+            if one.color is not None:
+                painter.fillRect(QRectF(line.x(), line.center().y() - 4, 8, 8), one.color)
+            font.setBold(one.is_bold)
+            painter.setFont(font)
+            painter.setPen(self._theme.role("text" if one.value else "muted"))
+            middle = Qt.AlignmentFlag.AlignVCenter
+            draw_text(painter, line.adjusted(14, 0, 0, 0), Qt.AlignmentFlag.AlignLeft | middle, name)
+            draw_text(painter, line, Qt.AlignmentFlag.AlignRight | middle, one.value)
+        font.setBold(False)
+        painter.setFont(font)
+
 
 FEW_MEANS = 2  # curves whose means a measure tells
 
@@ -31,7 +131,7 @@ class CurveCanvas(TimePlot):
     def __init__(self, ui: UiContext) -> None:
         self.values = ValueAxis(ui.theme)
         super().__init__(ui, self.values)
-        self.curves = CurvesItem(self.box, ui.theme)
+        self.content = self.curves = CurvesItem(self.box, ui.theme)
         self.overlay = CurveOverlay(self.box, ui.session, ui.theme, lambda: self.axis.shown)
         self.overlay.marks = self._marks
         self.overlay.read = self.readings
@@ -58,8 +158,8 @@ class CurveCanvas(TimePlot):
         scale = 100.0 if stack is Stack.SHARES else 1.0
         self.values.low, self.values.high = low * scale, high * scale
         self.values.is_whole = curves.is_whole
-        ticks = self.values.ticks(self.box.height())
-        self.curves.grid_y = [value / scale for value in ticks]
+        values = ticks(self.values.low, self.values.high, self.box.height(), self.values.is_whole)
+        self.curves.grid_y = [value / scale for value in values]
         self.curves.grid_x = self.axis.grid_px(self.axis.shown, max(1, round(self.box.width())))
 
     def readings(self, time: int) -> tuple[str, list[Reading]]:
@@ -98,35 +198,18 @@ class CurveCanvas(TimePlot):
         lines = self.moments
         if token is not None:
             lines = (*lines, Line(token[0].tokens.span(token[1]).begin, "accent"))
-        times = (self._time_of(mark) for mark in session.bookmarks.value)
+        times = (bookmark_time(session, mark) for mark in session.bookmarks.value)
         return Marks(lines=lines, bookmarks=tuple(time for time in times if time is not None))
-
-    def _time_of(self, mark: Selection) -> int | None:
-        """Begin of a bookmarked token or wave, if it is loaded."""
-        store, trace = self.session.store, self.session.trace.value
-        wave = None if store is None else store.wave_by_id(mark.wave)
-        if wave is None:
-            row = None if trace is None or mark.wave is None else trace.waves.row(mark.wave)
-            return None if row is None or trace is None else int(trace.waves.begin[row])
-        if mark.line is None or mark.hit is None:
-            return wave.begin
-        rows = np.flatnonzero(wave.tokens.line == mark.line)
-        return wave.tokens.span(int(rows[mark.hit])).begin if mark.hit < len(rows) else wave.begin
 
     # -- what a plot over time asks ---------------------------------------------------------------------
 
-    def show_window(self, window: TimeWindow) -> None:
-        """Draw another window."""
-        self.curves.shown = window
+    def _view_changed(self) -> None:
+        super()._view_changed()
         self._fit_values()
-
-    def repaint_all(self) -> None:
-        """Paint the curves, too."""
-        self.curves.update()
 
     def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
         """Tell the session where the cursor is, and thicken the curve under the mouse."""
-        self.point_out(getattr(self.curve_at(at), "name", ""))
+        self.point_out(self._name_at(at))
         self.session.hover.set(Hover(time=self.time_at(at.x())))
 
     def hover_ended(self) -> None:
@@ -146,9 +229,13 @@ class CurveCanvas(TimePlot):
         inside = at - self.box.scenePos()
         return self.curves.at(inside.x(), inside.y())
 
+    def _name_at(self, at: QPointF) -> str:
+        curve = self.curve_at(at)
+        return "" if curve is None else curve.name
+
     def clicked(self, at: QPointF, is_double: bool) -> None:
         """Tell which curve was clicked."""
-        self.pressed.emit(getattr(self.curve_at(at), "name", ""), self.time_at(at.x()), is_double)
+        self.pressed.emit(self._name_at(at), self.time_at(at.x()), is_double)
 
     def measured(self, window: TimeWindow) -> str:
         """The mean of a curve or two over the measured time."""
@@ -167,7 +254,7 @@ class CurveCanvas(TimePlot):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place ticks for the new size."""
         super().resizeEvent(event)
-        if getattr(self, "plotItem", None) is not None and hasattr(self, "curves"):
+        if self.is_started:
             self._fit_values()
 
     def minimumSizeHint(self) -> QSize:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAction,
-    QEnterEvent,
-    QFocusEvent,
     QIcon,
     QKeyEvent,
     QMouseEvent,
@@ -51,7 +49,7 @@ class LegendButton(QToolButton):
         alone = QAction(ALONE, self)
         alone.triggered.connect(self._isolate)
         self.addAction(alone)
-        self.clicked.connect(self._toggle)
+        self.clicked.connect(lambda: self.toggled_by_user.emit(self.name))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show this curve alone, or all again."""
@@ -64,28 +62,13 @@ class LegendButton(QToolButton):
         else:
             super().keyPressEvent(event)
 
-    def enterEvent(self, event: QEnterEvent) -> None:
-        """Point the curve out."""
-        super().enterEvent(event)
-        self.pointed.emit(self.name)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        """Point nothing out."""
-        super().leaveEvent(event)
-        self.pointed.emit("")
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Point the curve out."""
-        super().focusInEvent(event)
-        self.pointed.emit(self.name)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Point nothing out."""
-        super().focusOutEvent(event)
-        self.pointed.emit("")
-
-    def _toggle(self) -> None:
-        self.toggled_by_user.emit(self.name)
+    def event(self, event: QEvent) -> bool:
+        """Point the curve out while the mouse is over the button, or the keys are in it."""
+        if event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
+            self.pointed.emit(self.name)
+        elif event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut):
+            self.pointed.emit("")
+        return super().event(event)
 
     def _isolate(self) -> None:
         self.isolated.emit(self.name)
@@ -102,7 +85,7 @@ class CurveLegend(QScrollArea):
         super().__init__()
         self._theme = theme
         self._curves: tuple[Curve, ...] = ()
-        self._buttons: list[LegendButton] = []
+        self.buttons: list[LegendButton] = []  # in the order of the curves
         self._height = 0
         self._inside = QWidget()
         self.setWidget(self._inside)
@@ -120,7 +103,7 @@ class CurveLegend(QScrollArea):
         if [curve.name for curve in curves] != [curve.name for curve in self._curves]:
             self._rebuild(curves)
         self._curves = tuple(curves)
-        for curve, button in zip(self._curves, self._buttons, strict=True):
+        for curve, button in zip(self._curves, self.buttons, strict=True):
             is_shown = curve.name in shown
             button.setChecked(is_shown)
             button.setAccessibleName(f"Curve {curve.name}, {'shown' if is_shown else 'hidden'}")
@@ -128,11 +111,6 @@ class CurveLegend(QScrollArea):
             button.setToolTip(tooltip(f"{tip}\nClick: show or hide. Double click: show alone, or all again."))
         self._recolor()
         self._arrange()
-
-    @property
-    def buttons(self) -> tuple[LegendButton, ...]:
-        """The buttons, in the order of the curves."""
-        return tuple(self._buttons)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap again."""
@@ -148,18 +126,15 @@ class CurveLegend(QScrollArea):
         return QSize(0, 0)
 
     def _rebuild(self, curves: Sequence[Curve]) -> None:
-        for button in self._buttons:
+        for button in self.buttons:
             button.hide()
             button.deleteLater()
-        self._buttons = [self._button(curve.name) for curve in curves]
-
-    def _button(self, name: str) -> LegendButton:
-        button = LegendButton(name, self._inside)
-        button.toggled_by_user.connect(self.toggled)
-        button.isolated.connect(self.isolated)
-        button.pointed.connect(self.hovered)
-        button.show()
-        return button
+        self.buttons = [LegendButton(curve.name, self._inside) for curve in curves]
+        for button in self.buttons:
+            button.toggled_by_user.connect(self.toggled)
+            button.isolated.connect(self.isolated)
+            button.pointed.connect(self.hovered)
+            button.show()
 
     def _arrange(self) -> None:
         """Place the buttons from left to right, wrapped like words.
@@ -168,7 +143,7 @@ class CurveLegend(QScrollArea):
         """
         width = max(1, self.viewport().width())
         x = y = line = 0
-        for button in self._buttons:
+        for button in self.buttons:
             size = button.sizeHint()
             if x and x + size.width() > width:
                 x, y = 0, y + line + GAP
@@ -184,7 +159,7 @@ class CurveLegend(QScrollArea):
 
     def _recolor(self) -> None:
         ratio = self.devicePixelRatioF()
-        for curve, button in zip(self._curves, self._buttons, strict=True):
+        for curve, button in zip(self._curves, self.buttons, strict=True):
             button.setIcon(_swatch(self._theme, curve, button.isChecked(), ratio))
 
 

@@ -2,21 +2,127 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QScrollBar,
+    QSizePolicy,
+    QWidget,
+)
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row
 from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import tooltip
-from rcv_py.ui.plot.curve_plot import Curve, CurvePlot
+from rcv_py.ui.plot.curve_canvas import CurveCanvas
+from rcv_py.ui.plot.curve_legend import CurveLegend
+from rcv_py.ui.plot.curves import Curve, CurveSet, Stack
+from rcv_py.ui.timeline.brush import RangeStrip
+from rcv_py.ui.timeline.row_labels import WIDTH
 from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 
-MOST_ROWS = 1 << 20  # of a table; what spreadsheets can hold
+__all__ = ["Curve", "CurvePlot", "Stack"]
+
+
+class CurvePlot(QWidget):
+    """Curves that follow and drive the session's view with the gestures of the timelines.
+
+    Names that were hidden stay hidden when curves of the same names are set again.
+    """
+
+    shown_changed = Signal()
+    clicked = Signal(str, object, bool)  # name of the curve or "", time in cycles, whether a double click
+    pointed = Signal(str)  # name of the curve that the legend points at, "" for none
+
+    def __init__(self, ui: UiContext, name: str) -> None:
+        super().__init__()
+        self.canvas = CurveCanvas(ui)
+        self.canvas.setAccessibleName(name)
+        self.legend = CurveLegend(ui.theme)
+        self.strip = RangeStrip(ui)
+        self.curves: tuple[Curve, ...] = ()  # hidden ones too
+        self._hidden: set[str] = set()
+        self._title = ""
+        self.stack = Stack.LINES  # how the curves are drawn
+        head = row((self.legend, 1), margins=(8, 3, 8, 3))
+        head.setAlignment(self.legend, Qt.AlignmentFlag.AlignTop)
+        body = QGridLayout()
+        body.setSpacing(0)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.addWidget(self.canvas, 0, 0, 1, 2)
+        body.addWidget(self.strip, 1, 1)
+        body.addWidget(_scroll_bar_room(), 0, 2)
+        body.setColumnMinimumWidth(0, WIDTH)
+        body.setColumnStretch(1, 1)
+        column(head, (body, 1), of=self)
+        self.setFocusProxy(self.canvas)
+        self.legend.toggled.connect(self.toggle)
+        self.legend.isolated.connect(self.isolate)
+        self.legend.hovered.connect(self.canvas.point_out)
+        self.legend.hovered.connect(self.pointed)
+        self.canvas.pressed.connect(self.clicked)
+
+    # -- content ----------------------------------------------------------------------------------------
+
+    def set_curves(self, curves: Iterable[Curve], y_title: str) -> None:
+        """Show these curves; the title of the axis of values names what and the unit."""
+        self.curves, self._title = tuple(curves), y_title
+        self._show()
+
+    @property
+    def shown(self) -> set[str]:
+        """Names of the curves that are drawn."""
+        return {curve.name for curve in self.curves} - self._hidden
+
+    @shown.setter
+    def shown(self, names: Iterable[str]) -> None:
+        self._hidden = {curve.name for curve in self.curves} - set(names)
+        self._show()
+        self.shown_changed.emit()
+
+    def toggle(self, name: str) -> None:
+        """Hide a curve, or show it again."""
+        self.shown = self.shown ^ {name}
+
+    def isolate(self, name: str) -> None:
+        """Show one curve alone; if it is alone already, show all."""
+        self.shown = {curve.name for curve in self.curves} if self.shown == {name} else {name}
+
+    def set_stack(self, stack: Stack) -> None:
+        """Draw lines, areas on top of each other, or shares of their sum."""
+        self.stack = stack
+        self._show()
+
+    def sizeHint(self) -> QSize:
+        """Legend, ruler and room for curves."""
+        return QSize(640, 240)
+
+    def _show(self) -> None:
+        self.legend.show_curves(self.curves, self.shown)
+        curves = CurveSet(self.curves, frozenset(self._hidden))
+        self.canvas.show_set(curves, self.stack, self._title)
+        stacked = self.stack is not Stack.LINES and bool(curves.shown)
+        self.strip.show_curves([curves.sum_shown] if stacked else [one.steps for one in curves.shown])
+
+
+def _scroll_bar_room() -> QWidget:
+    """As wide as a timeline's scroll bar, so that plots and timelines keep the same scale."""
+    bar = QScrollBar(Qt.Orientation.Vertical)
+    policy = bar.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    bar.setSizePolicy(policy)
+    bar.hide()
+    return bar
+
+
+MAX_ROWS = 1 << 20  # of a table; what spreadsheets can hold
 
 Choices = Sequence[tuple[str, str, str]]  # text, value, tip
 
@@ -31,18 +137,15 @@ class CurvePanel(Panel):
         self.note.setObjectName("muted")
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._choices: dict[str, QComboBox] = {}
-        self._head = QHBoxLayout()
-        self._head.setContentsMargins(8, 4, 8, 0)
-        self._head.setSpacing(8)
-        self._head.addWidget(self.note, 1)
+        self._head = bar((self.note, 1), margins=BAR_ABOVE)
         self.page = page(self, self._head, (self.plot, 1))
 
     def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> QComboBox:
         """Add a box of choices before the note; `title` is what a screen reader says."""
         box = QComboBox()
-        for row, (text, value, tip) in enumerate(items):
+        for at, (text, value, tip) in enumerate(items):
             box.addItem(text, value)
-            box.setItemData(row, tooltip(tip), 3)  # Qt.ItemDataRole.ToolTipRole
+            box.setItemData(at, tooltip(tip), Qt.ItemDataRole.ToolTipRole)
         box.setAccessibleName(title)
         box.setToolTip(tooltip(title))
         box.currentIndexChanged.connect(changed)
@@ -56,9 +159,9 @@ class CurvePanel(Panel):
 
     def choose(self, name: str, value: str) -> None:
         """Set a choice, if it has such a value."""
-        row = self._choices[name].findData(value)
-        if row >= 0:
-            self._choices[name].setCurrentIndex(row)
+        at = self._choices[name].findData(value)
+        if at >= 0:
+            self._choices[name].setCurrentIndex(at)
 
     def say(self, note: str) -> None:
         """Write beside the choices."""
@@ -80,8 +183,7 @@ class CurvePanel(Panel):
         if self.page.is_empty or not curves:
             return None
         heads = [f"{curve.name} ({curve.unit})" if curve.unit else curve.name for curve in curves]
-        title = str(getattr(self, "panel_id", "curves"))
-        return Sheet(title, ("cycle", *heads), _rows(curves, self.session.window.value))
+        return Sheet(self.panel_id or "curves", ("cycle", *heads), _rows(curves, self.session.window.value))
 
     def save_state(self) -> dict[str, Any]:
         """The choices."""
@@ -98,10 +200,10 @@ def _rows(curves: Sequence[Curve], window: TimeWindow) -> Iterator[tuple[Any, ..
     """One row a time, from the value that holds at the window's begin on."""
     parts = [curve.time[curve.steps.rows_in(window)] for curve in curves]
     begin = max(window.begin, min((int(curve.time[0]) for curve in curves if len(curve.time)), default=0))
-    times = np.unique(np.concatenate([np.array([begin], np.int64), *parts]))[:MOST_ROWS]
+    times = np.unique(np.concatenate([np.array([begin], np.int64), *parts]))[:MAX_ROWS]
     columns = []
     for curve in curves:
-        row = curve.time.searchsorted(times, "right") - 1
-        value = curve.value[np.maximum(row, 0)].tolist() if len(curve.time) else [None] * len(times)
-        columns.append([v if r >= 0 else None for v, r in zip(value, row.tolist(), strict=True)])
+        at = curve.time.searchsorted(times, "right") - 1
+        value = curve.value[np.maximum(at, 0)].tolist() if len(curve.time) else [None] * len(times)
+        columns.append([v if r >= 0 else None for v, r in zip(value, at.tolist(), strict=True)])
     return zip(times.tolist(), *columns, strict=True)

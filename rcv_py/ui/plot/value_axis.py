@@ -3,48 +3,38 @@
 from __future__ import annotations
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.base.text import short_count
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.timeline.items import TEXT_PX, PlainAxis, small_text
 from rcv_py.ui.timeline.row_labels import WIDTH
 from rcv_py.ui.timeline.time_axis import round_step
 
 TICK_PX = 34  # room a tick needs
-TEXT_PX = 11
 LARGE = 100_000  # from here on numbers are shortened
 
 
-class ValueAxis(pg.AxisItem):
+class ValueAxis(PlainAxis):
     """As wide as the names beside a timeline, so that times stand above each other."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__("left")
-        self._theme = theme
+        super().__init__("left", theme)
         self.title = ""
         self.low, self.high = 0.0, 1.0
         self.is_whole = False  # values are whole numbers: no ticks between
-        self.setStyle(showValues=False, tickLength=0)
         self.setWidth(WIDTH)
-
-    def ticks(self, height_px: float) -> list[float]:
-        """Values of the ticks from the bottom."""
-        return ticks(self.low, self.high, height_px, self.is_whole)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
         """Paint numbers and the title, which runs upwards."""
         width, height = self.size().width(), self.size().height()
-        font = painter.font()
-        font.setPixelSize(TEXT_PX)
-        painter.setFont(font)
-        metrics = QFontMetricsF(font)
-        values = self.ticks(height)
+        metrics = small_text(painter)
+        values = ticks(self.low, self.high, height, self.is_whole)
         step = values[1] - values[0] if len(values) > 1 else 1.0
         for value in values:
             y = height - (value - self.low) / (self.high - self.low) * height
@@ -57,9 +47,6 @@ class ValueAxis(pg.AxisItem):
             side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             draw_text(painter, rect, side, value_text(value, step))
         painter.fillRect(QRectF(width - 1, 0, 1, height), self._theme.role("line"))
-        self._paint_title(painter, metrics, height)
-
-    def _paint_title(self, painter: QPainter, metrics: QFontMetricsF, height: float) -> None:
         painter.save()
         painter.setPen(self._theme.role("text"))
         painter.translate(4, height)

@@ -13,7 +13,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.shell.palette_items import place_in
+from rcv_py.ui.shell.palette import place_in
 
 
 def _key(path: Path) -> str:

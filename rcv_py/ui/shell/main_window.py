@@ -9,34 +9,30 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget
 
 from rcv_py.base.text import visible
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.state.commands import Command, always, commands
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import button_text, copy_text, tooltip
+from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell import capture_memory
-from rcv_py.ui.shell.baseline import BaselineOpener
 from rcv_py.ui.shell.dialogs import about
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.chooser import Chooser
-from rcv_py.ui.shell.dialogs.error_box import ErrorDesk
+from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.docks import Workspace
-from rcv_py.ui.shell.export_dialog import export_commands
-from rcv_py.ui.shell.exporter import Exporter
+from rcv_py.ui.shell.exporter import Exporter, export_commands
 from rcv_py.ui.shell.file_writer import FileWriter, writer_commands
 from rcv_py.ui.shell.go_commands import go_commands, needs
-from rcv_py.ui.shell.keys_overlay import KeysOverlay
-from rcv_py.ui.shell.menus import Actions, fill_menu_bar
-from rcv_py.ui.shell.opener import Opener
-from rcv_py.ui.shell.palette import Palette
-from rcv_py.ui.shell.palette_items import Finder
+from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
+from rcv_py.ui.shell.opener import BaselineOpener, Opener
+from rcv_py.ui.shell.palette import Finder, Palette
 from rcv_py.ui.shell.panel_maker import make_panels
 from rcv_py.ui.shell.status_bar import StatusBar
 from rcv_py.ui.shell.toolbar import TopBar
@@ -58,7 +54,7 @@ class MainWindow(QMainWindow):
         self.ui = ui
         self.loader = loader
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
-        self.errors = ErrorDesk(self, self._where)
+        self.errors = ErrorReporter(self, self._where)
         self.errors.broke.connect(self._show_broken)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(make_panels(ui))
@@ -263,14 +259,12 @@ class MainWindow(QMainWindow):
 
     def find_here(self) -> None:
         """Put the cursor in the search field nearest to the focus."""
-        focus: QWidget | None = QApplication.focusWidget()
-        while focus is not None:
-            if isinstance(focus, Panel) and focus.focus_search():
-                return
-            focus = focus.parentWidget()
+        docks = self.workspace.docks
+        here = docks.get(self.exporter.current())
+        if here is not None and here.panel.focus_search():
+            return
         for name in ("isa", "search"):
-            dock = self.workspace.docks.get(name)
-            if dock is not None and not dock.isHidden() and dock.panel.focus_search():
+            if not docks[name].isHidden() and docks[name].panel.focus_search():
                 self.workspace.show_panel(name)
                 return
 
@@ -281,14 +275,11 @@ class MainWindow(QMainWindow):
     def show_keys(self) -> None:
         """Show all keys."""
         self._overlay = KeysOverlay(self.ui.commands, self)
-        self._overlay.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._overlay.show()
 
     def show_settings(self) -> None:
         """Open the settings."""
-        dialog = SettingsDialog(self.ui.settings, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        SettingsDialog(self.ui.settings, self).open()
 
     def show_about(self) -> None:
         """Show version and licences."""
@@ -326,13 +317,9 @@ class MainWindow(QMainWindow):
             self.pages.setCurrentWidget(self.workspace)
             capture_memory.take_back(self.ui.settings, self.ui.session)
             self.ui.results.want("populations")
-            QTimer.singleShot(0, self, self._show_first)  # behind what the workspace does when it is shown
-
-    def _show_first(self) -> None:
-        """Bring the panel to the front that the first capture is opened for."""
-        name, self.first_panel = self.first_panel, None
-        if name is not None:
-            self.workspace.show_panel(name)
+            name, self.first_panel = self.first_panel, None
+            if name is not None:  # after what the workspace does when it is shown
+                QTimer.singleShot(0, self, lambda: self.workspace.show_panel(name))
 
     def _take_populations(self) -> None:
         found = self.ui.results.cell("populations").value

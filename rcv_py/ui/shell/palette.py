@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -25,12 +30,181 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rcv_py.analysis.cost.place_text import beside
+from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.text import visible
+from rcv_py.model.trace import Trace
+from rcv_py.state.commands import Command, Commands
+from rcv_py.state.selection import Place
+from rcv_py.state.session import Session
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column
+from rcv_py.ui.core.place_go import go_to_place
 from rcv_py.ui.core.plain_text import draw_text, tooltip
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.shell.palette_items import Item
+from rcv_py.ui.shell.menus import shown_keys
+
+Thing = TypeVar("Thing")
+
+LIMIT_EACH = 12
+CODE_ROWS = 60_000  # more are not searched: a key press must be answered at once
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that can be chosen."""
+
+    title: str
+    icon: str
+    run: Callable[[], None]
+    note: str = ""
+    tip: str = ""
+    why_not: str = ""
+    is_code: bool = False
+
+
+def fit(text: str, wanted: str) -> int:
+    """How well `wanted` fits a text: 0 not at all; a piece of it beats letters that only come in order."""
+    if not wanted:
+        return 1
+    low, wanted = text.casefold(), wanted.casefold()
+    at = low.find(wanted)
+    if at >= 0:
+        starts_word = at == 0 or not low[at - 1].isalnum()
+        return 1000 + 500 * starts_word + 200 * (at == 0) - min(len(low), 190)
+    return _fit_letters(low, wanted)
+
+
+def _fit_letters(low: str, wanted: str) -> int:
+    score, place = 300, -1
+    for letter in wanted:
+        if letter == " ":
+            continue
+        found = low.find(letter, place + 1)
+        if found < 0:
+            return 0
+        starts_word = found == 0 or not low[found - 1].isalnum()
+        score -= min(found - place - 1, 20) * (1 if starts_word else 4)
+        place = found
+    return max(score, 0)
+
+
+class Finder:
+    """Finds items of all sorts for a text."""
+
+    def __init__(
+        self,
+        session: Session,
+        commands: Commands,
+        recent: Callable[[], list[Path]],
+        open_path: Callable[[Path], None],
+    ) -> None:
+        self._session = session
+        self._commands = commands
+        self._recent = recent
+        self._open_path = open_path
+
+    def find(self, text: str) -> tuple[Item, ...]:
+        """Return the best items: places, commands, then labels, source files, waves and code lines."""
+        text = text.strip()
+        trace = self._session.trace.value
+        found = [*self._places(text), *self._command_items(text), *self._recent_items(text)]
+        if trace is not None and text:
+            for items in (self._labels, self._sources, self._waves, self._code):
+                found += islice(items(trace, text), LIMIT_EACH)
+        return tuple(found)
+
+    def _places(self, text: str) -> Iterator[Item]:
+        trace = self._session.trace.value
+        if trace is None or not text:
+            return
+        number = text.removeprefix("line").removeprefix(":line").strip()
+        if (
+            number.isascii()
+            and number.isdigit()
+            and len(number) <= MAX_DIGITS
+            and int(number) < len(trace.code)
+        ):
+            row = int(number)
+            yield Item(
+                f"Go to line {row}: {trace.code.text[row]}{beside(trace, row)}",
+                "place",
+                partial(self._session.select_line, row),
+            )
+        elif (place := place_in(trace, text)) is not None:
+            yield Item(f"Go to {place}", "place", partial(go_to_place, self._session, place))
+
+    def _command_items(self, text: str) -> list[Item]:
+        def item(command: Command) -> Item:
+            run = partial(self._commands.run, command.id)
+            note = "  ".join(part for part in (command.menu.replace("/", " › "), shown_keys(command)) if part)
+            return Item(command.title, "command", run, note, command.tip, command.why_not())
+
+        return [item(command) for command in best(self._commands, lambda command: command.title, text, 40)]
+
+    def _recent_items(self, text: str) -> list[Item]:
+        paths = best(self._recent(), lambda path: path.name, text, 5)
+        return [
+            Item(f"Open {path.name}", "folder", partial(self._open_path, path), str(path.parent))
+            for path in paths
+        ]
+
+    def _labels(self, trace: Trace, text: str) -> Iterator[Item]:
+        kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]
+        labels = [(trace.code.text[row], row) for row in trace.code.is_label.nonzero()[0].tolist()]
+        for name, row in best(kernels or labels, lambda pair: pair[0], text, LIMIT_EACH):
+            yield Item(name, "label", partial(self._session.select_line, row), f"line {row}")
+
+    def _sources(self, trace: Trace, text: str) -> Iterator[Item]:
+        files = list(enumerate(trace.sources))
+        for number, file in best(files, lambda pair: PurePosixPath(pair[1].path).name, text, LIMIT_EACH):
+            line = first_line(trace, number)
+            run = partial(self._session.select_source, number, line)
+            yield Item(PurePosixPath(file.path).name, "file", run, file.path)
+
+    def _waves(self, trace: Trace, text: str) -> Iterator[Item]:
+        wanted = text.casefold()
+        for row in range(len(trace.waves)):
+            wave = trace.waves.id(row)
+            if wanted in str(wave):
+                span = trace.waves.span(row)
+                yield Item(
+                    str(wave), "wave", partial(self._session.select_wave, wave), f"{span.width:,} cycles"
+                )
+
+    def _code(self, trace: Trace, text: str) -> Iterator[Item]:
+        wanted = text.casefold()
+        for row, line in enumerate(trace.code.text[:CODE_ROWS]):
+            if wanted in line.casefold():
+                yield Item(line, "line", partial(self._session.select_line, row), f"line {row}", is_code=True)
+
+
+def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, limit: int) -> list[Thing]:
+    """Return the things whose text fits, best first, in their order where equal."""
+    scored = [(fit(text_of(thing), wanted), thing) for thing in things]
+    scored = [pair for pair in scored if pair[0] > 0]
+    scored.sort(key=lambda pair: -pair[0])
+    return [thing for _, thing in scored[:limit]]
+
+
+def place_in(trace: Trace, text: str) -> Place | None:
+    """Return the place that a text names in this trace, an anchor of a report too; None if it names none."""
+    try:
+        place = Place.parse(text)
+    except ValueError:
+        return None
+    return None if place.why_not(trace) else place
+
+
+def first_line(trace: Trace, file: int) -> int:
+    """Return the most expensive line of a source file that code came from, 1 if none did."""
+    code = trace.code
+    places = (code.chain_file == file).nonzero()[0]
+    if not len(places):
+        return 1
+    rows = code.chain_first.searchsorted(places, side="right") - 1
+    return max(1, int(code.chain_line[places[int(code.latency[rows].argmax())]]))
+
 
 ROW_PX = 26
 WIDTH_PX = 640

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QProgressBar, QStatusBar, QToolButton
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import byte_size, elide_left, plural, short_count
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.coalesce import Coalesce
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
 from rcv_py.ui.core.plain_text import RichLabel, rich, tooltip, with_tip
+from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.wave_menu import WavesButton
 from rcv_py.ui.widgets.elided_label import NARROWEST, ElidedLabel
 
@@ -53,7 +53,8 @@ class StatusBar(QStatusBar):
         self.bar.setFixedWidth(120)
         self.bar.setAccessibleName("Progress")
         tip = "Stop it; waves that have been read stay, a file that is half written does not."
-        self.cancel = with_tip(QToolButton(text="Cancel"), tip)
+        self.cancel = with_tip(QToolButton(), tip)
+        self.cancel.setText("Cancel")
         self.cancel.clicked.connect(cancel)
         for widget in (self.saved, self.stage, self.bar, self.cancel):
             self.addPermanentWidget(widget)

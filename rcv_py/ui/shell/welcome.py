@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QLayout, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLayout, QPushButton, QScrollArea, QWidget
 
 from rcv_py.base import resources
 from rcv_py.base.text import elide_left
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.layout import boxed, column, row
+from rcv_py.ui.core.layout import boxed, column, grid, row
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip
 from rcv_py.ui.shell.opener import Opener
 
@@ -55,7 +55,7 @@ class Welcome(QScrollArea):
         around.addLayout(self._lists)
         around.addSpacing(16)
         around.addWidget(_heading("Keys worth knowing"))
-        around.addLayout(_keys())
+        around.addLayout(grid([(PlainLabel(keys), _muted(text)) for keys, text in KEYS], across=16, down=4))
         around.addStretch(3)
         card = boxed(around)
         card.setMaximumWidth(CARD_PX)
@@ -74,7 +74,8 @@ class Welcome(QScrollArea):
         self._section("Samples", list(resources.samples()))
 
     def _drop_target(self, browse: Callable[[], None]) -> QWidget:
-        target = QFrame(objectName="drop_target")
+        target = QFrame()
+        target.setObjectName("drop_target")
         self.open = QPushButton("Open a folder …")
         self.open.setDefault(True)
         self.open.setToolTip("Open a ui_output folder, or a folder that holds several  (Ctrl+O)")
@@ -98,15 +99,6 @@ class Welcome(QScrollArea):
             parent = _muted(elide_left(str(path.parent), PATH_LETTERS), wraps=False)
             self._lists.addLayout(row(link, (parent, 1), spacing=12))
             self.links.append(link)
-
-
-def _keys() -> QGridLayout:
-    grid = QGridLayout(horizontalSpacing=16, verticalSpacing=4)
-    grid.setColumnStretch(1, 1)
-    for line, (keys, text) in enumerate(KEYS):
-        grid.addWidget(PlainLabel(keys), line, 0)
-        grid.addWidget(_muted(text), line, 1)
-    return grid
 
 
 def _heading(text: str) -> QLabel:

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QCheckBox
 from rcv_py.base.tree import TreeNode
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.panel import PANELS, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
+from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.cost_bars import draw_bar

@@ -1,10 +1,29 @@
-"""A window on a strip of all time: dragged, resized, or drawn anew."""
+"""A window on a strip of the whole capture: dragged, resized, or drawn anew."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPolygonF,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.model.window import TimeWindow
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.timeline.time_plot import NOTCH, PER_NOTCH
 
 EDGE_PX = 6  # how near to an edge a press takes hold of it
 SLOP_PX = 4
@@ -68,3 +87,177 @@ class Brush:
     def centred(self, x: float) -> TimeWindow:
         """The held window with its middle at a position."""
         return self._held.moved(self.time_at(x) - self._held.middle)
+
+
+CURSORS = {
+    Grip.BEGIN: Qt.CursorShape.SizeHorCursor,
+    Grip.END: Qt.CursorShape.SizeHorCursor,
+    Grip.BODY: Qt.CursorShape.OpenHandCursor,
+}
+RANGE_PX = 3  # height of the clock range, at the bottom
+
+
+class BrushStrip(QWidget):
+    """A strip of the whole capture with the visible window on it; a subclass paints what is below it."""
+
+    def __init__(self, ui: UiContext, height: int) -> None:
+        super().__init__()
+        self.ui, self.session = ui, ui.session
+        self.brush = Brush()
+        self.setFixedHeight(height)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        session = self.session
+        session.trace.watch(self._trace_changed)
+        for cell in (session.view, session.selection, session.clock_range, session.bookmarks, session.hover):
+            cell.watch(self._repaint)
+        ui.theme.changed.connect(self.reshape)
+
+    def sizeHint(self) -> QSize:
+        """A thin strip."""
+        return QSize(600, self.height())
+
+    def reshape(self) -> None:
+        """Make anew what is painted below the window: width, colours or contents are others."""
+        self.update()
+
+    def _trace_changed(self) -> None:
+        if (trace := self.session.trace.value) is not None:
+            self.brush.outer = self.session.outer(trace)
+        self.reshape()
+
+    def _repaint(self) -> None:
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Make it for the new width."""
+        self.brush.width_px = max(1, self.width())
+        self.reshape()
+
+    def paint_range(self, painter: QPainter) -> None:
+        """Paint the clock range and the time under the mouse."""
+        window, hover = self.session.clock_range.value, self.session.hover.value
+        if window is not None:
+            left, right = self.brush.x_of(window.begin), self.brush.x_of(window.end)
+            rect = QRectF(left, self.height() - RANGE_PX, max(2.0, right - left), RANGE_PX)
+            painter.fillRect(rect, self.ui.theme.role("range"))
+        if hover is not None and hover.time is not None:
+            rect = QRectF(self.brush.x_of(hover.time), 0, 1, self.height())
+            painter.fillRect(rect, self.ui.theme.role("muted"))
+
+    def paint_window(self, painter: QPainter, height: float) -> None:
+        """Veil what is out of view and frame what is in it."""
+        theme = self.ui.theme
+        view = self.session.view.value
+        left = self.brush.x_of(view.begin)
+        right = max(self.brush.x_of(view.end), left + 2)
+        veil = QColor(theme.role("window"))
+        veil.setAlpha(170)
+        painter.fillRect(QRectF(0, 0, left, height), veil)
+        painter.fillRect(QRectF(right, 0, self.brush.width_px - right, height), veil)
+        accent, grip = theme.role("accent"), min(14.0, height - 4)
+        for x in (left, right - 1):
+            painter.fillRect(QRectF(x, 0, 1, height), accent)
+            painter.fillRect(QRectF(x - 1, (height - grip) / 2, 3, grip), accent)
+        painter.fillRect(QRectF(left, 0, right - left, 1), accent)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take hold of the window, of an edge, or begin a new window."""
+        if event.button() == Qt.MouseButton.LeftButton and self.session.trace.value is not None:
+            self.brush.press(event.position().x(), self.session.view.value)
+            self._point(event.position())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Move what is held."""
+        x = event.position().x()
+        if self.brush.grip is Grip.NONE:
+            self._point(event.position())
+        elif not self.brush.is_click(x) or self.brush.grip is not Grip.NEW:
+            self.session.set_view(self.brush.drag(x), commit=False)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Choose the window; a click brings its middle here."""
+        if self.brush.grip is Grip.NONE:
+            return
+        x = event.position().x()
+        window = self.brush.centred(x) if self.brush.is_click(x) else self.brush.drag(x)
+        self.brush.grip = Grip.NONE
+        self.session.set_view(window)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show everything."""
+        self.brush.grip = Grip.NONE
+        self.session.fit_all()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom about the cursor."""
+        at = self.brush.time_at(event.position().x())
+        view = self.session.view.value
+        self.session.zoom(PER_NOTCH ** (event.angleDelta().y() / NOTCH), at if view.contains(at) else None)
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Pan with the arrows."""
+        step = {Qt.Key.Key_Left: -0.15, Qt.Key.Key_Right: 0.15}.get(Qt.Key(event.key()))
+        if step is None:
+            event.ignore()
+        else:
+            self.session.pan(step)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is pointed at."""
+        self.unsetCursor()
+
+    def _point(self, at: QPointF) -> None:
+        grip = self.brush.grip_at(at.x(), self.session.view.value)
+        self.setCursor(CURSORS.get(grip, Qt.CursorShape.CrossCursor))
+
+
+HEIGHT = 22
+
+
+class RangeStrip(BrushStrip):
+    """The highest value of any curve over all time; drag the window on it, its edges, or draw a new one."""
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui, HEIGHT)
+        self.curves: tuple[StepCurve, ...] = ()
+        self._shape = QPolygonF()
+        self.setAccessibleName("Visible range of the plot")
+        self.setToolTip(
+            "The whole capture. Drag the window or its edges; drag elsewhere for a new one; "
+            "click to go there; double click for everything."
+        )
+        self._trace_changed()
+
+    def show_curves(self, curves: Iterable[StepCurve]) -> None:
+        """Draw other curves."""
+        self.curves = tuple(curve for curve in curves if len(curve))
+        self.reshape()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the curve, the clock range, the window and the cursor."""
+        theme = self.ui.theme
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme.role("canvas"))
+            if self.session.trace.value is not None:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(theme.soft(theme.role("muted"), 0.35))
+                painter.drawPolygon(self._shape)
+                self.paint_range(painter)
+                self.paint_window(painter, self.height())
+            painter.fillRect(0, 0, self.width(), 1, theme.role("line"))
+
+    def reshape(self) -> None:
+        """One column a pixel, as high as the highest value in it."""
+        self._shape = QPolygonF()
+        width = self.width()
+        if self.curves and width > 1:
+            found = [np.nan_to_num(curve.columns(self.brush.outer, width).high) for curve in self.curves]
+            high = np.maximum(np.max(found, axis=0), 0)
+            top = HEIGHT - 1 - high / max(1e-9, float(high.max())) * (HEIGHT - 6)
+            x = np.repeat(np.arange(width + 1, dtype=float), 2)
+            y = np.concatenate([[HEIGHT], np.repeat(top, 2), [HEIGHT]])
+            self._shape = pg.functions.arrayToQPolygonF(x, y)
+        self.update()

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Protocol
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QRectF
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.timeline.pixel_codes import Pixels
 from rcv_py.base.colors import MARKER_TURNS
 from rcv_py.model.kinds import MarkerKind, WaveState
 from rcv_py.model.window import TimeWindow
+from rcv_py.state.session import Session
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.timeline.items import BoxItem
+from rcv_py.ui.timeline.time_overlay import Marks, Place, TimeOverlay
 
 # Codes of pixels besides those of the raster (token kinds, and kinds with STALLED).
 CANVAS, GRID, TINT = 0x20, 0x21, 0x22
@@ -28,6 +30,7 @@ KERNEL_COLORS = 12
 MARKERS = 0x80  # plus MARKER_COLORS times the kind of a marker, plus the number of its name
 MARKER_COLORS = len(MARKER_TURNS)
 FAINT = 0.55  # share of the background in a box that has no detail
+MAX_TICKS = 600  # marks of the selected line in view; more would be a smear
 
 
 def color_table(theme: Theme) -> list[int]:
@@ -101,23 +104,38 @@ class Frame:
         return self.canvas[max(0, top) : max(0, min(stop, len(self.canvas)))]
 
 
-class RowSource(Protocol):
-    """What a timeline shows."""
+@dataclass(frozen=True, slots=True)
+class RowName:
+    """What stands beside a row."""
 
-    version: int  # grows when anything of the picture changes
-    shape: RowShape
-    selected_row: int  # -1: none
+    label: str
+    group: str = ""
 
-    def __len__(self) -> int: ...
+
+class RowSource:
+    """What a timeline shows: rows with names, which a subclass paints."""
+
+    def __init__(self, theme: Theme, shape: RowShape) -> None:
+        self.theme, self.shape = theme, shape
+        self.version = 0  # grows when anything of the picture changes
+        self.selected_row = -1  # -1: none
+        self.names: tuple[RowName, ...] = ()
+        self.values: tuple[str, ...] = ()  # a number beside each name
+
+    def __len__(self) -> int:
+        return len(self.names)
 
     def label(self, row: int) -> str:
         """The name beside a row."""
+        return self.names[row].label
 
     def group(self, row: int) -> str:
         """What the row belongs to; equal for neighbours of one group."""
+        return self.names[row].group
 
     def value(self, row: int) -> str:
-        """A number beside the name, "" for none."""
+        """The number beside the name, "" for none."""
+        return self.values[row] if row < len(self.values) else ""
 
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels."""
@@ -126,30 +144,18 @@ class RowSource(Protocol):
         """Add what is drawn one by one: rectangles, names, hatching."""
 
 
-class RowsItem(pg.GraphicsObject):
-    """Paints the rows in view.  It lives in the pixels of its view box, not in data coordinates."""
+class RowsItem(BoxItem):
+    """Paints the rows in view."""
 
     def __init__(self, box: pg.ViewBox, theme: Theme, source: RowSource) -> None:
-        super().__init__()
-        self.setParentItem(box)
-        self._box = box
-        self._theme = theme
+        super().__init__(box, theme)
         self._key: tuple[object, ...] = ()
         self._image = QImage()
         self._canvas = np.zeros((0, 0), np.uint8)
         self.source = source
-        self.shown = TimeWindow(0, 1)
         self.scroll_px = 0.0
-        self.grid: Callable[[TimeWindow, int], np.ndarray] = _no_grid
+        self.grid: Callable[[TimeWindow, int], np.ndarray] = lambda window, width: np.zeros(0, np.int64)
         self.frame_ms = 0.0  # what the last new picture cost
-        box.sigResized.connect(self._resized)
-
-    def boundingRect(self) -> QRectF:
-        """The whole view box."""
-        return QRectF(0, 0, self._box.width(), self._box.height())
-
-    def viewTransformChanged(self) -> None:
-        """Data coordinates mean nothing to this item."""
 
     def rows_in_view(self, height: float) -> tuple[int, int]:
         """First row in view and the one behind the last."""
@@ -179,7 +185,7 @@ class RowsItem(pg.GraphicsObject):
     def forget(self) -> None:
         """Make the picture anew at the next paint: the source or the colours are others."""
         self._key = ()
-        self.update()
+        super().forget()
 
     def _render(self, rect: QRectF, scale: float, source: RowSource) -> None:
         width, height = max(1, round(rect.width() * scale)), max(1, round(rect.height() * scale))
@@ -188,7 +194,12 @@ class RowsItem(pg.GraphicsObject):
         first, stop = self.rows_in_view(rect.height())
         pixels = Pixels(self.shown, width)
         frame = Frame(self._canvas, pixels, first, stop, scale, self.scroll_px, source.shape, self._theme)
-        self._background(frame)
+        line = np.full(width, CANVAS, np.uint8)
+        line[self.grid(self.shown, width)] = GRID
+        frame.canvas[:] = line
+        if first <= source.selected_row < stop:
+            below = -round(source.shape.gap * scale / 2)
+            frame.part(source.selected_row, below, round(source.shape.pitch * scale))[:] = TINT
         source.paint(frame)
         codes = QImage(self._canvas.data, width, height, width, QImage.Format.Format_Indexed8)
         codes.setColorTable(color_table(self._theme))
@@ -197,19 +208,54 @@ class RowsItem(pg.GraphicsObject):
         source.paint_over(painter, frame)
         painter.end()
 
-    def _background(self, frame: Frame) -> None:
-        line = np.full(frame.pixels.width_px, CANVAS, np.uint8)
-        line[self.grid(frame.pixels.window, frame.pixels.width_px)] = GRID
-        frame.canvas[:] = line
-        source = self.source
-        if frame.first <= source.selected_row < frame.stop:
-            below = -round(source.shape.gap * frame.scale / 2)
-            frame.part(source.selected_row, below, round(source.shape.pitch * frame.scale))[:] = TINT
 
-    def _resized(self) -> None:
-        self.prepareGeometryChange()
-        self.update()
+class Overlay(TimeOverlay):
+    """The overlay of a timeline with rows."""
 
+    def __init__(self, box: pg.ViewBox, rows: RowsItem, session: Session, theme: Theme) -> None:
+        super().__init__(box, session, theme, lambda: rows.shown)
+        self._rows = rows
 
-def _no_grid(window: TimeWindow, width_px: int) -> np.ndarray:
-    return np.zeros(0, np.int64)
+    def paint_below(self, painter: QPainter, marks: Marks) -> None:
+        """Paint the ticks of values the kernel wrote and of the selected line."""
+        self._paint_ticks(painter, marks.data, "text", below=True)
+        self._paint_ticks(painter, marks.ticks, "accent")
+
+    def paint_above(self, painter: QPainter, marks: Marks) -> None:
+        """Paint the outlines."""
+        if marks.hovered is not None and marks.hovered != marks.selected:
+            self._outline(painter, marks.hovered, self._theme.role("text"), 1.0)
+        if marks.selected is not None:
+            self._outline(painter, marks.selected, self._theme.role("accent"), 2.0)
+
+    # -- parts ------------------------------------------------------------------------------------------
+
+    def _paint_ticks(
+        self, painter: QPainter, ticks: tuple[tuple[int, np.ndarray], ...], role: str, below: bool = False
+    ) -> None:
+        source = self._rows.source
+        window, width = self._rows.shown, self._box.width()
+        places = [
+            (row, np.unique(np.round((times - window.begin) * (width / window.width))).tolist())
+            for row, times in ticks
+        ]
+        if sum(len(at) for _, at in places) > MAX_TICKS:
+            return
+        color = self._theme.role(role)
+        for row, at in places:
+            top = row * source.shape.pitch - self._rows.scroll_px + (source.shape.spans if below else -2)
+            for x in at:
+                painter.fillRect(QRectF(x, top, 2, 3 if below else 2), color)
+
+    def _outline(self, painter: QPainter, place: Place, color: QColor, width: float) -> None:
+        source = self._rows.source
+        if not place.span.overlaps(self._rows.shown.begin, self._rows.shown.end):
+            return
+        left, right = self.x_of(place.span.begin), self.x_of(place.span.end)
+        top = place.row * source.shape.pitch - self._rows.scroll_px + place.below
+        rect = QRectF(left, top, max(2.0, right - left), place.height or source.shape.spans)
+        pen = QPen(color, width)
+        pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(rect.adjusted(-width / 2, -width / 2, width / 2, width / 2))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.base.text import count
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.timeline.items import PlainAxis, small_text
 
 HEIGHT = 22
 LABEL_PX = 110  # room a tick needs for its number
@@ -59,15 +59,13 @@ def round_step(wanted: float) -> float:
     return float(next(power * digit for digit in (1, 2, 5, 10) if power * digit >= wanted * 0.999))
 
 
-class TimeAxis(pg.AxisItem):
+class TimeAxis(PlainAxis):
     """Ticks and numbers at the top; the title at the right says the unit and what a pixel stands for."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__("top")
-        self._theme = theme
+        super().__init__("top", theme)
         self.scale_of_time = TimeScale()
         self.shown = TimeWindow(0, 1)
-        self.setStyle(showValues=False, tickLength=0)
         self.setHeight(HEIGHT)
 
     def title(self) -> str:
@@ -87,10 +85,7 @@ class TimeAxis(pg.AxisItem):
     ) -> None:
         """Paint ticks, numbers and title."""
         width, height = self.size().width(), self.size().height()
-        font = painter.font()
-        font.setPixelSize(11)
-        painter.setFont(font)
-        metrics = QFontMetricsF(font)
+        metrics = small_text(painter)
         title = self.title()
         room = width - metrics.horizontalAdvance(title) - 12
         times, step = self.scale_of_time.ticks(self.shown, width)

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPolygonF
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
+from rcv_py.analysis.events.event_table import (
+    GROUPS,
+    dispatch_facts,
+    dispatch_names,
+    event_text,
+    group_of,
+    lasting,
+)
+from rcv_py.base.text import count
+from rcv_py.model.kinds import EventKind
+from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import Selection
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table.filter_menu import Choice
+from rcv_py.ui.timeline.items import BoxItem, small_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +60,21 @@ class Marks:
     ticks: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of the selected line, int64
     data: tuple[tuple[int, np.ndarray], ...] = ()  # row, times of values the kernel wrote, int64
     lines: Sequence[Line] = ()
-    bookmarks: tuple[int, ...] = field(default=())  # times
+    bookmarks: tuple[int, ...] = ()  # times
 
 
-def no_marks() -> Marks:
-    """Nothing is marked."""
-    return Marks()
-
-
-class TimeOverlay(pg.GraphicsObject):
+class TimeOverlay(BoxItem):
     """Painted at every change of selection, hover or cursor; never touches the picture below."""
 
     def __init__(
         self, box: pg.ViewBox, session: Session, theme: Theme, shown: Callable[[], TimeWindow]
     ) -> None:
-        super().__init__()
-        self.setParentItem(box)
+        super().__init__(box, theme)
         self.setZValue(10)
-        self._box, self._session, self._theme, self._shown = box, session, theme, shown
-        self.marks: Callable[[], Marks] = no_marks
+        self._session, self._shown = session, shown
+        self.marks: Callable[[], Marks] = Marks
         self.preview: TimeWindow | None = None
         self.measure_text: Callable[[TimeWindow], str] = str
-        box.sigResized.connect(self._resized)
-
-    def boundingRect(self) -> QRectF:
-        """The whole view box."""
-        return QRectF(0, 0, self._box.width(), self._box.height())
-
-    def viewTransformChanged(self) -> None:
-        """Data coordinates mean nothing to this item."""
 
     def x_of(self, time: float) -> float:
         """Position of a time, brought near if it is far outside."""
@@ -106,63 +106,57 @@ class TimeOverlay(pg.GraphicsObject):
 
     # -- parts ------------------------------------------------------------------------------------------
 
+    def _fill(self, painter: QPainter, left: float, right: float, role: str, alpha: int = 255) -> None:
+        """Fill the height of the box from one position to another, at least a pixel."""
+        rect = QRectF(left, 0, max(1.0, right - left), self._box.height())
+        painter.fillRect(rect, soft(self._theme.role(role), alpha))
+
     def _paint_range(self, painter: QPainter) -> None:
         window = self.preview or self._session.clock_range.value
         if window is None:
             return
         left, right = self.x_of(window.begin), self.x_of(window.end)
-        height = self._box.height()
-        painter.fillRect(QRectF(left, 0, right - left, height), soft(self._theme.role("range"), 22))
+        self._fill(painter, left, right, "range", 22)
         painter.fillRect(QRectF(left, 0, max(1.0, right - left), 2), self._theme.role("range"))
         for x in (left, right):
-            painter.fillRect(QRectF(x, 0, 1, height), soft(self._theme.role("range"), 140))
+            self._fill(painter, x, x, "range", 140)
 
     def _paint_lines(self, painter: QPainter, lines: Sequence[Line]) -> None:
-        height = self._box.height()
         shown = self._shown()
         for line in lines:
+            x = self.x_of(line.time)
             if line.length > 0 and shown.overlaps(line.time, line.time + line.length):
-                left, right = self.x_of(line.time), self.x_of(line.time + line.length)
-                painter.fillRect(QRectF(left, 0, right - left, height), soft(self._theme.role(line.role), 34))
+                self._fill(painter, x, self.x_of(line.time + line.length), line.role, 34)
             if shown.contains(line.time):
-                painter.fillRect(
-                    QRectF(self.x_of(line.time), 0, 1, height), soft(self._theme.role(line.role), 150)
-                )
+                self._fill(painter, x, x, line.role, 150)
 
     def _paint_bookmark(self, painter: QPainter, time: int) -> None:
-        if not self._shown().contains(time):
-            return
-        x = self.x_of(time)
-        painter.fillRect(QRectF(x, 0, 1, self._box.height()), soft(self._theme.role("warning"), 90))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.role("warning"))
-        painter.drawPolygon(QPolygonF([QPointF(x, 0), QPointF(x + 7, 0), QPointF(x, 7)]))
+        if self._shown().contains(time):
+            x = self.x_of(time)
+            self._fill(painter, x, x, "warning", 90)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.role("warning"))
+            painter.drawPolygon(QPolygonF([QPointF(x, 0), QPointF(x + 7, 0), QPointF(x, 7)]))
 
     def _paint_cursor(self, painter: QPainter) -> None:
         hover = self._session.hover.value
-        if hover is None or hover.time is None or not self._shown().contains(hover.time):
-            return
-        x = round(self.x_of(hover.time))
-        painter.fillRect(QRectF(x, 0, 1, self._box.height()), soft(self._theme.role("text"), 70))
+        if hover is not None and hover.time is not None and self._shown().contains(hover.time):
+            x = round(self.x_of(hover.time))
+            self._fill(painter, x, x, "text", 70)
 
     def _paint_measure(self, painter: QPainter) -> None:
-        window = self._session.measure.value
-        shown = self._shown()
+        window, shown = self._session.measure.value, self._shown()
         if window is None or not window.overlaps(shown.begin, shown.end):
             return
-        color = self._theme.role("measure")
         left, right = self.x_of(window.begin), self.x_of(window.end)
-        painter.fillRect(QRectF(left, 0, right - left, self._box.height()), soft(color, 36))
-        for x in (left, right):
-            painter.fillRect(QRectF(round(x), 0, 1, self._box.height()), color)
+        self._fill(painter, left, right, "measure", 36)
+        for x in (round(left), round(right)):
+            self._fill(painter, x, x, "measure")
         self._paint_tag(painter, self.measure_text(window), (left + right) / 2)
 
     def _paint_tag(self, painter: QPainter, text: str, middle: float) -> None:
         """Write a text into a small box at the top, wholly inside the view."""
-        font = painter.font()
-        font.setPixelSize(11)
-        painter.setFont(font)
-        width = QFontMetricsF(font).horizontalAdvance(text) + 12
+        width = small_text(painter).horizontalAdvance(text) + 12
         left = min(max(middle - width / 2, 2.0), max(2.0, self._box.width() - width - 2))
         rect = QRectF(left, 4, width, 18)
         painter.setPen(self._theme.role("measure"))
@@ -171,13 +165,92 @@ class TimeOverlay(pg.GraphicsObject):
         painter.setPen(self._theme.role("text"))
         draw_text(painter, rect, Qt.AlignmentFlag.AlignCenter, text)
 
-    def _resized(self) -> None:
-        self.prepareGeometryChange()
-        self.update()
-
 
 def soft(color: QColor, alpha: int) -> QColor:
     """Return a colour that lets through what is below it."""
     faint = QColor(color)
     faint.setAlpha(alpha)
     return faint
+
+
+def bookmark_time(session: Session, mark: Selection) -> int | None:
+    """Begin of a bookmarked token or wave, None if it is not known."""
+    store, trace = session.store, session.trace.value
+    wave = None if store is None else store.wave_by_id(mark.wave)
+    if wave is None:
+        row = None if trace is None or mark.wave is None else trace.waves.row(mark.wave)
+        return None if row is None or trace is None else int(trace.waves.begin[row])
+    if mark.line is None or mark.hit is None:
+        return wave.begin
+    rows = np.flatnonzero(wave.tokens.line == mark.line)
+    return wave.tokens.span(int(rows[mark.hit])).begin if mark.hit < len(rows) else wave.begin
+
+
+MAX_LINES = 4000  # a trace
+PREFIX = "event:"  # of the ids of groups in a menu
+ROLES = {
+    EventKind.PACKET_LOSS: "error",
+    EventKind.TT_STALL_BEGIN: "warning",
+    EventKind.TT_STALL_END: "warning",
+    EventKind.DIDT_STALL_BEGIN: "warning",
+    EventKind.DIDT_STALL_END: "warning",
+    EventKind.DISPATCH_END: "accent",
+}
+
+
+def event_lines(
+    trace: Trace,
+    hidden: Collection[str] | None = None,
+    skip: Collection[EventKind] = (),
+    without: Collection[int] = (),
+) -> tuple[Line, ...]:
+    """Return the lines of a trace in order of time.
+
+    `hidden` holds ids of groups (with PREFIX) that are left out, by default those that are off by default;
+    `skip` leaves out single types, `without` shader engines.
+    """
+    if hidden is None:
+        hidden = {PREFIX + group.id for group in GROUPS if not group.is_on}
+    lines = [] if f"{PREFIX}dispatch" in hidden else _dispatch_lines(trace, without)
+    events = trace.events
+    if events is not None:
+        types = np.unique(events.kind).tolist()
+        shown = [kind for kind in types if kind not in skip and PREFIX + group_of(kind) not in hidden]
+        chosen = np.flatnonzero(np.isin(events.kind, shown))[: 8 * MAX_LINES]
+        columns = (events.time[chosen], events.se[chosen], events.kind[chosen], lasting(events)[chosen])
+        lines += [
+            Line(time, ROLES.get(kind, "muted"), _text(time, se, kind, length), length)
+            for time, se, kind, length in zip(*(column.tolist() for column in columns), strict=True)
+            if se not in without
+        ]
+    return tuple(sorted(lines, key=lambda line: line.time)[:MAX_LINES])
+
+
+def _text(time: int, se: int, kind: int, length: int) -> str:
+    lasted = f", for {count(length)} cycles" if length > 0 else ""
+    return f"SE {se}: {event_text(kind)} at {count(time)}{lasted}"
+
+
+def _dispatch_lines(trace: Trace, without: Collection[int]) -> list[Line]:
+    found = []
+    for one, name in zip(trace.dispatches, dispatch_names(trace), strict=True):
+        if one.se not in without:
+            facts = dispatch_facts(one)
+            text = f"SE {one.se}: {name} dispatched at {count(one.time)}" + (f" ({facts})" if facts else "")
+            found.append(Line(one.time, "accent", text))
+    return found
+
+
+def event_choices(trace: Trace | None, skip: Collection[EventKind] = ()) -> list[Choice]:
+    """Return the groups that occur in a trace, for a menu."""
+    if trace is None:
+        return []
+    kinds = [] if trace.events is None else np.unique(trace.events.kind).tolist()
+    there = {group_of(kind) for kind in kinds if kind not in skip}
+    if trace.dispatches:
+        there.add("dispatch")
+    return [
+        Choice(PREFIX + group.id, group.title, group.is_on, group.tip)
+        for group in GROUPS
+        if group.id in there
+    ]

@@ -3,39 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QMenu, QScrollBar, QWidget
 
+from rcv_py.model.ids import WaveId
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
+from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import row
+from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import button_text, hide_tip, show_tip
-from rcv_py.ui.timeline.overlay import Marks, Overlay
+from rcv_py.ui.table.filter_menu import FilterButton
 from rcv_py.ui.timeline.row_labels import RowLabels
-from rcv_py.ui.timeline.rows_item import RowsItem, RowSource
+from rcv_py.ui.timeline.rows_item import Overlay, RowsItem, RowSource
+from rcv_py.ui.timeline.time_overlay import Line, Marks, Place
 from rcv_py.ui.timeline.time_plot import TimePlot
 
+NEAR_PX = 3  # how far from a line the mouse may be
+MAX_LINES = 4  # named in a tooltip
 
-class Guide(Protocol):
+
+class Guide:
     """What a panel says about its rows: exact answers, from tables and never from pixels."""
 
     def marks(self) -> Marks:
         """What to mark over the rows."""
+        return Marks()
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         """Rich text about what is there, "" for nothing."""
+        return ""
 
     def hovered(self, row: int, time: int) -> None:
-        """Tell the session what the mouse is over; row -1: nothing."""
+        """Outline what the mouse is over, and tell the session; row -1: nothing."""
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
-        """Select what is there."""
+        """Select what is there; a double click fits it."""
 
     def measured(self, window: TimeWindow, row: int) -> str:
         """Add to the numbers of a measure, e.g. how many tokens it holds in a row."""
+        return ""
 
 
 class TimelinePlot(TimePlot):
@@ -51,7 +62,7 @@ class TimelinePlot(TimePlot):
         self.band_y = -1.0  # how many pixels below the top of its row's band the mouse is; -1: elsewhere
         self.menu: Callable[[int, int], Sequence[tuple[str, Callable[[], None]]]] | None = None
         self.depth = -1.0  # where in its row the mouse is, from 0 at the top of the spans to 1; -1: nowhere
-        self.rows = RowsItem(self.box, ui.theme, source)
+        self.content = self.rows = RowsItem(self.box, ui.theme, source)
         self.rows.grid = self.axis.grid_px
         self._labels.rows = self.rows
         self.overlay = Overlay(self.box, self.rows, ui.session, ui.theme)
@@ -64,7 +75,7 @@ class TimelinePlot(TimePlot):
         """The row at a position, -1 if there is none, and whether it is the row's strip of states."""
         source = self.rows.source
         inside = y - self.box.scenePos().y() + self.rows.scroll_px
-        if source is None or y < self.box.scenePos().y():
+        if y < self.box.scenePos().y():
             return -1, False
         row, rest = divmod(inside, source.shape.pitch)
         shape = source.shape
@@ -80,10 +91,7 @@ class TimelinePlot(TimePlot):
     def _look_at(self, y: float) -> None:
         """Remember where in its row a position is."""
         self.depth = self.band_y = -1.0
-        source = self.rows.source
-        if source is None:
-            return
-        shape = source.shape
+        shape = self.rows.source.shape
         inside = (y - self.box.scenePos().y() + self.rows.scroll_px) % shape.pitch
         if 0 <= inside < shape.spans:
             self.depth = inside / shape.spans
@@ -92,8 +100,7 @@ class TimelinePlot(TimePlot):
 
     def content_height(self) -> int:
         """Pixels that all rows need."""
-        source = self.rows.source
-        return 0 if source is None else len(source) * source.shape.pitch
+        return len(self.rows.source) * self.rows.source.shape.pitch
 
     # -- rows -------------------------------------------------------------------------------------------
 
@@ -112,14 +119,10 @@ class TimelinePlot(TimePlot):
 
     def reveal_row(self, row: int) -> None:
         """Scroll only as far as needed to see a row."""
-        source = self.rows.source
-        if source is None or row < 0:
-            return
-        top, height = row * source.shape.pitch, self.box.height()
-        if top < self.rows.scroll_px:
-            self.set_scroll(top)
-        elif top + source.shape.pitch > self.rows.scroll_px + height:
-            self.set_scroll(top + source.shape.pitch - height)
+        pitch, height = self.rows.source.shape.pitch, self.box.height()
+        if row >= 0:
+            lowest, highest = row * pitch, (row + 1) * pitch - height
+            self.set_scroll(min(max(self.rows.scroll_px, highest), lowest))
 
     def rows_changed(self) -> None:
         """Paint again: the source has other rows."""
@@ -153,7 +156,7 @@ class TimelinePlot(TimePlot):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the scroll position within what there is."""
         super().resizeEvent(event)
-        if getattr(self, "plotItem", None) is not None and hasattr(self, "rows"):  # not while made or closed
+        if self.is_started:  # not while it is made
             self.rows_changed()
 
     def hover_ended(self) -> None:
@@ -169,20 +172,6 @@ class TimelinePlot(TimePlot):
         text = self.guide.tip(row, time, self.pixel_at(time), is_strip) if row >= 0 else ""
         spot = on_screen.toPoint()
         show_tip(spot, text, self.viewport()) if text else hide_tip()
-
-    # -- looks ------------------------------------------------------------------------------------------
-
-    def show_window(self, window: TimeWindow) -> None:
-        """Hand the window to the rows."""
-        self.rows.shown = window
-
-    def forget_colors(self) -> None:
-        """Make the rows' picture anew."""
-        self.rows.forget()
-
-    def repaint_all(self) -> None:
-        """Paint the rows, too."""
-        self.rows.update()
 
     def measured(self, window: TimeWindow) -> str:
         """What the panel adds for the row the measure began in."""
@@ -224,3 +213,63 @@ class Timeline(QWidget):
         self.bar.setValue(round(plot.rows.scroll_px))
         self.bar.blockSignals(False)
         self.bar.setVisible(most > 0)
+
+
+class TimelinePanel(Panel, Guide):
+    """A panel around a timeline, about whose rows it answers."""
+
+    def __init__(
+        self, ui: UiContext, source: RowSource, name: str, shown: str = "", kept: tuple[str, ...] = ()
+    ) -> None:
+        """`name` is for screen readers; `shown` and `kept` are the filter's, if there is one."""
+        super().__init__(ui)
+        self.timeline = Timeline(ui, source, self)
+        self.timeline.plot.setAccessibleName(name)
+        self.timeline.plot.menu = self.actions_at
+        self.filter = FilterButton(shown, kept)
+        if shown:
+            self.remembered["filter"] = self.filter
+        self.selected: Place | None = None
+        self.hovered_place: Place | None = None
+
+    def hidden(self, prefix: str) -> list[str]:
+        """What is hidden of the choices whose ids begin with a prefix, without it."""
+        return sorted(id.removeprefix(prefix) for id in self.filter.hidden if id.startswith(prefix))
+
+    def canvas(self) -> QWidget:
+        """The widget a picture of this panel shows."""
+        return self.timeline.plot
+
+    def marks(self) -> Marks:
+        """What is selected, and what the mouse is over."""
+        return Marks(self.selected, self.hovered_place)
+
+    def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
+        """What the menu offers there: title, call."""
+        return [self.copy_action]
+
+    def point_at(
+        self,
+        row: int,
+        time: int,
+        span: TimeWindow | None = None,
+        wave: Wave | WaveId | None = None,
+        line: int = -1,
+    ) -> None:
+        """Outline a span of a row and tell the others the wave and the line there; row -1: nothing."""
+        self.hovered_place = None if span is None else Place(row, span)
+        name = wave.id if isinstance(wave, Wave) else wave
+        self.session.hover.set(Hover(name, line if line >= 0 else None, time) if row >= 0 else None)
+
+
+def near_lines(lines: Sequence[Line], time: int, pixel: TimeWindow) -> list[str]:
+    """What the lines near a time stand for, a few of them."""
+    near = pixel.width * NEAR_PX
+    return [line.text for line in lines if abs(line.time - time) <= near][:MAX_LINES]
+
+
+def unit_of(trace: Trace | None, row: int | None) -> tuple[int, ...]:
+    """Shader engine, array and compute unit of a row of the wave index; () for none."""
+    if trace is None or row is None:
+        return ()
+    return tuple(int(column[row]) for column in (trace.waves.se, trace.waves.sa, trace.waves.cu))

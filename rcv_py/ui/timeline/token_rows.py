@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter
 
 from rcv_py.analysis.timeline.pixel_codes import Pixels
 from rcv_py.analysis.timeline.raster import Raster, Segment, TokenRow, is_joined, is_wide, raster
@@ -16,22 +16,14 @@ from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.marker_band import MarkerBand
-from rcv_py.ui.timeline.rects import Rects
-from rcv_py.ui.timeline.rows_item import STRIP, STRIP_ORDER, Frame, RowShape
-from rcv_py.ui.timeline.span_names import Named, paint_names
+from rcv_py.ui.timeline.items import Rects, name_font, paint_names, readable_on
+from rcv_py.ui.timeline.rows_item import STRIP, STRIP_ORDER, Frame, RowName, RowShape, RowSource
+from rcv_py.ui.timeline.unit_markers import MarkerBand
 
-MOST_RECTS = 5000  # tokens drawn one by one in a picture
+MAX_RECTS = 5000  # tokens drawn one by one in a picture
 GAP_FROM_PX = 6  # a token this wide keeps a pixel of distance to the next
+MARGIN_PX = 4  # before and after a name
 HATCH_FROM_PX = 14  # a stalled wait this wide is hatched, so that it is told by more than its colour
-
-
-@dataclass(frozen=True, slots=True)
-class RowName:
-    """What stands beside a row."""
-
-    label: str
-    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +35,15 @@ class Pending:
     key: int  # row of the wave index
 
 
-class TokenRows:
+class TokenRows(RowSource):
     """The rows of waves or units."""
 
     def __init__(self, theme: Theme, shape: RowShape) -> None:
-        self.theme = theme
-        self.shape = shape
-        self.version = 0
-        self.selected_row = -1
+        super().__init__(theme, shape)
         self.rows: tuple[TokenRow, ...] = ()
-        self.names: tuple[RowName, ...] = ()
         self.pending: tuple[Pending, ...] = ()
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
-        self.values: tuple[str, ...] = ()  # a number beside each name
         self._rects = Rects()
         self._pixels = Pixels(TimeWindow(0, 1), 1)
 
@@ -66,21 +53,6 @@ class TokenRows:
         """Show other rows."""
         self.rows, self.names, self.pending = tuple(rows), tuple(names), tuple(pending)
         self.version += 1
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def label(self, row: int) -> str:
-        """The name beside a row."""
-        return self.names[row].label
-
-    def group(self, row: int) -> str:
-        """What the row belongs to."""
-        return self.names[row].group
-
-    def value(self, row: int) -> str:
-        """The number beside the name."""
-        return self.values[row] if row < len(self.values) else ""
 
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels from the raster."""
@@ -105,7 +77,7 @@ class TokenRows:
             if is_wide(segment, self._pixels)
         ]
         if spans:
-            self._paint_wide(painter, frame, _Spans.joined(spans))
+            self._paint_wide(painter, frame, joined(spans))
         if self.shape.band:
             self.band.paint_over(painter, frame)
         for one in self.pending:
@@ -124,7 +96,7 @@ class TokenRows:
             for segment in row.visible(pixels.window)
             if segment.lod.level(pixels.cycles_per_px) < 0
         ]
-        if sum(part.stop - part.start for part in parts) > MOST_RECTS:
+        if sum(part.stop - part.start for part in parts) > MAX_RECTS:
             return Pixels(pixels.window, pixels.width_px, float("inf"))
         return pixels
 
@@ -174,8 +146,27 @@ class TokenRows:
         painter.setBrush(hatch(theme.kind(TokenKind.IMMED), 90))
         self._rects.draw(painter, spans.box(wide, spans.left, spans.issue))
         if len(self.texts):
-            named = Named(spans.left, spans.issue, spans.right, spans.top, spans.height, spans.kind)
-            paint_names(painter, frame, named, spans.line, self.texts)
+            self._paint_mnemonics(painter, frame, spans)
+
+    def _paint_mnemonics(self, painter: QPainter, frame: Frame, spans: _Spans) -> None:
+        """Write the mnemonic of each token into the wider of its two parts."""
+        theme, margin = self.theme, MARGIN_PX * frame.scale
+        font = name_font(theme, min(11.0, frame.shape.spans - 5) * frame.scale)
+        in_stall = spans.issue - spans.left > spans.right - spans.issue
+        left = np.maximum(np.where(in_stall, spans.left, spans.issue), 0)
+        right = np.minimum(np.where(in_stall, spans.issue, spans.right), frame.pixels.width_px)
+        fits = (spans.line >= 0) & (spans.height >= QFontMetricsF(font).height() * 0.8)
+        ink: dict[tuple[int, bool], QColor] = {}
+
+        def name(at: int) -> tuple[str, QColor, float, float]:
+            key = int(spans.kind[at]), bool(in_stall[at])
+            if key not in ink:
+                ink[key] = readable_on(theme, theme.stalled(key[0]) if key[1] else theme.kind(key[0]))
+            text = self.texts[spans.line[at]].split(maxsplit=1)
+            middle = float(spans.top[at] + spans.height[at] / 2)
+            return (text[0] if text else ""), ink[key], float(left[at]) + margin, middle
+
+        paint_names(painter, font, np.where(fits, right - left - 2 * margin, 0), name, fewest=3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,11 +186,6 @@ class _Spans:
         return np.stack(
             [left[rows], self.top[rows], right[rows] - left[rows], self.height[rows]], axis=1
         ).astype(np.float64)
-
-    @classmethod
-    def joined(cls, parts: Sequence[_Spans]) -> _Spans:
-        """Put the spans of several segments one after the other."""
-        return joined(parts)
 
 
 def wide_spans(frame: Frame, row: int, segment: Segment) -> _Spans:

@@ -1,4 +1,4 @@
-"""What a tooltip says about a token, a gap or a state: looked up in the tables, never in pixels."""
+"""What tooltips say about tokens, gaps, states and markers: looked up in the tables, never in pixels."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import beside
+from rcv_py.analysis.events.event_table import record_text
+from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.raster import Segment, tokens_in
 from rcv_py.analysis.timeline.token_details import producers
 from rcv_py.base.text import count, elide_left, elide_right, nanoseconds, plural
 from rcv_py.model.ids import WaveId
-from rcv_py.model.kinds import KIND_TEXT, TokenKind, WaveState
+from rcv_py.model.kinds import KIND_TEXT, MARKER_TEXT, MarkerKind, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import Rich, joined, lines_tip, rich
 
-MOST_PRODUCERS = 4
+MAX_PRODUCERS = 4
+MAX_VALUES = 4  # of shader data, at a place
 STATE_TEXT = {
     WaveState.EMPTY: "empty",
     WaveState.IDLE: "idle",
@@ -131,21 +134,19 @@ def _source(trace: Trace, line: int) -> str:
 def _hit(wave: Wave, row: int, line: int) -> str:
     if line < 0:
         return ""
-    column = wave.tokens.line
-    hit = int(np.count_nonzero(column[:row] == line))
-    return f"hit {count(hit + 1)} of {count(hit + int(np.count_nonzero(column[row:] == line)))}"
+    is_line = wave.tokens.line == line
+    return f"hit {count(int(is_line[: row + 1].sum()))} of {count(int(is_line.sum()))}"
 
 
 def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
     if line < 0 or wave.tokens.kind[row] != TokenKind.IMMED:
         return []
-    before = int(np.count_nonzero(wave.tokens.line[:row] == line))
-    hits = int(np.count_nonzero(wave.tokens.line == line))
-    found = [one for one in producers(wave.waits, line, before, hits) if one < len(trace.code)]
-    names = [elide_right(trace.code.text[one], 60) + beside(trace, one) for one in found]
+    is_line = wave.tokens.line == line
+    found = producers(wave.waits, line, int(is_line[:row].sum()), int(is_line.sum()))
+    names = [elide_right(trace.code.text[at], 60) + beside(trace, at) for at in found if at < len(trace.code)]
     texts = [rich("&nbsp;&nbsp;{}", name) for name in names]
-    if len(texts) > MOST_PRODUCERS:
-        texts[MOST_PRODUCERS:] = [rich("&nbsp;&nbsp;and {} more", len(texts) - MOST_PRODUCERS)]
+    if len(texts) > MAX_PRODUCERS:
+        texts[MAX_PRODUCERS:] = [rich("&nbsp;&nbsp;and {} more", len(texts) - MAX_PRODUCERS)]
     return ["waits for", *texts] if texts else []
 
 
@@ -156,3 +157,33 @@ def _state(wave: Wave, time: int) -> str:
 
 def _state_name(state: int) -> str:
     return STATE_TEXT[WaveState(state)] if state in STATE_TEXT else f"in state {state}"
+
+
+def marker_tip(trace: Trace, spans: MarkerSpans, span: int) -> Rich:
+    """Name, kind, times, depth and source of a scope or point, as rich text."""
+    begin, end, name = int(spans.begin[span]), int(spans.end[span]), int(spans.name_id[span])
+    kind = MARKER_TEXT[MarkerKind(int(spans.kind[span]))]
+    lines: list[str] = [
+        rich("<b>{}</b>", elide_right(spans.names[name], 90)),
+        f"{kind}, depth {int(spans.depth[span])}",
+    ]
+    if spans.is_point[span]:
+        lines.append(f"at {count(begin)}")
+    else:
+        lines.append(f"{count(begin)} … {count(end)}: {duration(trace, end - begin)}")
+    if spans.is_open[span]:
+        lines.append("Its end was not recorded: it is drawn up to the end of its wave.")
+    if spans.sources[name]:
+        lines.append(elide_left(spans.sources[name], 70))
+    se, cu, simd, slot = (int(column[span]) for column in (spans.se, spans.cu, spans.simd, spans.slot))
+    lines.append(f"SE {se} · {trace.unit_name} {cu} · SIMD {simd} · slot {slot}")
+    return lines_tip(lines)
+
+
+def value_lines(spans: MarkerSpans, rows: np.ndarray) -> list[str]:
+    """A line for each of the first values, and how many there are more."""
+    lines = [
+        f"shader data at {count(int(spans.records.time[row]))}: {record_text(spans, row)}"
+        for row in rows[:MAX_VALUES].tolist()
+    ]
+    return [*lines, f"and {len(rows) - MAX_VALUES:,} more values here"] if len(rows) > MAX_VALUES else lines

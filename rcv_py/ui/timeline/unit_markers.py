@@ -3,18 +3,172 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
+from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import copy_text, joined
-from rcv_py.ui.timeline.marker_band import LANE_PX, NEAR_PX, MarkerBand
-from rcv_py.ui.timeline.marker_tip import marker_tip, value_lines
-from rcv_py.ui.timeline.overlay import Place
-from rcv_py.ui.timeline.rows_item import RowShape
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.timeline.items import fill, name_font, paint_names, readable_on
+from rcv_py.ui.timeline.rows_item import Frame, RowShape, marker_codes
+from rcv_py.ui.timeline.time_overlay import Place
+from rcv_py.ui.timeline.token_tip import marker_tip, value_lines
+
+LANE_PX = 12  # height of a lane, a pixel of distance included
+MAX_LANES = 6  # deeper scopes share the last one
+POINT_PX = 2  # width of a point
+NEAR_PX = 3  # how far from a point the mouse may be
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """Spans in the rows of a timeline, sorted by (row, lane, begin)."""
+
+    row: np.ndarray  # int32, row on screen
+    lane: np.ndarray  # int32
+    begin: np.ndarray  # int64, cycles
+    end: np.ndarray  # int64, cycles
+    is_point: np.ndarray  # bool
+    code: np.ndarray  # uint8, of its pixels
+    span: np.ndarray  # int64, row of the marker spans
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def lanes_of(spans: MarkerSpans, row: np.ndarray) -> Lanes:
+    """Lay out the spans whose `row` (int64, a span) on screen is not -1."""
+    chosen = np.flatnonzero(row >= 0)
+    lane = np.minimum(spans.depth[chosen].astype(np.int32), MAX_LANES - 1)
+    order = np.lexsort((spans.begin[chosen], lane, row[chosen]))
+    chosen, lane = chosen[order], lane[order]
+    return Lanes(
+        row[chosen].astype(np.int32),
+        lane,
+        spans.begin[chosen],
+        spans.end[chosen],
+        spans.is_point[chosen],
+        marker_codes(spans.kind[chosen], spans.name_id[chosen]),
+        chosen,
+    )
+
+
+def no_lanes() -> Lanes:
+    """A band without any lane."""
+    whole, wide = np.zeros(0, np.int32), np.zeros(0, np.int64)
+    return Lanes(whole, whole, wide, wide, np.zeros(0, bool), np.zeros(0, np.uint8), wide)
+
+
+class MarkerBand:
+    """Paints and finds the boxes."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._theme = theme
+        self.spans: MarkerSpans | None = None
+        self.lanes = no_lanes()
+
+    @property
+    def height(self) -> int:
+        """Pixels that the lanes need."""
+        return (int(self.lanes.lane.max()) + 1) * LANE_PX + 1 if len(self.lanes) else 0
+
+    def show(self, spans: MarkerSpans | None, row: np.ndarray | None = None) -> None:
+        """Show other spans; `row` is the row on screen of each, -1 for none."""
+        self.spans = spans
+        self.lanes = no_lanes() if spans is None or row is None else lanes_of(spans, row)
+
+    def at(self, row: int, lane: int, time: int, pixel: int) -> int:
+        """The span at a cycle of a lane: a point that is near, else the innermost box; -1 if there is none.
+
+        `pixel` is how many cycles share a pixel.
+        """
+        if not 0 <= lane < MAX_LANES:
+            return -1
+        lanes = self.lanes
+        low, high = np.searchsorted(
+            lanes.row * MAX_LANES + lanes.lane, [key := row * MAX_LANES + lane, key + 1]
+        )
+        begin, end, is_point = lanes.begin[low:high], lanes.end[low:high], lanes.is_point[low:high]
+        reach = np.where(is_point, NEAR_PX * pixel, 0)
+        fits = np.flatnonzero((begin - reach < time + pixel) & (np.maximum(end, begin + 1) + reach > time))
+        if not len(fits):
+            return -1
+        far = np.abs(begin[fits] - time) + np.where(is_point[fits], 0, 1 << 60)
+        points = is_point[fits]
+        best = fits[np.argmin(far)] if points.any() else fits[-1]
+        return int(lanes.span[low + best])
+
+    # -- painting ---------------------------------------------------------------------------------------
+
+    def paint(self, frame: Frame) -> None:
+        """Fill the pixels of the boxes in view; the longer of two wins a pixel, points win over all."""
+        lanes, seen = self.lanes, self._seen(frame)
+        if not len(seen):
+            return
+        left, right = _pixels(frame, lanes, seen)
+        order = np.lexsort((right - left, lanes.is_point[seen]))
+        seen, left, right = seen[order], left[order], right[order]
+        width = frame.pixels.width_px
+        count = int(lanes.lane.max()) + 1
+        strips = np.zeros(((frame.stop - frame.first) * count, width), np.uint8)
+        place = (lanes.row[seen].astype(np.int64) - frame.first) * count + lanes.lane[seen]
+        fill(strips, place, left, right, lanes.code[seen])
+        for number in np.unique(place).tolist():
+            row, lane = divmod(number, count)
+            part = frame.part(frame.first + row, self._top(frame, lane), round((LANE_PX - 1) * frame.scale))
+            if len(part):
+                np.copyto(part, strips[number], where=strips[number] > 0)
+
+    def paint_over(self, painter: QPainter, frame: Frame) -> None:
+        """Write the names into the wider boxes."""
+        lanes, spans, seen = self.lanes, self.spans, self._seen(frame)
+        seen = seen[~lanes.is_point[seen]]
+        if spans is None or not len(seen):
+            return
+        left, right = _pixels(frame, lanes, seen)
+        margin, height = 3 * frame.scale, round((LANE_PX - 1) * frame.scale)
+
+        def name(at: int) -> tuple[str, QColor, float, float]:
+            box, span = int(seen[at]), int(lanes.span[seen[at]])
+            top = frame.top(int(lanes.row[box])) + self._top(frame, int(lanes.lane[box]))
+            return *marker_name(frame.theme, spans, span), float(left[at]) + margin, top + height / 2
+
+        font = name_font(frame.theme, (LANE_PX - 3) * frame.scale)
+        paint_names(painter, font, right - left - 2 * margin, name)
+
+    def _seen(self, frame: Frame) -> np.ndarray:
+        lanes, window = self.lanes, frame.pixels.window
+        low, high = np.searchsorted(lanes.row, [frame.first, frame.stop])
+        begin, end = lanes.begin[low:high], lanes.end[low:high]
+        return low + np.flatnonzero((np.maximum(end, begin + 1) > window.begin) & (begin < window.end))
+
+    def _top(self, frame: Frame, lane: int) -> int:
+        shape = frame.shape
+        return round((shape.spans + shape.strip + 1 + lane * LANE_PX) * frame.scale)
+
+
+def _pixels(frame: Frame, lanes: Lanes, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First pixel and the one behind the last of some boxes, at least one, inside the picture; int64."""
+    window, width = frame.pixels.window, frame.pixels.width_px
+    begin, end = np.maximum(lanes.begin[seen], window.begin), np.minimum(lanes.end[seen], window.end)
+    per_cycle = width / window.width
+    left = np.minimum(np.round((begin - window.begin) * per_cycle).astype(np.int64), width - 1)
+    right = np.round((end - window.begin) * per_cycle).astype(np.int64)
+    right -= (right - left >= 4).astype(np.int64)
+    least = np.where(lanes.is_point[seen], max(1, round(POINT_PX * frame.scale)), 1)
+    return left, np.minimum(np.maximum(right, left + least), width)
+
+
+def marker_name(theme: Theme, spans: MarkerSpans, span: int) -> tuple[str, QColor]:
+    """Name of a span, and a colour that is easy to read on that of the marker."""
+    name = int(spans.name_id[span])
+    return spans.names[name], readable_on(theme, theme.marker(int(spans.kind[span]), name))
+
 
 Values = tuple[tuple[int, np.ndarray], ...]
 

@@ -17,7 +17,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.table.filter_menu import Choice
-from rcv_py.ui.timeline.token_rows import Pending, RowName
+from rcv_py.ui.timeline.rows_item import RowName
+from rcv_py.ui.timeline.token_rows import Pending
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,11 +66,8 @@ class LinkText(QTextBrowser):
         if kind == "line" and len(numbers) == 1:
             self._session.select_line(int(numbers[0]))
         elif kind == "token" and len(numbers) == 1:
-            self._go_to_token(int(numbers[0]))
+            wave = self._session.selection.value.wave
+            if wave is not None:
+                self._session.select_token(wave, int(numbers[0]))
         elif kind == "source" and len(numbers) == 2:
             self._session.select_source(int(numbers[0]), int(numbers[1]))
-
-    def _go_to_token(self, row: int) -> None:
-        wave = self._session.selection.value.wave
-        if wave is not None:
-            self._session.select_token(wave, row)

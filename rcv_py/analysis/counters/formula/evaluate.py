@@ -136,7 +136,7 @@ def _definition(text: str, start: int, stop: int, comment: str, file: str) -> De
         if sign < 0:
             raise FormulaError(FormulaKind.PARSE, "A formula is written NAME := EXPRESSION.", start, stop)
         if not 0 < len(text[start:sign].strip()) <= MAX_NAME or not text[start:sign].strip().isprintable():
-            sentence = f"In front of := a name of at most {MAX_NAME} characters is expected."
+            sentence = f"Before := a name of at most {MAX_NAME} characters is expected."
             raise FormulaError(FormulaKind.PARSE, sentence, start, sign + 2)
         name = text[start:sign].strip()
         return Definition(name, parse(text, sign + 2, stop), start, stop, comment, None, file)

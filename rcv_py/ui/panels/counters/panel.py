@@ -30,8 +30,7 @@ from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
 from rcv_py.ui.panels.counters.tree import CounterTree, number_text
-from rcv_py.ui.plot.curve_panel import CurvePanel
-from rcv_py.ui.plot.curve_plot import Curve
+from rcv_py.ui.plot.curve_panel import Curve, CurvePanel
 from rcv_py.ui.table import command_text
 
 EVERY = "all"

@@ -6,18 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QPointF
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QPainter
 
-from rcv_py.base.text import elide_right
-from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.rows_item import CANVAS, FAINT_KERNELS, KERNEL_COLORS, KERNELS, Frame, RowShape
-from rcv_py.ui.timeline.token_rows import RowName
+from rcv_py.ui.timeline.items import fill, name_font, paint_names
+from rcv_py.ui.timeline.rows_item import (
+    CANVAS,
+    FAINT_KERNELS,
+    KERNEL_COLORS,
+    KERNELS,
+    Frame,
+    RowName,
+    RowShape,
+    RowSource,
+)
 
 NAMES_FROM_PX = 9  # height of a row
-FEWEST = 2  # characters of a name that must fit
-MOST_NAMES = 300  # a picture
 GAP_FROM_PX = 4  # a box this wide keeps a pixel of distance to the next
 
 
@@ -51,41 +55,18 @@ def no_boxes() -> Boxes:
     return Boxes(whole, wide, wide, whole, np.zeros(0, bool))
 
 
-def _no_name(box: int) -> tuple[QColor, str]:
-    return QColor(), ""
-
-
-class BoxRows:
+class BoxRows(RowSource):
     """A row source of boxes in the colours of kernels."""
 
     def __init__(self, theme: Theme, shape: RowShape) -> None:
-        self.theme = theme
-        self.shape = shape
-        self.version = 0
-        self.selected_row = -1
+        super().__init__(theme, shape)
         self.boxes = no_boxes()
-        self.names: tuple[RowName, ...] = ()
-        self.name_of: Callable[[int], tuple[QColor, str]] = _no_name  # colour and text of a marker's name
+        self.name_of: Callable[[int], tuple[str, QColor]] = lambda box: ("", QColor())  # of a marker
 
     def set_boxes(self, boxes: Boxes, names: Sequence[RowName]) -> None:
         """Show other boxes."""
         self.boxes, self.names = boxes, tuple(names)
         self.version += 1
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def label(self, row: int) -> str:
-        """The name beside a row."""
-        return self.names[row].label
-
-    def group(self, row: int) -> str:
-        """What the row belongs to."""
-        return self.names[row].group
-
-    def value(self, row: int) -> str:
-        """Nothing is measured here."""
-        return ""
 
     def paint(self, frame: Frame) -> None:
         """Fill the pixels of each box; strong boxes win over faint ones in a pixel they share."""
@@ -102,11 +83,8 @@ class BoxRows:
         right = -(-(np.minimum(boxes.end[seen], window.end) - window.begin) * width // window.width)
         right = np.maximum(right, left + 1)
         right -= right - left >= GAP_FROM_PX
-        length = right - left
-        at = np.repeat(left - np.cumsum(length) + length, length) + np.arange(int(length.sum()))
         strip = np.full((frame.stop - frame.first, width), CANVAS, np.uint8)
-        flat = np.repeat((boxes.row[seen] - frame.first).astype(np.int64) * width, length) + at
-        strip.reshape(-1)[flat] = np.repeat(self._codes(seen), length)
+        fill(strip, boxes.row[seen] - frame.first, left, right, self._codes(seen))
         for i in range(len(strip)):
             part = frame.part(frame.first + i)
             if len(part):
@@ -118,29 +96,18 @@ class BoxRows:
         if boxes.marker is None or frame.shape.spans < NAMES_FROM_PX:
             return
         low, high = np.searchsorted(boxes.row, [frame.first, frame.stop])
-        begin, end = (
-            np.maximum(boxes.begin[low:high], window.begin),
-            np.minimum(boxes.end[low:high], window.end),
-        )
-        per_cycle = frame.pixels.width_px / window.width
+        begin = np.maximum(boxes.begin[low:high], window.begin)
+        end = np.minimum(boxes.end[low:high], window.end)
+        per_cycle, margin = frame.pixels.width_px / window.width, 3 * frame.scale
         length = np.where(boxes.marker[low:high] > 0, (end - begin) * per_cycle, 0)
-        font = QFont(frame.theme.mono_family)
-        font.setPixelSize(max(7, round(min(11, frame.shape.spans - 3) * frame.scale)))
-        metrics = QFontMetricsF(font)
-        painter.setFont(font)
-        room = (length - 6 * frame.scale) // metrics.horizontalAdvance("0")
-        chosen = np.flatnonzero(room >= FEWEST)
-        down = (frame.spans_px + metrics.ascent() - metrics.descent()) / 2
-        for place in chosen[np.argsort(-room[chosen], kind="stable")][:MOST_NAMES].tolist():
-            box = int(low) + place
-            color, text = self.name_of(box)
-            left = float((begin[place] - window.begin) * per_cycle) + 3 * frame.scale
-            painter.setPen(color)
-            draw_text(
-                painter,
-                QPointF(left, frame.top(int(boxes.row[box])) + down),
-                elide_right(text, int(room[place])),
-            )
+
+        def name(at: int) -> tuple[str, QColor, float, float]:
+            left = float((begin[at] - window.begin) * per_cycle) + margin
+            middle = frame.top(int(boxes.row[low + at])) + frame.spans_px / 2
+            return *self.name_of(int(low) + at), left, middle
+
+        font = name_font(frame.theme, min(11, frame.shape.spans - 3) * frame.scale)
+        paint_names(painter, font, length - 2 * margin, name)
 
     def _codes(self, rows: np.ndarray) -> np.ndarray:
         first = np.where(self.boxes.is_strong[rows], KERNELS, FAINT_KERNELS)

@@ -13,13 +13,13 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.ui.panels.global_timeline.box_rows import Boxes
 from rcv_py.ui.table.filter_menu import Choice, FilterButton
-from rcv_py.ui.timeline.event_lines import event_choices, event_lines
-from rcv_py.ui.timeline.overlay import Line
-from rcv_py.ui.timeline.rows_item import marker_codes
-from rcv_py.ui.timeline.token_rows import RowName
+from rcv_py.ui.timeline.rows_item import RowName, marker_codes
+from rcv_py.ui.timeline.time_overlay import Line, event_choices, event_lines
 from rcv_py.ui.timeline.wave_rows import kernel_choices
 
-MOST_LANES = 6  # rows of markers above a slot; deeper scopes share the last one
+MAX_LANES = 6  # rows of markers above a slot; deeper scopes share the last one
+BOX_COLUMNS = ("row", "begin", "end", "color", "is_strong", "marker")
+TYPES = {"row": np.int32, "color": np.int32, "is_strong": np.bool_, "marker": np.uint8}  # else int64
 MARKERS, ENGINE, KERNEL = "markers", "engine:", "kernel:"  # ids in the menu
 
 
@@ -50,7 +50,7 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
     else:
         chosen, above = _marked(lives, spans)
     lanes = np.zeros(len(slots), dtype=np.int64)
-    lane = np.zeros(0, np.int64) if spans is None else np.minimum(spans.depth[chosen], MOST_LANES - 1)
+    lane = np.zeros(0, np.int64) if spans is None else np.minimum(spans.depth[chosen], MAX_LANES - 1)
     np.maximum.at(lanes, slot[above], lane + 1)
     row_of_slot = np.arange(len(slots)) + np.cumsum(lanes)
     names = []
@@ -58,56 +58,33 @@ def device_rows(trace: Trace, spans: MarkerSpans | None, hidden: frozenset[str])
         group = place_name(trace, one.se, one.sa, one.cu)
         names += [RowName("scopes" if not number else "", group) for number in range(extra)]
         names.append(RowName(f"{one.simd}-{one.slot}", group))
-    made = _Boxes(lives, row_of_slot[slot], color[is_shown], waves)
-    if len(chosen):
-        assert spans is not None
-        made.add(spans, chosen, row_of_slot[slot[above]] - lanes[slot[above]] + lane)
-    return made.ready(spans, tuple(names), event_lines(trace, hidden, without=_engines(hidden)))
-
-
-class _Boxes:
-    """Collects boxes, then puts them into order."""
-
-    def __init__(self, lives: Residencies, row: np.ndarray, color: np.ndarray, wave: np.ndarray) -> None:
-        n = len(lives)
-        self.lives = lives
-        self._columns = {
-            "row": row.astype(np.int32),
-            "begin": lives.begin,
-            "end": lives.end,
-            "color": color,
-            "is_strong": wave >= 0,
-            "marker": np.zeros(n, np.uint8),
-            "life": np.arange(n),
-            "span": np.full(n, -1),
-            "wave": wave,
-        }
-
-    def add(self, spans: MarkerSpans, chosen: np.ndarray, row: np.ndarray) -> None:
-        """Add marker spans at rows."""
-        n = len(chosen)
-        more = {
-            "row": row.astype(np.int32),
-            "begin": spans.begin[chosen],
-            "end": np.maximum(spans.end[chosen], spans.begin[chosen] + 1),
-            "color": np.zeros(n, np.int32),
-            "is_strong": np.ones(n, bool),
-            "marker": marker_codes(spans.kind[chosen], spans.name_id[chosen]),
-            "life": np.full(n, -1),
-            "span": chosen,
-            "wave": np.full(n, -1),
-        }
-        self._columns = {name: np.concatenate([self._columns[name], more[name]]) for name in more}
-
-    def ready(
-        self, spans: MarkerSpans | None, names: tuple[RowName, ...], lines: tuple[Line, ...]
-    ) -> DeviceRows:
-        """Everything, its boxes by row and begin."""
-        order = np.lexsort((self._columns["begin"], self._columns["row"]))
-        column = {name: values[order] for name, values in self._columns.items()}
-        boxes = Boxes(*(column[name] for name in ("row", "begin", "end", "color", "is_strong", "marker")))
-        rest = (column[name] for name in ("life", "span", "wave"))
-        return DeviceRows(self.lives, spans, boxes, names, lines, *rest)
+    nothing = np.zeros(0, np.int64)
+    n, m = len(lives), len(chosen)
+    none, all_marked = np.full(n, -1), np.full(m, -1)
+    begin, end, marker = nothing, nothing, nothing
+    if spans is not None and m:
+        begin, end = spans.begin[chosen], np.maximum(spans.end[chosen], spans.begin[chosen] + 1)
+        marker = marker_codes(spans.kind[chosen], spans.name_id[chosen])
+    scope_row = row_of_slot[slot[above]] - lanes[slot[above]] + lane
+    columns = {  # of waves, then of markers
+        "row": (row_of_slot[slot], scope_row),
+        "begin": (lives.begin, begin),
+        "end": (lives.end, end),
+        "color": (color[is_shown], np.zeros(m)),
+        "is_strong": (waves >= 0, np.ones(m)),
+        "marker": (np.zeros(n), marker),
+        "life": (np.arange(n), all_marked),
+        "span": (none, chosen),
+        "wave": (waves, all_marked),
+    }
+    joined: dict[str, np.ndarray] = {name: np.concatenate(parts) for name, parts in columns.items()}
+    order = np.lexsort((joined["begin"], joined["row"]))
+    column: dict[str, np.ndarray] = {
+        name: values[order].astype(TYPES.get(name, np.int64)) for name, values in joined.items()
+    }
+    boxes = Boxes(**{name: column.pop(name) for name in BOX_COLUMNS})
+    lines = event_lines(trace, hidden, without=_engines(hidden))
+    return DeviceRows(lives=lives, spans=spans, boxes=boxes, names=tuple(names), lines=lines, **column)
 
 
 def _marked(lives: Residencies, spans: MarkerSpans) -> tuple[np.ndarray, np.ndarray]:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 
 from rcv_py.analysis.cost.annotations import Annotation
+from rcv_py.base.settings import BY_NAME
 from rcv_py.model.modes import LatencyMode
+from rcv_py.state.commands import Command
+from rcv_py.ui.core.layout import BAR, column, row
 from rcv_py.ui.core.plain_text import tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.panels.isa.arrows import MODES
 from rcv_py.ui.panels.isa.bars import SCALES
-from rcv_py.ui.panels.isa.branch_arrows import MODES
 from rcv_py.ui.panels.isa.program import FOLD_BY
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.widgets.legend import Legend
 
-Action = tuple[str, str, Callable[[], object]]  # title, keys, what it does
+WHAT_BARS_SHOW = "What the bars show."
 
 
 class IsaBar(QWidget):
@@ -30,22 +34,10 @@ class IsaBar(QWidget):
     def __init__(self, find: FindBar, settings: Settings) -> None:
         super().__init__()
         self.find_bar, self._settings = find, settings
-        self.mode = with_tip(QComboBox(), "Which numbers the columns show.")
-        self.gutter = with_tip(QComboBox(), "Which arrows the gutter shows.")
-        self.annotation = with_tip(QComboBox(), "What the bars show.")
-        self.scale = with_tip(QComboBox(), "How long the bars are.")
-        self.fold = with_tip(QToolButton(), "Fold blocks of the listing.")
-        self.fold.setText("Fold")
-        self.legend = Legend()
-        self._fill()
-        self._lay_out()
-        self.annotation.activated.connect(lambda: self.annotated.emit(self.annotation.currentData()))
-        self.scale.activated.connect(self._scale_chosen)
-        for name in ("isa.bar_scale", "isa.per_block"):
-            settings.cell(name).watch(self._show_scale)
-        self._show_scale()
-
-    def _fill(self) -> None:
+        self.mode = _box("Latency mode", "Which numbers the columns show.", 11)
+        self.gutter = _box("Arrows in the gutter", "Which arrows the gutter shows.", 6)
+        self.annotation = _box("What the bars show", WHAT_BARS_SHOW, 12)
+        self.scale = _box("Scale of the bars", "How long the bars are.", 8)
         for mode in LatencyMode:
             self.mode.addItem(mode.value, mode)
         for name, title in MODES.items():
@@ -55,60 +47,39 @@ class IsaBar(QWidget):
         for per_block in (False, True):
             for name, title in SCALES.items():
                 self.scale.addItem(f"{title}, per block" if per_block else title, (name, per_block))
-        names = {
-            self.mode: ("Latency mode", 11),
-            self.gutter: ("Arrows in the gutter", 6),
-            self.annotation: ("What the bars show", 12),
-            self.scale: ("Scale of the bars", 8),
-        }
-        for box, (name, length) in names.items():
-            box.setAccessibleName(name)
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(length)
-            box.view().setTextElideMode(Qt.TextElideMode.ElideNone)
-
-    def _lay_out(self) -> None:
+        self.fold = with_tip(QToolButton(), "Fold blocks of the listing.")
+        self.fold.setText("Fold")
         self.fold.setAccessibleName("Fold blocks")
         self.fold.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(8, 4, 8, 4)
-        rows.setSpacing(4)
-        for widgets in (
-            (self.find_bar, self.mode, self.gutter),
-            (self.annotation, self.scale, self.legend, self.fold),
-        ):
-            row = QHBoxLayout()
-            row.setSpacing(8)
-            for widget in widgets:
-                row.addWidget(widget, 1 if widget in (self.find_bar, self.legend) else 0)
-            rows.addLayout(row)
-
-    # -- folding ------------------------------------------------------------------------------------
+        self.legend = Legend()
+        upper = row((find, 1), self.mode, self.gutter, spacing=8)
+        lower = row(self.annotation, self.scale, (self.legend, 1), self.fold, spacing=8)
+        column(upper, lower, margins=BAR, spacing=4, of=self)
+        self.annotation.activated.connect(lambda: self.annotated.emit(self.annotation.currentData()))
+        self.scale.activated.connect(self._scale_chosen)
+        for name in ("isa.bar_scale", "isa.per_block"):
+            settings.cell(name).watch(self._show_scale)
+        self._show_scale()
 
     def set_fold_actions(
-        self, actions: tuple[Action, ...], by: Callable[[str], None], current: Callable[[], str]
+        self, commands: tuple[Command, ...], by: Callable[[str], None], current: Callable[[], str]
     ) -> None:
-        """Give the fold button its menu: actions, then what is folded."""
+        """Give the fold button its menu: commands, then what is folded."""
         menu = QMenu(self.fold)
-        for title, keys, run in actions:
-            menu.addAction(f"{title}\t{keys}", run)
+        for command in commands:
+            menu.addAction(f"{command.title}\t{command.shortcuts[0]}", command.run)
         menu.addSeparator()
         ticks: dict[str, QAction] = {}
-
-        def add(name: str, title: str) -> None:
-            ticks[name] = menu.addAction(title, lambda: by(name))
+        for name, title in FOLD_BY.items():
+            ticks[name] = menu.addAction(f"By {title[0].lower()}{title[1:]}", partial(by, name))
             ticks[name].setCheckable(True)
 
         def tick() -> None:
             for name, action in ticks.items():
                 action.setChecked(name == current())
 
-        for name, title in FOLD_BY.items():
-            add(name, f"By {title[0].lower()}{title[1:]}")
         menu.aboutToShow.connect(tick)
         self.fold.setMenu(menu)
-
-    # -- annotation ---------------------------------------------------------------------------------
 
     def show_annotation(self, mode: Annotation) -> None:
         """Show which one is chosen."""
@@ -120,16 +91,11 @@ class IsaBar(QWidget):
         assert isinstance(model, QStandardItemModel)
         for at in range(self.annotation.count()):
             sentence = why.get(self.annotation.itemData(at), "")
-            item = model.item(at)
-            item.setEnabled(not sentence)
-            item.setToolTip(tooltip(sentence or "What the bars show."))
-
-    # -- scale --------------------------------------------------------------------------------------
+            model.item(at).setEnabled(not sentence)
+            model.item(at).setToolTip(tooltip(sentence or WHAT_BARS_SHOW))
 
     def _scale_chosen(self) -> None:
-        name, per_block = self.scale.currentData()
-        self._settings["isa.per_block"] = per_block
-        self._settings["isa.bar_scale"] = name
+        self._settings["isa.bar_scale"], self._settings["isa.per_block"] = self.scale.currentData()
 
     def _show_scale(self) -> None:
         wanted = (self._settings["isa.bar_scale"], self._settings["isa.per_block"])
@@ -143,11 +109,37 @@ class IsaBar(QWidget):
         self._scale_chosen()
 
 
-def next_of(box: QComboBox) -> int:
-    """Return the index behind the current one that is enabled, around the end."""
+def _box(name: str, tip: str, length: int) -> QComboBox:
+    box = with_tip(QComboBox(minimumContentsLength=length), tip)
+    box.setAccessibleName(name)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.view().setTextElideMode(Qt.TextElideMode.ElideNone)
+    return box
+
+
+def choose_next(box: QComboBox) -> None:
+    """Choose the entry after the current one that is enabled, around the end, as the user does."""
     model = box.model()
     for step in range(1, box.count() + 1):
         at = (box.currentIndex() + step) % box.count()
         if model.flags(model.index(at, 0)) & Qt.ItemFlag.ItemIsEnabled:
-            return at
-    return box.currentIndex()
+            box.setCurrentIndex(at)
+            box.activated.emit(at)
+            return
+
+
+def extend_header_menu(settings: Settings) -> Callable[[QMenu], None]:
+    """Return a function that adds the scale of bars and what counts to a header's menu."""
+
+    def extend(menu: QMenu) -> None:
+        scales = menu.addMenu("Scale of cost bars")
+        for scale in BY_NAME["isa.bar_scale"].choices:
+            action = scales.addAction(scale, partial(settings.__setitem__, "isa.bar_scale", scale))
+            action.setCheckable(True)
+            action.setChecked(settings["isa.bar_scale"] == scale)
+        idle = menu.addAction("Count idle time")
+        idle.setCheckable(True)
+        idle.setChecked(settings["isa.show_idle"])
+        idle.toggled.connect(partial(settings.__setitem__, "isa.show_idle"))
+
+    return extend

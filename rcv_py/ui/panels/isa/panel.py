@@ -2,81 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QMenu
 
-from rcv_py.analysis.core.cost_columns import CostColumns
-from rcv_py.analysis.cost.annotations import Annotation, Ingredients
+from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.base.text import plural
 from rcv_py.model.modes import LatencyMode
-from rcv_py.model.trace import Trace
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.state.selection import Hover, Selection
+from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job, only_for
 from rcv_py.ui.core.layout import row
-from rcv_py.ui.core.panel import Panel, Sheet, panel
-from rcv_py.ui.core.places import rows_at_leaf, rows_of_place
-from rcv_py.ui.core.plain_text import PlainLabel
-from rcv_py.ui.panels.isa.arrows import GutterArrows
-from rcv_py.ui.panels.isa.bar import IsaBar
-from rcv_py.ui.panels.isa.branch_arrows import gutter_arrows
-from rcv_py.ui.panels.isa.columns import IsaRows, isa_rows
-from rcv_py.ui.panels.isa.commands import isa_commands
-from rcv_py.ui.panels.isa.facts import IsaFacts
-from rcv_py.ui.panels.isa.menus import extend_header_menu, popup, row_menu
+from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.plain_text import copy_text
+from rcv_py.ui.panels.isa.arrows import gutter_arrows
+from rcv_py.ui.panels.isa.bar import IsaBar, choose_next, extend_header_menu
+from rcv_py.ui.panels.isa.program import FOLD_BY, IsaFacts
+from rcv_py.ui.panels.isa.rows import IsaRows, isa_rows, rows_at_leaf, rows_of_place
 from rcv_py.ui.panels.isa.search import IsaSearch
 from rcv_py.ui.panels.isa.view import IsaView
-from rcv_py.ui.panels.isa.words import isa_words
-from rcv_py.ui.table.command_text import Words
+from rcv_py.ui.table import command_text
+from rcv_py.ui.table.code_panel import CodePanel, next_hottest
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.heat_strip import HeatStrip
 from rcv_py.ui.widgets.empty_state import page
 
 NO_CODE = "This capture has no instructions: code.json is missing or empty. Record the trace again."
-STREAM_MS = 300  # while waves arrive, costs are computed at most this often
+NO_ROWS = "Open a capture with instructions first."
+NO_COST = "No instruction has a cost."
+MODES = {  # on the command line
+    LatencyMode.SUM_ALL: "sum",
+    LatencyMode.MEAN_ALL: "mean",
+    LatencyMode.ITERATION: "hit",
+    LatencyMode.SUM_WAVE: "wave-sum",
+    LatencyMode.MEAN_WAVE: "wave-mean",
+    LatencyMode.MAX_WAVE: "wave-max",
+}
+SORTED = command_text.same(
+    "row", "instruction", "hits", "latency", "stall", "idle", "share", samples="latency", stalled="stall"
+)
 
 
 @panel(id="isa", title="ISA", area="center", order=10, needs=("code",))
-class IsaPanel(Panel):
+class IsaPanel(CodePanel):
     """Instructions with their costs and waits."""
 
+    view: IsaView
+
     def __init__(self, ui: UiContext) -> None:
-        super().__init__(ui)
+        view = IsaView(ui.theme, ui.settings)
+        super().__init__(ui, view, HeatStrip(view, view.places), FindBar(ui.theme, "Find instructions"))
         self._rows: IsaRows | None = None
         self._cost_key: tuple[Any, ...] = ()
         self._arrow_key: tuple[Any, ...] = ()
         self._followed: int | None = None  # the code line that was brought into view last
-        self.view = IsaView(ui.theme, ui.settings)
-        self.strip = HeatStrip(self.view, self.view.places)
-        self.find_bar = FindBar(ui.theme, "Find instructions")
         self.bar = IsaBar(self.find_bar, ui.settings)
         self.mode, self.gutter = self.bar.mode, self.bar.gutter
-        self.search = IsaSearch(ui, self.find_bar, self.view, self.strip)
-        self.note = PlainLabel(visible=False)
-        self._costs_wanted = self.coalesced(self._compute)
-        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self.search = IsaSearch(ui, self.find_bar, view, self.strip)
         self.facts = IsaFacts(ui, self, self._costs_wanted.ask)
-        self._lay_out()
+        self.empty = page(self, self.bar, self.note, (row((view, 1), self.strip), 1))
         self._connect()
-        self._watch()
-        self._open()
-
-    # -- set up -------------------------------------------------------------------------------------
-
-    def _lay_out(self) -> None:
-        self.note.setObjectName("muted")
-        self.note.setWordWrap(True)
-        self.note.setContentsMargins(8, 0, 8, 4)
-        rows = row((self.view, 1), self.strip)
-        self.empty = page(self, self.bar, self.note, (rows, 1))
+        ui.session.latency_mode.watch(self._mode_changed)
+        ui.session.isolated_wait.watch(self._show_isolated)
+        ui.settings.cell("isa.color_text").watch(view.refresh)
+        ui.theme.changed.connect(self._show_legend)
+        self.follow_session()
 
     def _connect(self) -> None:
         session, view, bar = self.session, self.view, self.bar
         view.chosen.connect(self._choose)
-        view.opened.connect(lambda row: session.fit_selection())
         view.hovered.connect(lambda row: session.hover.set(Hover(line=row) if row >= 0 else None))
         view.jumped.connect(session.select_line)
         view.isolated.connect(self._isolate)
@@ -91,22 +90,9 @@ class IsaPanel(Panel):
         bar.gutter.activated.connect(self._refresh_arrows)
         bar.annotated.connect(self.set_annotation)
         bar.rescaled.connect(self._show)
-        folding = [one for one in self.commands() if one.id.startswith("isa.fold") or "unfold" in one.id]
-        actions = tuple((one.title, one.shortcuts[0], one.run) for one in folding if one.id != "isa.fold_by")
-        bar.set_fold_actions(actions, view.set_fold_by, lambda: view.fold_by)
-
-    def _watch(self) -> None:
-        session, settings = self.session, self.ui.settings
-        session.trace.watch(self._open)
-        session.selection.watch(self._follow)
-        session.hover.watch(self._show_hover)
-        session.loaded.watch(self._more_waves)
-        session.latency_mode.watch(self._mode_changed)
-        session.clock_range.watch(self._costs_wanted.ask)
-        session.isolated_wait.watch(self._show_isolated)
-        settings.cell("isa.show_idle").watch(self._costs_wanted.ask)
-        settings.cell("isa.color_text").watch(self.view.refresh)
-        self.ui.theme.changed.connect(self._show_legend)
+        names = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold")
+        folding = tuple(command for command in self.commands() if command.id in names)
+        bar.set_fold_actions(folding, view.set_fold_by, lambda: view.fold_by)
 
     # -- showing ------------------------------------------------------------------------------------
 
@@ -122,16 +108,12 @@ class IsaPanel(Panel):
         if trace is None or missing:
             return
         self.mode.setVisible(trace.has_thread_trace)
-        self._suit_annotation(trace)
-        self._compute()
-        self.search.search()
-
-    def _suit_annotation(self, trace: Trace) -> None:
-        """Show what captures of the kind have: stall reasons or latency, if the other was shown."""
-        other = {True: (Annotation.REASONS, Annotation.TOTAL), False: (Annotation.TOTAL, Annotation.REASONS)}
-        unfit, fit = other[trace.has_thread_trace]
+        modes = (Annotation.REASONS, Annotation.TOTAL)  # what captures of the one kind have, or of the other
+        unfit, fit = modes if trace.has_thread_trace else modes[::-1]
         if self.facts.mode is unfit:
             self.set_annotation(fit)
+        self._compute()
+        self.search.search()
 
     def _compute(self) -> None:
         trace, job = self.session.trace.value, cost_job(self.session)
@@ -140,11 +122,10 @@ class IsaPanel(Panel):
         self._cost_key = self._key()
         self._stream.started()
         idle, mode = self.ui.settings["isa.show_idle"], self.facts.mode
-        structure, known = self.facts.structure(trace), self.facts.ingredients()
+        structure, ingredients = self.facts.structure(trace), self.facts.ingredients()
 
         def rows() -> IsaRows:
-            costs: CostColumns = job()
-            return isa_rows(trace, Ingredients(trace.code, costs, idle, **known), structure(), mode)
+            return isa_rows(trace, ingredients(trace.code, job(), idle), structure(), mode)
 
         self.run_job(rows, only_for(self.session, self._take_rows), "costs")
 
@@ -192,8 +173,7 @@ class IsaPanel(Panel):
         elif self._rows is not None and self._rows.bars.mode is not self.facts.mode:
             why = self.facts.why_not(self.facts.mode, self._rows.trace, self._rows.costs)
             note = f"{why} The bars show the total latency."
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
+        self.show_note(note)
 
     def set_annotation(self, mode: Annotation) -> None:
         """Choose what the bars show."""
@@ -208,8 +188,7 @@ class IsaPanel(Panel):
         self._costs_wanted.ask()
 
     def _more_waves(self) -> None:
-        if self.session.clock_range.value is not None:
-            self._stream.ask()
+        super()._more_waves()
         if self._key() != self._cost_key:
             self._costs_wanted.ask()
         self._refresh_arrows()
@@ -247,10 +226,7 @@ class IsaPanel(Panel):
         if trace is None or self._rows is None:
             return
         line = -1 if hover is None or hover.line is None else hover.line
-        source = None if hover is None else hover.source
-        tint = np.zeros(len(trace.code), dtype=bool)
-        if source is not None:
-            tint[rows_of_place(trace.code, *source)] = True
+        tint = rows_of_place(trace.code, None if hover is None else hover.source)
         if line != self.view.hover or not np.array_equal(tint, self.view.hovered_source):
             self.view.hover, self.view.hovered_source = line, tint
             self.view.viewport().update()
@@ -277,12 +253,9 @@ class IsaPanel(Panel):
         self.view.refresh()
         self.run_job(
             lambda: gutter_arrows(mode, wave, structure, trace.gfxip),
-            only_for(self.session, self._take_arrows),
+            only_for(self.session, self.view.set_arrows),
             "arrows",
         )
-
-    def _take_arrows(self, arrows: GutterArrows) -> None:
-        self.view.set_arrows(arrows.rows, arrows.tips, arrows.note)
 
     def _isolate(self, row: int) -> None:
         is_on = self.session.isolated_wait.value == row
@@ -301,48 +274,90 @@ class IsaPanel(Panel):
 
     def step_hottest(self, direction: int) -> None:
         """Select the row that costs next less (+1) or next more (-1) than the selected one."""
-        trace = self.session.trace.value
-        if trace is None or self._rows is None:
-            return
-        cost = np.where(trace.code.is_label, 0, self._rows.cost)
-        ranked = np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))]
-        if not len(ranked):
-            return
-        at = np.flatnonzero(ranked == self.session.selection.value.line)
-        place = (int(at[0]) + direction) % len(ranked) if len(at) else 0
-        self.session.select_line(int(ranked[place]))
-
-    def focus_search(self) -> bool:
-        """Put the cursor into the search field."""
-        self.find_bar.focus()
-        return True
+        if self._rows is not None:
+            cost = np.where(self._rows.trace.code.is_label, 0, self._rows.cost)
+            at = next_hottest(cost, self.session.selection.value.line, direction)
+            if at >= 0:
+                self.session.select_line(at)
 
     def _open_menu(self, position: QPoint) -> None:
         row = self.view.table.data_row(self.view.view_row_at(position.y()))
         if row >= 0:
             menu = row_menu(self.view, self.session, row, self.search.filter_to)
             self.add_copy(menu)
-            popup(menu, self.view.viewport(), position)
+            menu.aboutToHide.connect(menu.deleteLater)
+            menu.popup(self.view.viewport().mapToGlobal(position))
 
     # -- what the shell asks ------------------------------------------------------------------------
 
-    @property
-    def has_costs(self) -> bool:
-        """Whether any instruction has a cost."""
-        return self._rows is not None and bool(self._rows.total)
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether there are instructions."""
-        return self._rows is not None
-
     def commands(self) -> tuple[Command, ...]:
         """Walks through the hottest rows; bars, arrows and folds."""
-        return isa_commands(self)
+        view, bar, settings = self.view, self.bar, self.ui.settings
 
-    def command_line(self) -> Words | None:
+        def no_cost() -> str:
+            return "" if self._rows is not None and self._rows.total else NO_COST
+
+        def no_rows() -> str:
+            return NO_ROWS if self._rows is None else ""
+
+        def other_folds() -> None:
+            view.set_fold_by("label" if view.fold_by == "block" else "block")
+
+        def other_colors() -> None:
+            settings["isa.color_text"] = not settings["isa.color_text"]
+
+        return (
+            *commands("Go", (
+                ("isa.next_hottest", "Next hottest instruction", "M", lambda: self.step_hottest(+1),
+                 "Select the instruction that costs most after the selected one.", no_cost),
+                ("isa.previous_hottest", "Previous hottest instruction", "Shift+M",
+                 lambda: self.step_hottest(-1),
+                 "Select the instruction that costs most before the selected one.", no_cost),
+            )),
+            *commands("Analyze/Listing", (
+                ("isa.next_bars", "Next kind of bars", "Ctrl+Alt+A", lambda: choose_next(bar.annotation),
+                 "Show something else in the bars beside the instructions.", no_rows),
+                ("isa.next_scale", "Next scale of bars", "Ctrl+Alt+S", bar.next_scale,
+                 "Draw the bars beside the instructions on another scale.", no_rows),
+                ("isa.next_arrows", "Next kind of arrows", "Ctrl+Alt+W", lambda: choose_next(bar.gutter),
+                 "Show arrows of waits, of branches, both or none.", no_rows),
+                ("isa.fold_all", "Fold all blocks", "Ctrl+Alt+-", view.fold_all,
+                 "Show one row for each block.", no_rows),
+                ("isa.unfold_all", "Unfold all blocks", "Ctrl+Alt+=", lambda: view.fold_all(False),
+                 "Show every instruction.", no_rows),
+                ("isa.fold_cold", "Fold cold blocks", "Ctrl+Alt+F",
+                 lambda: view.fold_cold(settings["isa.cold_permille"] / 1000),
+                 "Fold what never ran or costs next to nothing, and unfold the rest.", no_rows),
+                ("isa.fold_by", "Fold by blocks or by labels", "Ctrl+Alt+B", other_folds,
+                 "Change what is folded: basic blocks, or everything from a label to the next.", no_rows),
+            )),
+            Command("isa.color_text", "Colour instructions by unit", "Analyze/Listing", other_colors,
+                    ("Ctrl+Alt+X",), "Colour mnemonics by the unit they run on, and their operands.",
+                    is_checked=lambda: settings["isa.color_text"]),
+        )  # fmt: skip
+
+    def command_line(self) -> command_text.Words | None:
         """The table as it is shown."""
-        return isa_words(self.ui, self.view, self._rows, self.view.table.is_filtered)
+        if self._rows is None:
+            return None
+        session, bars = self.session, self._rows.bars.mode
+        mode, selected = session.latency_mode.value, command_text.wave(session, "wave")
+        words: command_text.Words = ()
+        if mode in OF_ALL_WAVES:
+            words = (f"--mode={MODES[mode]}", *command_text.clock(session))
+        elif selected:
+            hit = f"--hit={session.selection.value.hit or 0}"
+            words = (f"--mode={MODES[mode]}", *selected, *((hit,) if mode is LatencyMode.ITERATION else ()))
+        is_total = bars is Annotation.TOTAL
+        return command_text.rcv(
+            session,
+            "isa",
+            *words,
+            *(() if is_total else (f"--bars={bars.name.lower()}",)),
+            *command_text.idle(self.ui),
+            *(command_text.matching(session.query.value) if self.view.table.is_filtered else ()),
+            *command_text.sorting(self.view.table, SORTED | {"cost": "share" if is_total else "bar"}),
+        )
 
     def sheet(self) -> Sheet | None:
         """The table as it is shown: filtered and sorted; folded rows are written out."""
@@ -359,7 +374,7 @@ class IsaPanel(Panel):
     def save_state(self) -> dict[str, Any]:
         """Columns, order, the kind of arrows, of bars and of folds."""
         return {
-            "table": self.view.save_state(),
+            **super().save_state(),
             "gutter": self.gutter.currentData(),
             "bars": self.facts.mode.name,
             "fold_by": self.view.fold_by,
@@ -367,12 +382,39 @@ class IsaPanel(Panel):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
-        self.view.load_state(state.get("table") or {})
+        super().load_state(state)
         if state.get("bars") in Annotation.__members__:
             self.set_annotation(Annotation[state["bars"]])
-        if state.get("fold_by") in ("block", "label"):
+        if state.get("fold_by") in FOLD_BY:
             self.view.set_fold_by(state["fold_by"])
         at = self.gutter.findData(state.get("gutter"))
         if at >= 0:
             self.gutter.setCurrentIndex(at)
             self._refresh_arrows()
+
+
+def row_menu(view: IsaView, session: Session, row: int, filter_to: Callable[[str], None]) -> QMenu:
+    """Return the menu of a row."""
+    menu, trace, selection = QMenu(view), session.trace.value, session.selection.value
+    assert trace is not None
+    text = trace.code.text[row]
+    place = selection if selection.line == row else Selection(selection.wave, row)
+
+    def select_and(action: Callable[[], None]) -> Callable[[], None]:
+        def run() -> None:
+            session.select_line(row)
+            action()
+
+        return run
+
+    menu.addAction("Copy instruction", lambda: copy_text(text))
+    menu.addAction("Copy rows", view.copy_rows)
+    menu.addAction("Copy place in trace", lambda: copy_text(str(place)))
+    menu.addSeparator()
+    menu.addAction("Filter to this instruction", lambda: filter_to(text.split(" ")[0]))
+    source = menu.addAction("Go to source", lambda: session.select_line(row))
+    source.setEnabled(bool(trace.code.chain(row)))
+    menu.addAction("Zoom to this execution", select_and(session.fit_selection))
+    menu.addSeparator()
+    menu.addAction("Bookmark", select_and(session.toggle_bookmark))
+    return menu

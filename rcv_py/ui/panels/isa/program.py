@@ -1,17 +1,24 @@
-"""What the instruction table knows of the structure of a program, and the notes it writes beside rows."""
+"""What the instruction panel knows of a program besides its costs: structure, notes beside rows, analyses."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
+from PySide6.QtCore import QObject
 
+from rcv_py.analysis.core.cost_columns import CostColumns
+from rcv_py.analysis.cost.annotations import Annotation, Ingredients, why_not
 from rcv_py.analysis.program.blocks import Blocks, blocks, by_label
 from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, flow
 from rcv_py.analysis.program.loops import Loops, loops
 from rcv_py.base.text import count, plural, short_count
+from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Panel
 
 FOLD_BY = {"block": "Basic blocks", "label": "Labels and kernels"}
 
@@ -37,10 +44,15 @@ class Program:
         if self.found is None:
             return {}
         notes: dict[int, str] = {}
-        for row, target, yes, no, _ in self._branches():
+        table = self.table
+        columns = (table.row, table.target, table.taken, table.not_taken)
+        for row, target, yes, no in zip(*(column.tolist() for column in columns), strict=True):
             if yes or no:
-                notes[row] = f"{_arrow(row, target)} taken {short_count(yes)}, not {short_count(no)}"
-        for target, (sources, times) in self._arrivals().items():
+                goal = "?" if target < 0 else target
+                notes[row] = f"→ {goal} taken {short_count(yes)}, not {short_count(no)}"
+        for target in np.unique(self.found.target).tolist():
+            is_here = self.found.target == target
+            sources, times = self.found.source[is_here], int(self.found.taken[is_here].sum())
             whence = str(sources[0]) if len(sources) == 1 else plural(len(sources), "branch", "branches")
             note = f"from {whence} ×{short_count(times)}"
             notes[target] = f"{notes[target]} · {note}" if target in notes else note
@@ -48,14 +60,11 @@ class Program:
 
     @cached_property
     def loop_notes(self) -> dict[int, str]:
-        """How many rounds each loop took, at the first row of its header."""
+        """How many iterations each loop took when it was entered, at the first row of its header."""
         table = self.loops
-        notes = {}
-        for loop, header in enumerate(table.header.tolist()):
-            entries, rounds = int(table.entries[loop]), int(table.rounds[loop])
-            row = int(self.blocks.head[header])
-            notes[row] = f"loop ×{rounds / entries:.4g}" if entries else "loop"
-        return notes
+        columns = (self.blocks.head[table.header], table.entries, table.rounds)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return {row: f"loop ×{took / entries:.4g}" if entries else "loop" for row, entries, took in rows}
 
     def ran(self, loop: int) -> bool:
         """Whether a loop is known to have run, or nothing tells (a capture of samples)."""
@@ -65,14 +74,14 @@ class Program:
         """What a loop is and how often it ran."""
         table = self.loops
         lines = f"Loop of rows {count(int(table.first[loop]))} to {count(int(table.stop[loop]) - 1)}"
-        rounds, entries = int(table.rounds[loop]), int(table.entries[loop])
+        iterations, entries = int(table.rounds[loop]), int(table.entries[loop])
         if self.found is None:
             return f"{lines}."
-        if not rounds:
+        if not iterations:
             return f"{lines}.\nNo loaded wave ran it."
-        each = f", {rounds / entries:.4g} each" if entries else ""
+        each = f", {iterations / entries:.4g} each" if entries else ""
         inner = f", {table.depth[loop]} deep" if table.depth[loop] > 1 else ""
-        return f"{lines}{inner}.\n{plural(rounds, 'round')}{each}, entered {plural(entries, 'time')}."
+        return f"{lines}{inner}.\n{plural(iterations, 'iteration')}{each}, entered {plural(entries, 'time')}."
 
     def block_text(self, row: int) -> str:
         """Which block a row is in."""
@@ -81,20 +90,6 @@ class Program:
         depth = int(self.loops.depth_of_block[at])
         ring = f", in {plural(depth, 'loop')}" if depth else ""
         return f"{self.blocks.name[at]}: rows {count(first)} to {count(stop - 1)}{ring}"
-
-    def _branches(self) -> list[tuple[int, ...]]:
-        table = self.table
-        columns = (table.row, table.target, table.taken, table.not_taken, table.elsewhere)
-        return list(zip(*(column.tolist() for column in columns), strict=True))
-
-    def _arrivals(self) -> dict[int, tuple[list[int], int]]:
-        assert self.found is not None
-        arrivals: dict[int, tuple[list[int], int]] = {}
-        columns = (self.found.source, self.found.target, self.found.taken)
-        for source, target, times in zip(*(column.tolist() for column in columns), strict=True):
-            sources, sum_ = arrivals.get(target, ([], 0))
-            arrivals[target] = ([*sources, source], sum_ + times)
-        return arrivals
 
 
 def program(trace: Trace, found: Branches | None) -> Program:
@@ -106,5 +101,86 @@ def program(trace: Trace, found: Branches | None) -> Program:
     return Program(trace, table, by_label(table), loops(table, found), rows, found)
 
 
-def _arrow(row: int, target: int) -> str:
-    return "→ ?" if target < 0 else f"→ {target}"
+# Which shared result the bars of a mode are drawn from.
+NEEDS = {
+    Annotation.NONHIDDEN: "hidden",
+    Annotation.KINDS: "kinds",
+    Annotation.CAUSES: "attribution",
+    Annotation.MEMORY: "memory",
+    Annotation.MEMORY_WAITS: "waits",
+}
+
+
+class IsaFacts(QObject):
+    """Wants shared results while their mode is on, and keeps the structure of the program.
+
+    `changed` is called when an answer arrives that matters for what is shown.
+    """
+
+    def __init__(self, ui: UiContext, panel: Panel, changed: Callable[[], None]) -> None:
+        super().__init__()
+        self._ui, self._panel, self._changed = ui, panel, changed
+        self.mode = Annotation.TOTAL
+        self._program: Program | None = None
+        for name in ("branches", *NEEDS.values()):
+            ui.results.cell(name).watch(self._arrived)
+
+    def open(self) -> None:
+        """Want what the listing always shows, and what the mode needs."""
+        self._program = None
+        trace = self._ui.session.trace.value
+        if trace is not None and trace.has_thread_trace:
+            self._panel.want_result("branches")
+            self.set_mode(self.mode)
+
+    def set_mode(self, mode: Annotation) -> None:
+        """Choose what the bars show; what it needs is computed if it can be."""
+        self.mode = mode
+        if mode in NEEDS and self._ui.session.trace.value is not None:
+            self._panel.want_result(NEEDS[mode])
+
+    @property
+    def branches(self) -> Branches | None:
+        """Jumps of all loaded waves, None until they are known."""
+        branches: Branches | None = self._ui.results.cell("branches").value
+        return branches
+
+    def structure(self, trace: Trace) -> Callable[[], Program]:
+        """Return a function for a thread that gives the structure of the code, made once."""
+        found, known = self.branches, self._program
+        if known is not None and known.trace is trace and known.found is found:
+            return lambda: known
+        return lambda: program(trace, found)
+
+    def keep(self, structure: Program) -> None:
+        """Remember a structure that was made."""
+        self._program = structure
+
+    def ingredients(self) -> Callable[[CodeTable, CostColumns, bool], Ingredients]:
+        """Return what makes the ingredients of bars from what is known now; for a thread."""
+        value = {name: self._ui.results.cell(name).value for name in NEEDS.values()}
+        waits = value["waits"]
+        return partial(
+            Ingredients,
+            hidden=value["hidden"],
+            kinds=value["kinds"],
+            memory=value["memory"],
+            waits=None if waits is None else waits.latency,
+            causes=value["attribution"],
+        )
+
+    def objections(self, trace: Trace, costs: CostColumns) -> dict[Annotation, str]:
+        """Return for each mode why it cannot be chosen, "" if it can: that starts its computation."""
+        why = {mode: self.why_not(mode, trace, costs) for mode in Annotation}
+        for mode, name in NEEDS.items():
+            if trace.has_thread_trace and self._ui.results.cell(name).value is None:
+                why[mode] = ""
+        return why
+
+    def why_not(self, mode: Annotation, trace: Trace, costs: CostColumns) -> str:
+        """Why the bars do not show a mode that is chosen."""
+        return why_not(mode, self.ingredients()(trace.code, costs, True))
+
+    def _arrived(self) -> None:
+        if self._ui.session.trace.value is not None:
+            self._changed()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QObject
 
-from rcv_py.analysis.core.search import find
-from rcv_py.base.errors import UsageError
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.panels.isa.view import IsaView
+from rcv_py.ui.table.code_panel import matches
 from rcv_py.ui.table.find_bar import FindBar, next_place
 from rcv_py.ui.table.heat_strip import HeatStrip
 
@@ -37,14 +36,8 @@ class IsaSearch(QObject):
             return
         texts = trace.code.text
 
-        def job() -> tuple[np.ndarray, str]:
-            try:
-                rows = find(texts, query.text, query.is_case_sensitive, query.is_regex)
-            except UsageError as error:
-                return np.empty(0, dtype=np.int64), f"{error} {error.hint}"
-            return rows.astype(np.int64), ""
-
-        self._ui.tasks.run(self, job, only_for(self._session, self._take))
+        take = only_for(self._session, self._take)
+        self._ui.tasks.run(self, lambda: matches(texts, query), take)
 
     def _take(self, answer: tuple[np.ndarray, str]) -> None:
         self.found, self._problem = answer

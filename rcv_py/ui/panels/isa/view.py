@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.patterns import Pattern
@@ -16,15 +16,30 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.plain_text import draw_text, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.panels.isa import arrow_gutter
-from rcv_py.ui.panels.isa.arrow_gutter import ArrowRows, Emphasis, Placed
+from rcv_py.ui.panels.isa.arrows import (
+    BRANCH_COLOR,
+    ArrowRows,
+    Emphasis,
+    GutterArrows,
+    Placed,
+    end_at,
+    hit_arrow,
+    paint_arrows,
+    place_arrows,
+)
 from rcv_py.ui.panels.isa.bars import BarInk, scale_text
-from rcv_py.ui.panels.isa.branch_arrows import BRANCH_COLOR
-from rcv_py.ui.panels.isa.columns import IsaRows, isa_columns
 from rcv_py.ui.panels.isa.fold_view import FoldView
-from rcv_py.ui.panels.isa.margin import MarginInk
+from rcv_py.ui.panels.isa.program import Program
+from rcv_py.ui.panels.isa.rows import (
+    BRACKET_PX,
+    MAX_BRACKETS,
+    TRIANGLE_PX,
+    IsaRows,
+    fold_tip,
+    isa_columns,
+    isa_tip,
+)
 from rcv_py.ui.panels.isa.text import TextInk
-from rcv_py.ui.panels.isa.tips import fold_tip, isa_tip
 from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.cost_bars import mix
 from rcv_py.ui.table.rows_view import Look
@@ -52,7 +67,7 @@ class IsaView(FoldView):
         self.isolated_row: int | None = None
         self.hits_of: Callable[[int], str] = lambda row: ""  # executions of a row in the selected wave
         self.bars = BarInk(theme, settings)
-        self._text, self._margin = TextInk(theme), MarginInk(theme)
+        self._text = TextInk(theme)
         self._hovered_arrow = -1
         self._hovered_loop = -1
         self._found = np.empty(0, dtype=bool)
@@ -74,12 +89,11 @@ class IsaView(FoldView):
         if self.rows is not None and self.rows.trace is not rows.trace:
             self.folds.forget()
             self._found_only = None
-            self.set_arrows(ArrowRows.none(), (), "")
+            self.set_arrows(GutterArrows())
         self.rows = rows
         count = len(rows.text)
-        for name in ("same_source", "hovered_source", "_found"):
-            if len(getattr(self, name)) != count:
-                setattr(self, name, np.zeros(count, dtype=bool))
+        if len(self.same_source) != count:
+            self.same_source, self.hovered_source, self._found = np.zeros((3, count), dtype=bool)
         self.bars.show(rows.bars, rows.trace.code, rows.program.blocks)
         self.show_columns(isa_columns(rows, scale_text(self.settings)))
         self.divide()
@@ -88,12 +102,16 @@ class IsaView(FoldView):
         """Highlight what a search found."""
         self._found = np.zeros(0 if self.rows is None else len(self.rows.text), dtype=bool)
         self._found[rows] = True
-        self._pattern = _pattern(query)
+        try:
+            text = query.text
+            self._pattern = Pattern(text, query.is_case_sensitive, query.is_regex) if text else None
+        except UsageError:
+            self._pattern = None  # the search field says what is wrong with it
         self.viewport().update()
 
-    def set_arrows(self, arrows: ArrowRows, tips: tuple[str, ...], note: str) -> None:
-        """Show other arrows; `tips` has one text an arrow, `note` says why there are none."""
-        self.arrows, self.arrow_tips, self.gutter_note = arrows, tips, note
+    def set_arrows(self, arrows: GutterArrows) -> None:
+        """Show other arrows."""
+        self.arrows, self.arrow_tips, self.gutter_note = arrows.rows, arrows.tips, arrows.note
         self._hovered_arrow = -1
         self.viewport().update()
 
@@ -211,7 +229,7 @@ class IsaView(FoldView):
     def _paint_fold(self, painter: QPainter, cell: QRect, row: int) -> None:
         section = self.folds.begins(row) if self.is_folding else -1
         if section >= 0 and self.folds.foldable[section]:
-            self._margin.paint_triangle(painter, cell, bool(self.folds.folded[section]))
+            _paint_triangle(painter, cell, bool(self.folds.folded[section]), self.theme.role("muted"))
 
     def _paint_reason(self, painter: QPainter, cell: QRect, row: int) -> None:
         assert self.rows is not None
@@ -232,17 +250,13 @@ class IsaView(FoldView):
             return QRect()
         return QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), self.viewport().height())
 
-    def gutter_rect(self) -> QRect:
-        """The gutter in the viewport; empty if it is hidden."""
-        return self.column_rect("gutter")
-
     def placed_arrows(self) -> Placed:
         """The arrows that cross the viewport; none while rows are sorted."""
         arrows = self.arrows if self.table.sorting is None else ArrowRows.none()
-        return arrow_gutter.place(
+        return place_arrows(
             arrows,
             self.places(),
-            self.gutter_rect(),
+            self.column_rect("gutter"),
             row_height=self.row_height,
             scroll=self.verticalScrollBar().value(),
             isolated=self.isolated_row,
@@ -254,7 +268,7 @@ class IsaView(FoldView):
         if self.rows is None or box.isEmpty() or self.table.sorting is not None or not self.is_folding:
             return []
         shown, height, found = self.places(), self.row_height, []
-        for loop, first, last, x in self._margin.brackets(self.rows.program, box):
+        for loop, first, last, x in _brackets(self.rows.program, box):
             top = self.row_top(int(shown[first])) + 3
             bottom = self.row_top(int(shown[last])) + height - 4
             if bottom >= 0 and top <= box.height():
@@ -264,26 +278,30 @@ class IsaView(FoldView):
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
         """Paint lines between blocks, loops, and the arrows."""
         if self.is_folding:
-            rows = self.table.data_rows[first : last + 1].tolist()
-            tops = [self.row_top(first + at) for at in range(len(rows))]
-            self._margin.paint_lines(painter, self.folds, rows, tops, self.viewport().width())
+            painter.setPen(self.theme.role("line"))
+            for at, row in enumerate(self.table.data_rows[first : last + 1].tolist(), start=first):
+                if row and self.folds.begins(row) >= 0:
+                    painter.drawLine(0, self.row_top(at), self.viewport().width(), self.row_top(at))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for loop, x, top, bottom in self.placed_loops():
             ran = self.rows is not None and self.rows.program.ran(loop)
-            self._margin.paint_bracket(painter, x, (top, bottom), ran, loop == self._hovered_loop)
-        box = self.gutter_rect()
+            width = 2.2 if loop == self._hovered_loop else 1.3 if ran else 1.0
+            painter.setPen(QPen(self.theme.role("measure" if ran else "muted"), width))
+            ends = [QPointF(x + 3, top), QPointF(x, top), QPointF(x, bottom), QPointF(x + 3, bottom)]
+            painter.drawPolyline(ends)
+        box = self.column_rect("gutter")
         if box.isEmpty() or not len(self.arrows):
             return
         painter.setClipRect(box)
         colors = [self.theme.arrow(number) for number in range(BRANCH_COLOR)] + [self.theme.role("text")]
         emphasis = Emphasis(self.isolated_row, self.current, self._hovered_arrow)
-        arrow_gutter.paint(painter, self.arrows, self.placed_arrows(), colors, emphasis)
+        paint_arrows(painter, self.arrows, self.placed_arrows(), colors, emphasis)
 
     def arrow_at(self, position: QPoint) -> int:
         """The number of the arrow at a place of the viewport, -1 if there is none."""
-        if not self.gutter_rect().contains(position):
+        if not self.column_rect("gutter").contains(position):
             return -1
-        return arrow_gutter.hit(self.placed_arrows(), position.x(), position.y())
+        return hit_arrow(self.placed_arrows(), position.x(), position.y())
 
     def loop_at(self, position: QPoint) -> int:
         """The loop whose bracket is at a place of the viewport, -1 if there is none."""
@@ -332,7 +350,7 @@ class IsaView(FoldView):
             super().mousePressEvent(event)
             return
         placed = self.placed_arrows()
-        other = arrow_gutter.end_at(self.arrows, placed, number, position.y(), self.row_height)
+        other = end_at(self.arrows, placed, number, position.y(), self.row_height)
         if other >= 0:
             self.jumped.emit(other)
         else:
@@ -344,7 +362,7 @@ class IsaView(FoldView):
             super().mouseDoubleClickEvent(event)
 
     def _show_tip(self, event: QHelpEvent) -> None:
-        if self.gutter_rect().contains(event.pos()):
+        if self.column_rect("gutter").contains(event.pos()):
             show_tip(event.globalPos(), self._gutter_tip(), self.viewport())
         else:
             super()._show_tip(event)
@@ -355,8 +373,19 @@ class IsaView(FoldView):
             self.viewport().update()
 
 
-def _pattern(query: SearchQuery) -> Pattern | None:
-    try:
-        return Pattern(query.text, query.is_case_sensitive, query.is_regex) if query.text else None
-    except UsageError:
-        return None  # the search field says what is wrong with it
+def _paint_triangle(painter: QPainter, cell: QRect, is_folded: bool, color: QColor) -> None:
+    """Paint the triangle that folds or unfolds a section."""
+    x, y = cell.left() + TRIANGLE_PX / 2, cell.center().y() + 0.5
+    points = [(-2, -4), (3, 0), (-2, 4)] if is_folded else [(-4, -2), (4, -2), (0, 3)]
+    painter.setPen(QPen(color, 1))
+    painter.setBrush(color)
+    painter.drawPolygon(QPolygonF([QPointF(x + dx, y + dy) for dx, dy in points]))
+
+
+def _brackets(program: Program, box: QRect) -> list[tuple[int, int, int, float]]:
+    """(loop, first row, last row, x) of every loop; the inner ones are nearer to the code."""
+    table = program.loops
+    inside = np.minimum(table.depth, MAX_BRACKETS)
+    x = box.right() - 4.5 - BRACKET_PX * (int(inside.max(initial=0)) - inside)
+    columns = (table.first.tolist(), (table.stop - 1).tolist(), x.tolist())
+    return [(loop, *place) for loop, place in enumerate(zip(*columns, strict=True))]

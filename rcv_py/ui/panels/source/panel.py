@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QToolButton
 
-from rcv_py.analysis.core.search import find
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
-from rcv_py.base.errors import UsageError
+from rcv_py.base.paths import short_paths
 from rcv_py.base.text import percent
 from rcv_py.model.modes import LatencyMode, SourceCost
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged, cost_job, only_for
 from rcv_py.ui.core.icons import icon
-from rcv_py.ui.core.panel import Panel, Sheet, panel
-from rcv_py.ui.core.places import short_names
-from rcv_py.ui.core.plain_text import PlainLabel, RichLabel, tooltip, with_tip
-from rcv_py.ui.panels.source.highlight import Span, spans
-from rcv_py.ui.panels.source.parts import chain_html, stretched_row
-from rcv_py.ui.panels.source.rows import expanded_lines, source_rows
-from rcv_py.ui.panels.source.view import SourceView
+from rcv_py.ui.core.layout import BAR, row
+from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.plain_text import RichLabel, joined, rich, tooltip, with_tip
+from rcv_py.ui.panels.source.highlight import Span, expanded, spans
+from rcv_py.ui.panels.source.view import SourceView, source_rows
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.code_panel import CodePanel, matches, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, next_place
 from rcv_py.ui.table.heat_strip import HeatStrip
-from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.empty_state import page
 
 NO_SOURCE = (
     "No instruction of this capture has a source place. Build the kernel with debug information (-g), "
     "record again, and keep the source files where they were built."
 )
-STREAM_MS = 500
 SORTED = command_text.same("share", "cost", bar="cost", line="place", text="text")
 
 Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...]]
@@ -45,93 +41,60 @@ Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...]]
 @panel(
     id="source", title="Source", area="center_right", order=10, needs=("code", "source lines", "source text")
 )
-class SourcePanel(Panel):
+class SourcePanel(CodePanel):
     """Source lines with their costs."""
 
+    view: SourceView
+    stream_ms = 500
+
     def __init__(self, ui: UiContext) -> None:
-        super().__init__(ui)
+        view = SourceView(ui.theme, ui.settings)
+        super().__init__(ui, view, HeatStrip(view), FindBar(ui.theme, "Find in this file", has_filter=False))
         self._costs: SourceCosts | None = None
         self._file = -1
         self._followed: tuple[int, int] | None = None  # place of the session that was shown last
         self._opened_at: int | None = None  # line that a link led to, in a file that is not selected
         self._texts: dict[int, Text] = {}  # by file, of the open trace
-        self.view = SourceView(ui.theme, ui.settings)
-        self.strip = HeatStrip(self.view)
-        self.files = with_tip(QComboBox(), "Source file, the most expensive first.")
+        self._found = np.empty(0, dtype=np.int64)
+        self.files = with_tip(QComboBox(minimumContentsLength=10), "Source file, the most expensive first.")
+        self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.files.setAccessibleName("Source file")
         tip = "Charge the innermost place only, or every place of the inline chain."
         self.how = with_tip(QComboBox(), tip)
+        self.how.setAccessibleName("How costs are charged")
+        self.how.addItem("Self", SourceCost.SELF)
+        self.how.addItem("Inclusive", SourceCost.INCLUSIVE)
         self.hotter = with_tip(QToolButton(autoRaise=True), "Line that costs next more")
         self.cooler = with_tip(QToolButton(autoRaise=True), "Line that costs next less")
-        self.find_bar = FindBar(ui.theme, "Find in this file", has_filter=False)
-        self.chain = RichLabel(visible=False)
-        self.note = PlainLabel(visible=False, wordWrap=True)
-        self._wanted = self.coalesced(self._compute)
-        self._stream = self.coalesced(self._compute, STREAM_MS)
-        self._found = np.empty(0, dtype=np.int64)
-        self._lay_out()
-        self._connect()
-        self._watch()
-        self._restyle()
-        self._open()
-
-    # -- set up -------------------------------------------------------------------------------------
-
-    def _lay_out(self) -> None:
-        for how, text in ((SourceCost.SELF, "Self"), (SourceCost.INCLUSIVE, "Inclusive")):
-            self.how.addItem(text, how)
-        self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.files.setMinimumContentsLength(10)
-        self.files.setAccessibleName("Source file")
-        self.how.setAccessibleName("How costs are charged")
-        for button in (self.hotter, self.cooler):
+        for button, direction in ((self.hotter, -1), (self.cooler, +1)):
             button.setAccessibleName(button.toolTip())
-        for label in (self.chain, self.note):
-            label.setObjectName("muted")
-            label.setContentsMargins(8, 0, 8, 4)
-            label.setMinimumWidth(1)
+            button.clicked.connect(partial(self.step_hottest, direction))
+        self.chain = RichLabel(visible=False)
+        self.chain.setObjectName("muted")
+        self.chain.setMinimumWidth(1)
         self.find_bar.hide()
-        self.find_bar.setContentsMargins(8, 0, 8, 4)
-        content = QWidget()
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(stretched_row(self.files, self.how, self.hotter, self.cooler))
-        for widget in (self.find_bar, self.chain, self.note):
-            column.addWidget(widget)
-        rows = stretched_row(self.view, self.strip)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
-        column.addLayout(rows, 1)
-        self.empty = WithEmptyState(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
-        around.addWidget(self.empty)
+        for widget in (self.chain, self.find_bar):
+            widget.setContentsMargins(8, 0, 8, 4)
+        head = row((self.files, 1), self.how, self.hotter, self.cooler, margins=BAR, spacing=4)
+        rows = row((view, 1), self.strip)
+        self.empty = page(self, head, self.find_bar, self.chain, self.note, (rows, 1))
+        self._connect()
+        self._restyle()
+        self.follow_session()
 
     def _connect(self) -> None:
         session = self.session
         self.files.activated.connect(lambda: self.show_file(self.files.currentData()))
         self.how.activated.connect(lambda: session.source_cost.set(self.how.currentData()))
-        self.hotter.clicked.connect(lambda: self.step_hottest(-1))
-        self.cooler.clicked.connect(lambda: self.step_hottest(+1))
         self.view.chosen.connect(self._choose)
-        self.view.opened.connect(lambda row: session.fit_selection())
         self.view.hovered.connect(self._tell_hover)
         self.strip.clicked.connect(self._choose)
-        self.chain.linkActivated.connect(self._follow_link)
+        self.chain.linkActivated.connect(lambda link: self.show_file(*map(int, link.split(":"))))
         self.find_bar.edited.connect(self._search)
         self.find_bar.stepped.connect(self.step_match)
         self.ui.theme.changed.connect(self._restyle)
-
-    def _watch(self) -> None:
-        session, settings = self.session, self.ui.settings
-        session.trace.watch(self._open)
-        session.selection.watch(self._follow)
-        session.hover.watch(self._show_hover)
         session.source_cost.watch(self._how_changed)
-        session.clock_range.watch(self._wanted.ask)
-        session.loaded.watch(self._more_waves)
-        settings.cell("isa.bar_scale").watch(self._show)
-        settings.cell("isa.show_idle").watch(self._wanted.ask)
+        self.ui.settings.cell("isa.bar_scale").watch(self._show)
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -158,13 +121,9 @@ class SourcePanel(Panel):
 
         self.run_job(costs, only_for(self.session, self._take_costs), "costs")
 
-    def _more_waves(self) -> None:
-        if self.session.clock_range.value is not None:
-            self._stream.ask()
-
     def _how_changed(self) -> None:
         self.how.setCurrentIndex(self.how.findData(self.session.source_cost.value))
-        self._wanted.ask()
+        self._costs_wanted.ask()
 
     def _take_costs(self, costs: SourceCosts) -> None:
         self._stream.finished()
@@ -180,16 +139,15 @@ class SourcePanel(Panel):
         trace = self.session.trace.value
         assert trace is not None
         paths = [source.path for source in trace.sources]
-        names = short_names(paths)
+        names = short_paths(paths)
         used = set(costs.file.tolist())
         self.files.clear()
         for file in np.argsort(-costs.file_cost, kind="stable").tolist():
             if file < len(paths) and (file in used or trace.sources[file].lines is not None):
                 share = percent(int(costs.file_cost[file]), costs.total)
-                self.files.addItem(f"{names[file]}   {share}", file)
-                self.files.setItemData(
-                    self.files.count() - 1, tooltip(paths[file]), Qt.ItemDataRole.ToolTipRole
-                )
+                self.files.addItem(f"{names[paths[file]]}   {share}", file)
+                at = self.files.count() - 1
+                self.files.setItemData(at, tooltip(paths[file]), Qt.ItemDataRole.ToolTipRole)
         self._point_at_file()
 
     def _point_at_file(self) -> None:
@@ -211,17 +169,17 @@ class SourcePanel(Panel):
             self._show()
             return
 
-        def job() -> tuple[int, Text]:
-            lines = expanded_lines(trace, file)
-            return file, (lines, spans(trace.sources[file].path, lines or ()))
+        def job() -> Text:
+            source = trace.sources[file]
+            lines = None if source.lines is None else tuple(map(expanded, source.lines))
+            return lines, spans(source.path, lines or ())
 
-        self.run_job(job, only_for(self.session, self._take_text), "text")
+        def take(text: Text) -> None:
+            self._texts[file] = text
+            if file == self._file:
+                self._show()
 
-    def _take_text(self, answer: tuple[int, Text]) -> None:
-        file, text = answer
-        self._texts[file] = text
-        if file == self._file:
-            self._show()
+        self.run_job(job, only_for(self.session, take), "text")
 
     def _show(self) -> None:
         trace, text = self.session.trace.value, self._texts.get(self._file)
@@ -235,8 +193,7 @@ class SourcePanel(Panel):
         if not rows.is_copy:
             why = trace.sources[self._file].note or "The capture has no copy of this file."
             note = f"{why} Lines that instructions came from:"
-        self.note.setText(note)
-        self.note.setVisible(bool(note))
+        self.show_note(note)
         self._search(self.find_bar.query)
         self._follow()
         self.view.show_hottest((trace, self._file))
@@ -275,14 +232,14 @@ class SourcePanel(Panel):
         self.chain.setVisible(len(chain) > 1 and trace is not None)
         if trace is None or len(chain) < 2:
             return
-        self.chain.setText(chain_html(trace.sources, chain, self.ui.theme.role("accent").name()))
-        self.chain.setToolTip(
-            tooltip("\n".join(place_text(trace.sources, *place, full=True) for place in chain[::-1]))
-        )
-
-    def _follow_link(self, link: str) -> None:
-        file, line = map(int, link.split(":"))
-        self.show_file(file, line)
+        color, outermost_first = self.ui.theme.role("accent").name(), chain[::-1]
+        links = [
+            rich('<a style="color:{}" href="{}:{}">{}</a>', color, *place, place_text(trace.sources, *place))
+            for place in outermost_first
+        ]
+        self.chain.setText(rich("Inlined: {}", joined(" › ", links)))
+        paths = (place_text(trace.sources, *place, full=True) for place in outermost_first)
+        self.chain.setToolTip(tooltip("\n".join(paths)))
 
     def _show_hover(self) -> None:
         trace, hover = self.session.trace.value, self.session.hover.value
@@ -313,33 +270,18 @@ class SourcePanel(Panel):
 
     def step_hottest(self, direction: int) -> None:
         """Select the line of this file that costs next less (+1) or next more (-1) than the selected one."""
-        lines = self.view.lines
-        if lines is None:
-            return
-        ranked = np.argsort(-lines.cost, kind="stable")[: int(np.count_nonzero(lines.cost))]
-        at = np.flatnonzero(ranked == self.view.current)
-        if len(ranked):
-            self._choose(int(ranked[(int(at[0]) + direction) % len(ranked) if len(at) else 0]))
+        if self.view.lines is not None:
+            self._choose(next_hottest(self.view.lines.cost, self.view.current, direction))
 
     # -- searching ----------------------------------------------------------------------------------
 
-    def focus_search(self) -> bool:
-        """Open the search field."""
-        self.find_bar.show()
-        self.find_bar.focus()
-        return True
-
     def _search(self, query: SearchQuery) -> None:
         texts = () if self.view.lines is None else self.view.lines.text
-        problem = ""
-        try:
-            found = find(texts, query.text, query.is_case_sensitive, query.is_regex)
-        except UsageError as error:
-            found, problem = np.empty(0, dtype=np.int64), f"{error} {error.hint}"
-        self._found = found.astype(np.int64)
+        self._found, problem = matches(texts, query)
         self.view.set_found(self._found)
         self.strip.set_marks(self._found)
-        self.find_bar.say(f"{len(found):,} found" if query.text else "", len(found), problem)
+        count = len(self._found)
+        self.find_bar.say(f"{count:,} found" if query.text else "", count, problem)
 
     def step_match(self, direction: int) -> None:
         """Go to the next (+1) or previous (-1) line that was found."""
@@ -352,18 +294,18 @@ class SourcePanel(Panel):
 
     def commands(self) -> tuple[Command, ...]:
         """Walks through the hottest lines; how costs are charged."""
-        step, flip = self.step_hottest, self._toggle_inclusive
-        return (
-            _command("source.next_hottest", "Next hottest source line", lambda: step(+1), "Alt+M"),
-            _command(
-                "source.previous_hottest", "Previous hottest source line", lambda: step(-1), "Alt+Shift+M"
-            ),
-            _command("source.toggle_inclusive", "Self or inclusive source costs", flip, "Alt+I"),
-        )
+        cell = self.session.source_cost
 
-    def _toggle_inclusive(self) -> None:
-        is_self = self.session.source_cost.value is SourceCost.SELF
-        self.session.source_cost.set(SourceCost.INCLUSIVE if is_self else SourceCost.SELF)
+        def flip() -> None:
+            cell.set(SourceCost.INCLUSIVE if cell.value is SourceCost.SELF else SourceCost.SELF)
+
+        rows = (
+            ("source.next_hottest", "Next hottest source line", "Alt+M", partial(self.step_hottest, +1)),
+            ("source.previous_hottest", "Previous hottest source line", "Alt+Shift+M",
+             partial(self.step_hottest, -1)),
+            ("source.toggle_inclusive", "Self or inclusive source costs", "Alt+I", flip),
+        )  # fmt: skip
+        return commands("Go", ((*row, f"{row[1]}.", always) for row in rows))
 
     def command_line(self) -> command_text.Words | None:
         """The lines of the file that code came from."""
@@ -385,19 +327,7 @@ class SourcePanel(Panel):
         """Which file, and how costs are charged."""
         return f"{self.files.toolTip()}, {self.session.source_cost.value.value} cost"
 
-    def save_state(self) -> dict[str, Any]:
-        """Columns."""
-        return {"table": self.view.save_state()}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.view.load_state(state.get("table") or {})
-
     def _restyle(self) -> None:
         self.hotter.setIcon(icon(self.ui.theme, "up"))
         self.cooler.setIcon(icon(self.ui.theme, "down"))
         self._show_chain()
-
-
-def _command(name: str, title: str, run: Callable[[], None], *shortcuts: str) -> Command:
-    return Command(name, title, "Go", run, shortcuts, f"{title}.")

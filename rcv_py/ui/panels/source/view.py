@@ -7,20 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QPainter
 
+from rcv_py.analysis.cost.source_costs import SourceCosts
 from rcv_py.base.text import percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.ui.core.costs import unit_of
 from rcv_py.ui.core.plain_text import draw_text, joined, rich
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.source.highlight import Span
+from rcv_py.ui.table.code_panel import blank_zero, share_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.cost_bars import draw_bar, mix
 from rcv_py.ui.table.rows_view import Look, RowsView
 from rcv_py.ui.table.table_model import Column, grouped
 
 BAR_INSET = 5
+NO_TEXT = "(no copy of this line)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +47,22 @@ class SourceRows:
         return at if at < len(self.number) and self.number[at] == line else -1
 
 
-def _blank_zero(value: int) -> str:
-    return grouped(value) if value else ""
+def source_rows(trace: Trace, costs: SourceCosts, file: int, text: tuple[str, ...] | None) -> SourceRows:
+    """Return the lines of a file: all of them, or, without a copy (`text` None), those that code came from.
 
-
-def _share(value: float) -> str:
-    return "" if value <= 0 else "<0.1" if value < 0.05 else f"{value:.1f}"
+    Code that names a line beyond the end of the copy gets a row of its own after it.
+    """
+    words, part = text or (), costs.lines_of(file)
+    own = part.start + np.flatnonzero(costs.line[part] > 0)
+    line = costs.line[own].astype(np.int64)
+    number = np.union1d(np.arange(1, len(words) + 1), line)
+    at = np.searchsorted(number, line)
+    cost = np.zeros(len(number), dtype=np.int64)
+    kinds = np.zeros((len(number), KIND_COUNT), dtype=np.int64)
+    has_code = np.zeros(len(number), dtype=bool)
+    cost[at], kinds[at], has_code[at] = costs.cost[own], costs.by_kind[own], True
+    texts = tuple(words[n - 1] if n <= len(words) else NO_TEXT for n in number.tolist())
+    return SourceRows(number, texts, cost, kinds, has_code, costs.total, unit_of(trace), text is not None)
 
 
 def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
@@ -57,9 +72,9 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
     whole = f"Share of all {grouped(rows.total)} {rows.unit}."
     return (
         Column("line", "line", rows.number, str, True, width=46, tip="Line number."),
-        Column("bar", "cost", rows.cost, _blank_zero, True, is_left=True, width=64, tip=bar),
-        Column("share", "%", share, _share, True, width=46, tip=whole),
-        Column("cost", rows.unit, rows.cost, _blank_zero, True, width=58, tip=f"Sum of {rows.unit}."),
+        Column("bar", "cost", rows.cost, blank_zero, True, is_left=True, width=64, tip=bar),
+        Column("share", "%", share, share_text, True, width=46, tip=whole),
+        Column("cost", rows.unit, rows.cost, blank_zero, True, width=58, tip=f"Sum of {rows.unit}."),
         Column("text", "source", rows.text, width=600, tip="The line."),
     )
 
@@ -139,19 +154,16 @@ class SourceView(RowsView):
         assert self.lines is not None
         text, base, left = self.lines.text[row], cell.top() + self.baseline, cell.left() + PAD
         room = self.chars_in(cell.width() - PAD) + 1
-        at = 0
-        ink = self.theme.syntax("name")
-        for start, stop, name in self.spans[row] if row < len(self.spans) else ():
-            self._paint_piece(painter, text[at : min(start, room)], left + at * self.char_px, base, ink)
-            color = self.theme.syntax(name)
-            self._paint_piece(
-                painter, text[start : min(stop, room)], left + start * self.char_px, base, color
-            )
-            at = stop
-        self._paint_piece(painter, text[at:room], left + at * self.char_px, base, ink)
 
-    @staticmethod
-    def _paint_piece(painter: QPainter, text: str, left: float, base: int, color: QColor) -> None:
-        if text and not text.isspace():
-            painter.setPen(color)
-            draw_text(painter, QPointF(left, base), text)
+        def paint(start: int, stop: int, name: str) -> None:
+            piece = text[start : min(stop, room)]
+            if piece and not piece.isspace():
+                painter.setPen(self.theme.syntax(name))
+                draw_text(painter, QPointF(left + start * self.char_px, base), piece)
+
+        at = 0
+        for start, stop, name in self.spans[row] if row < len(self.spans) else ():
+            paint(at, start, "name")
+            paint(start, stop, name)
+            at = stop
+        paint(at, room, "name")

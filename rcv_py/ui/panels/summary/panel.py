@@ -12,10 +12,10 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, device_
 from rcv_py.base.text import plural
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
-from rcv_py.ui.core.counted_waves import waves_note
 from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.panels.summary.card_flow import Card, CardFlow
 from rcv_py.ui.panels.summary.parts import (
     activity_shares,

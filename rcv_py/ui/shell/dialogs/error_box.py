@@ -65,7 +65,7 @@ class ErrorBox(QDialog):
         column(*items, buttons, margins=(16, 16, 16, 16), spacing=8, of=self)
 
 
-class ErrorDesk(QObject):
+class ErrorReporter(QObject):
     """Where all errors of the window end, from whatever thread; the same one is shown once.
 
     `broke` names the panel in whose code a mistake was made, and gives the report.

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+import numpy as np
+from PySide6.QtWidgets import QComboBox
 
 from rcv_py.analysis.events.event_table import NOT_ON_UNITS
-from rcv_py.analysis.timeline.raster import Segment
+from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.text import plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import Hover
+from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Panel, panel
-from rcv_py.ui.core.plain_text import PlainLabel, joined
-from rcv_py.ui.panels.compute_unit.line_ticks import LineTicks
+from rcv_py.ui.core.layout import bar
+from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.plain_text import PlainLabel, joined, with_tip
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.filter_menu import Choice, FilterButton
-from rcv_py.ui.timeline.event_lines import PREFIX, event_choices, event_lines
-from rcv_py.ui.timeline.overlay import Line, Marks, Place
+from rcv_py.ui.table.filter_menu import Choice
 from rcv_py.ui.timeline.rows_item import RowShape
-from rcv_py.ui.timeline.timeline_plot import Timeline
+from rcv_py.ui.timeline.time_overlay import (
+    PREFIX,
+    Line,
+    Marks,
+    Place,
+    bookmark_time,
+    event_choices,
+    event_lines,
+)
+from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
 from rcv_py.ui.timeline.token_rows import TokenRows
 from rcv_py.ui.timeline.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
@@ -32,19 +39,63 @@ from rcv_py.ui.timeline.wave_rows import WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
+MAX_TOKENS = 300_000  # that may be compared for one picture
+
+Ticks = tuple[tuple[int, np.ndarray], ...]
+
+
+class LineTicks:
+    """Remembers the last answer: the overlay asks at every move of the mouse."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._key: tuple[object, ...] = ()
+        self._ticks: Ticks = ()
+
+    def line(self) -> int | None:
+        """The line another view hovers, else the selected one."""
+        hover = self._session.hover.value
+        if hover is not None and hover.wave is None and hover.line is not None:
+            return hover.line
+        return self._session.selection.value.line
+
+    def of(self, rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, version: int) -> Ticks:
+        """Times of the line's tokens by row; nothing if too many tokens are in view."""
+        line = self.line()
+        key = (line, first, stop, window, version)
+        if key != self._key:
+            self._key = key
+            self._ticks = () if line is None else _ticks(rows, first, stop, window, line)
+        return self._ticks
+
+
+def _ticks(rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, line: int) -> Ticks:
+    parts = [
+        (row, segment.tokens, segment.rows_in(window))
+        for row in range(first, min(stop, len(rows)))
+        for segment in rows[row].visible(window)
+    ]
+    if sum(part.stop - part.start for _, _, part in parts) > MAX_TOKENS:
+        return ()
+    found = [
+        (row, tokens.offset[part][tokens.line[part] == line].astype(np.int64) + tokens.base)
+        for row, tokens, part in parts
+    ]
+    return tuple((row, times) for row, times in found if len(times))
+
+
 NO_WAVES = (
     "No instruction detail: no wave ran on the traced compute unit. "
     "Record again with a larger grid, or choose another compute unit to trace."
 )
-LANE_PX, MOST_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
-NEAR_PX = 3  # how far from an event's line the mouse may be
+LANE_PX, MAX_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
 REBUILD_MS = 150  # while waves arrive
 MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
 LEGEND = (
-    ("matrix", TokenKind.MATRIX),
-    ("vector", TokenKind.VALU),
-    ("scalar", TokenKind.SALU),
-    ("scalar memory", TokenKind.SMEM),
+    ("MFMA", TokenKind.MATRIX),
+    ("VALU", TokenKind.VALU),
+    ("SALU", TokenKind.SALU),
+    ("SMEM", TokenKind.SMEM),
     ("buffer", TokenKind.VMEM),
     ("global", TokenKind.FLAT),
     ("LDS", TokenKind.LDS),
@@ -54,25 +105,31 @@ LEGEND = (
 
 
 @panel(id="compute_unit", title="Compute Unit", area="top", order=20, needs=("waves",))
-class ComputeUnitPanel(Panel):
+class ComputeUnitPanel(TimelinePanel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
 
     def __init__(self, ui: UiContext) -> None:
-        super().__init__(ui)
         self.source = TokenRows(ui.theme, RowShape(ui.settings["timeline.row_height"]))
-        self.timeline = Timeline(ui, self.source, self)
-        self.timeline.plot.setAccessibleName("Timeline of the waves of a compute unit")
+        name = "Timeline of the waves of a compute unit"
+        remembered = (PREFIX, MARKERS, VALUES, SIBLING)
+        super().__init__(ui, self.source, name, "the timeline of the compute unit", remembered)
         self._unit: tuple[int, ...] | None = None
         self._lanes = 1
         self._lines: tuple[Line, ...] = ()
         self._segments: dict[int, Segment] = {}
         self._row_of_wave: dict[int, int] = {}
-        self._selected: Place | None = None
-        self._hovered: Place | None = None
         self._ticks = LineTicks(self.session)
         self.markers = UnitMarkers(self.session, self.source.band)
-        self.timeline.plot.menu = self._menu
-        self._build()
+        self._which = with_tip(QComboBox(), "Which compute units are shown")
+        self._which.addItems(["Unit of the selected wave", "All traced units"])
+        self._which.setAccessibleName("Which compute units are shown")
+        self._which.currentIndexChanged.connect(self._which_changed)
+        self.filter.changed.connect(self._filter_changed)
+        self._legend = Legend()
+        self._progress = PlainLabel()
+        self._progress.setObjectName("muted")
+        head = bar(self._which, self.filter, (self._legend, 1), self._progress, margins=(8, 2, 8, 2))
+        self._page = page(self, head, (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)
@@ -83,30 +140,12 @@ class ComputeUnitPanel(Panel):
         self._theme_changed()
         self._trace_changed()
 
-    def _build(self) -> None:
-        self._which = QComboBox()
-        self._which.addItems(["Unit of the selected wave", "All traced units"])
-        self._which.setAccessibleName("Which compute units are shown")
-        self._which.setToolTip("Which compute units are shown")
-        self._which.currentIndexChanged.connect(self._which_changed)
-        self.filter = FilterButton("the timeline of the compute unit", (PREFIX, MARKERS, VALUES, SIBLING))
-        self.filter.changed.connect(self._filter_changed)
-        self._legend = Legend()
-        self._progress = PlainLabel()
-        self._progress.setObjectName("muted")
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 2, 8, 2)
-        head.setSpacing(8)
-        for widget in (self._which, self.filter, self._legend, self._progress):
-            head.addWidget(widget, int(widget is self._legend))
-        self._page = page(self, head, (self.timeline, 1))
-
     # -- rows -------------------------------------------------------------------------------------------
 
     def _trace_changed(self) -> None:
         trace = self.session.trace.value
         self._segments, self._row_of_wave, self._unit = {}, {}, None
-        self._selected = self._hovered = None
+        self.selected = self.hovered_place = None
         self._offer_choices()
         self._show(WaveRows((), (), (), {}))
         empty = trace is None or not len(trace.waves)
@@ -124,20 +163,11 @@ class ComputeUnitPanel(Panel):
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None or not len(trace.waves):
             return
-        wave = self.session.selection.value.wave
-        row = None if wave is None or self._which.currentIndex() else trace.waves.row(wave)
-        self._unit = self._unit_of(row)
-        chosen, known = waves_of_unit(trace, row), dict(self._segments)
-        hidden = self.filter.hidden
-        names = {id.removeprefix(KERNEL) for id in hidden if id.startswith(KERNEL)}
-        chosen, has_sibling = waves_of_kernels(trace, chosen, names), SIBLING not in hidden
+        row = None if self._which.currentIndex() else self.session.wave_row
+        self._unit = unit_of(trace, row)
+        known, has_sibling = dict(self._segments), SIBLING not in self.filter.hidden
+        chosen = waves_of_kernels(trace, waves_of_unit(trace, row), set(self.hidden(KERNEL)))
         self.run_job(lambda: wave_rows(trace, store, chosen, known, has_sibling), self._show)
-
-    def _unit_of(self, row: int | None) -> tuple[int, ...]:
-        trace = self.session.trace.value
-        if trace is None or row is None:
-            return ()
-        return tuple(int(column[row]) for column in (trace.waves.se, trace.waves.sa, trace.waves.cu))
 
     def _show(self, made: WaveRows) -> None:
         self._segments.update({part.key: part for row in made.rows for part in row.segments if part.key >= 0})
@@ -186,31 +216,20 @@ class ComputeUnitPanel(Panel):
         self._show_markers()
         self._rebuild.now()
 
-    def save_state(self) -> dict[str, Any]:
-        """What is shown, apart from kernels: those are of one capture."""
-        return {"filter": self.filter.save_state()}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.filter.load_state(state.get("filter"))
-
     def _selection_changed(self) -> None:
-        trace, wave = self.session.trace.value, self.session.selection.value.wave
-        row = None if trace is None or wave is None else trace.waves.row(wave)
-        if self._unit is not None and not self._which.currentIndex() and self._unit != self._unit_of(row):
+        unit = unit_of(self.session.trace.value, self.session.wave_row)
+        if self._unit is not None and not self._which.currentIndex() and self._unit != unit:
             self._rebuild.now()
         self._find_selected()
         self.timeline.plot.reveal_row(self.source.selected_row)
         self.timeline.plot.rows_changed()
 
     def _find_selected(self) -> None:
-        trace, wave = self.session.trace.value, self.session.selection.value.wave
-        index_row = None if trace is None or wave is None else trace.waves.row(wave)
+        index_row, token = self.session.wave_row, self.session.token()
         self.source.selected_row = -1 if index_row is None else self._row_of_wave.get(index_row, -1)
-        token = self.session.token()
-        self._selected = None
+        self.selected = None
         if token is not None and self.source.selected_row >= 0:
-            self._selected = Place(self.source.selected_row, token[0].tokens.span(token[1]))
+            self.selected = Place(self.source.selected_row, token[0].tokens.span(token[1]))
 
     # -- looks ------------------------------------------------------------------------------------------
 
@@ -220,7 +239,7 @@ class ComputeUnitPanel(Panel):
 
     def _shape(self) -> RowShape:
         """Rows are higher where tokens overlap, so that each sub-row can be seen."""
-        room = min(self._lanes * LANE_PX, MOST_PX) if self._lanes > 1 else 0
+        room = min(self._lanes * LANE_PX, MAX_PX) if self._lanes > 1 else 0
         height = max(self.ui.settings["timeline.row_height"], room)
         return RowShape(height, band=self.source.band.height)
 
@@ -230,13 +249,8 @@ class ComputeUnitPanel(Panel):
     def command_line(self) -> command_text.Words | None:
         """The waves that are shown, with what they did in the view."""
         unit = command_text.wave(self.session, "unit-of") if self._which.currentIndex() == 0 else ()
-        kernels = sorted(id.removeprefix(KERNEL) for id in self.filter.hidden if id.startswith(KERNEL))
-        hidden = command_text.each("without-kernel", kernels)
+        hidden = command_text.each("without-kernel", self.hidden(KERNEL))
         return command_text.rcv(self.session, "waves", *unit, *hidden, *command_text.within(self.session))
-
-    def canvas(self) -> QWidget:
-        """The widget a picture of this panel shows."""
-        return self.timeline.plot
 
     # -- guide ------------------------------------------------------------------------------------------
 
@@ -246,36 +260,33 @@ class ComputeUnitPanel(Panel):
         first, stop = plot.rows_in_view(self.timeline.plot.box.height())
         ticks = self._ticks.of(self.source.rows, first, stop, plot.shown, self.source.version)
         data = self.markers.values(plot.shown, first, stop)
-        selected = self.markers.place(self.markers.chosen, self.source.shape) or self._selected
-        hovered = self.markers.place(self.markers.hovered, self.source.shape) or self._hovered
-        return Marks(selected, hovered, ticks, data, self._lines, self._bookmarks())
-
-    def _bookmarks(self) -> tuple[int, ...]:
-        return tuple(
-            time for mark in self.session.bookmarks.value if (time := self._ticks.time_of(mark)) is not None
-        )
+        selected = self.markers.place(self.markers.chosen, self.source.shape) or self.selected
+        hovered = self.markers.place(self.markers.hovered, self.source.shape) or self.hovered_place
+        times = (bookmark_time(self.session, mark) for mark in self.session.bookmarks.value)
+        bookmarks = tuple(time for time in times if time is not None)
+        return Marks(selected, hovered, ticks, data, self._lines, bookmarks)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         """Rich text about what is there, behind the events whose lines are near."""
-        near = pixel.width * NEAR_PX
-        events = [line.text for line in self._lines if abs(line.time - time) <= near][:4]
+        events = near_lines(self._lines, time, pixel)
         is_low = is_strip or self.timeline.plot.band_y >= 0
         values = self.markers.value_tip(row, time, pixel) if is_low else ""
         text = self._place_tip(row, time, pixel, is_strip)
         return joined("<br>", (part for part in (values, *events, text) if part))
 
     def _place_tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        trace, segment = self.session.trace.value, self._segment(row, time, pixel)
-        if trace is None:
+        trace, store = self.session.trace.value, self.session.store
+        if trace is None or store is None:
             return ""
         if self.timeline.plot.band_y >= 0:
             return self.markers.tip(trace, span) if (span := self._span_at(row, time)) >= 0 else ""
+        segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
-            return self._pending_tip(row, time)
-        wave = self._wave(segment)
+            waiting = self._pending_at(row, time)
+            still = "The instructions of this wave are still being read."
+            return "" if waiting is None else store.missing.get(waiting, still)
         if is_strip and wave is not None:
             return state_tip(trace, wave, time)
-        token = token_at(segment, time, pixel, self.timeline.plot.depth)
         if token < 0:
             return gap_tip(trace, wave, segment, time)
         text = token_tip(trace, wave, segment, token, pixel)
@@ -283,40 +294,32 @@ class ComputeUnitPanel(Panel):
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the token and tell the others."""
-        pixel = self.timeline.plot.pixel_at(time)
         self.markers.hovered = self._span_at(row, time)
-        if self.timeline.plot.band_y >= 0 and row >= 0:
-            self._hovered = None
-            self.session.hover.set(Hover(time=time))
+        if self.timeline.plot.band_y >= 0:
+            self.point_at(row, time)
             return
-        segment = self._segment(row, time, pixel) if row >= 0 else None
-        token = -1 if segment is None else token_at(segment, time, pixel, self.timeline.plot.depth)
-        wave = None if segment is None else self._wave(segment)
+        segment, wave, token = self._token_at(row, time, self.timeline.plot.pixel_at(time))
         if segment is None or token < 0:
-            self._hovered = None
-            self.session.hover.set(Hover(wave.id if wave else None, time=time) if row >= 0 else None)
-            return
-        self._hovered = Place(row, segment.tokens.span(token))
-        line = int(segment.tokens.line[token])
-        self.session.hover.set(Hover(wave.id if wave else None, line if line >= 0 else None, time))
+            self.point_at(row, time, wave=wave)
+        else:
+            span, line = segment.tokens.span(token), int(segment.tokens.line[token])
+            self.point_at(row, time, span, wave, line)
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
         """Select the token or the wave; a double click fits it."""
-        trace, pixel = self.session.trace.value, self.timeline.plot.pixel_at(time)
+        trace = self.session.trace.value
         if (span := self._span_at(row, time)) >= 0:
             self.markers.choose(span, is_double)
             return
         self.markers.chosen = -1
-        segment = self._segment(row, time, pixel)
-        wave = None if segment is None else self._wave(segment)
+        _, wave, token = self._token_at(row, time, self.timeline.plot.pixel_at(time))
         if trace is None:
             return
-        if segment is None or wave is None:
+        if wave is None:
             waiting = self._pending_at(row, time)
             if waiting is not None:
                 self.session.select_wave(trace.waves.id(waiting))
             return
-        token = token_at(segment, time, pixel, self.timeline.plot.depth)
         if token >= 0:
             self.session.select_token(wave.id, token)
         else:
@@ -338,25 +341,19 @@ class ComputeUnitPanel(Panel):
         plot = self.timeline.plot
         return self.markers.at(row, plot.band_y, time, plot.pixel_at(time))
 
-    def _menu(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
+    def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
+        """What can be done with a marker there, and the command of the panel."""
         return [*self.markers.actions(self._span_at(row, time)), self.copy_action]
 
-    def _segment(self, row: int, time: int, pixel: TimeWindow) -> Segment | None:
-        if not 0 <= row < len(self.source.rows):
-            return None
-        found = self.source.rows[row].visible(pixel)
-        return next((one for one in found if one.begin <= time < one.end), found[0] if found else None)
-
-    def _wave(self, segment: Segment) -> Wave | None:
-        return None if self.session.store is None else self.session.store.wave(segment.key)
+    def _token_at(self, row: int, time: int, pixel: TimeWindow) -> tuple[Segment | None, Wave | None, int]:
+        """The segment of a row at a time, its wave if it is one of a wave, and its token there or -1."""
+        found = self.source.rows[row].visible(pixel) if 0 <= row < len(self.source.rows) else ()
+        if not found:
+            return None, None, -1
+        segment = next((part for part in found if part.begin <= time < part.end), found[0])
+        wave = None if self.session.store is None else self.session.store.wave(segment.key)
+        return segment, wave, token_at(segment, time, pixel, self.timeline.plot.depth)
 
     def _pending_at(self, row: int, time: int) -> int | None:
-        return next(
-            (one.key for one in self.source.pending if one.row == row and one.span.contains(time)), None
-        )
-
-    def _pending_tip(self, row: int, time: int) -> str:
-        waiting, store = self._pending_at(row, time), self.session.store
-        if waiting is None or store is None:
-            return ""
-        return store.missing.get(waiting, "The instructions of this wave are still being read.")
+        there = (wave for wave in self.source.pending if wave.row == row and wave.span.contains(time))
+        return next((wave.key for wave in there), None)

@@ -1,0 +1,206 @@
+"""What the instruction table says about each code row: columns, and tooltips of rows, blocks and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from rcv_py.analysis.core.cost_columns import CostColumns
+from rcv_py.analysis.cost.annotations import Annotation, Bars, Ingredients, annotation
+from rcv_py.analysis.cost.place_text import known_place, place_text
+from rcv_py.analysis.program.blocks import BlockCosts, Blocks, block_costs, labels
+from rcv_py.base.text import percent, plural
+from rcv_py.model.code import CodeTable
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.ui.core.costs import charged, unit_of
+from rcv_py.ui.core.plain_text import Rich, joined, rich
+from rcv_py.ui.panels.isa.program import Program
+from rcv_py.ui.table.code_panel import blank_zero, share_text
+from rcv_py.ui.table.table_model import Column, grouped
+
+UNFOLD = "Click the triangle to unfold it."
+TRIANGLE_PX = 16  # room for a triangle at the left
+BRACKET_PX = 5  # room for each loop that is inside another one
+MAX_BRACKETS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class IsaRows:
+    """Everything the table draws: one entry a code row."""
+
+    trace: Trace
+    costs: CostColumns
+    text: tuple[str, ...]  # instructions; names for labels
+    place: tuple[str, ...]  # innermost source place in full
+    cost: np.ndarray  # int64, what the bar shows; for a label what its block costs
+    reason: np.ndarray  # int64, most frequent stall reason of the samples, -1 if there is none
+    largest: int  # of the rows that are no labels
+    total: int  # of the rows that are no labels
+    bars: Bars  # what the bars show
+    program: Program
+
+    def section_costs(self, parts: Blocks) -> BlockCosts:
+        """What blocks or sections cost."""
+        return block_costs(parts, self.trace.code, self.costs)
+
+
+def isa_rows(
+    trace: Trace, has: Ingredients, structure: Program, mode: Annotation = Annotation.TOTAL
+) -> IsaRows:
+    """Return what the table draws for the costs in `has`, with bars of a mode."""
+    code, costs = trace.code, has.costs
+    cost = np.where(code.is_label, 0, charged(costs, has.show_idle))
+    largest, total = int(cost.max(initial=0)), int(cost.sum())
+    text = list(code.text)
+    for label in labels(code, cost):
+        text[label.row] = label.name
+        cost[label.row] = label.cost
+    place = tuple(known_place(trace, row, full=True) for row in range(len(code)))
+    bars = annotation(mode, has)
+    return IsaRows(trace, costs, tuple(text), place, cost, _reasons(code), largest, total, bars, structure)
+
+
+def _reasons(code: CodeTable) -> np.ndarray:
+    table = code.stall_reasons
+    if table is None or not table.shape[1]:
+        return np.full(len(code), -1, dtype=np.int64)
+    return np.where(table.sum(axis=1) > 0, np.argmax(table, axis=1), -1)
+
+
+def rows_at_leaf(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
+    """Return which code rows have this innermost place; bool, all False for None."""
+    if place is None or not len(code.chain_file):
+        return np.zeros(len(code), dtype=bool)
+    same = (code.chain_file == place[0]) & (code.chain_line == place[1])
+    return (code.leaf >= 0) & same[code.leaf]
+
+
+def rows_of_place(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
+    """Return which code rows have this place in their chain; bool, all False for None."""
+    found = np.zeros(len(code), dtype=bool)
+    if place is not None:
+        at = np.flatnonzero((code.chain_file == place[0]) & (code.chain_line == place[1]))
+        found[np.searchsorted(code.chain_first, at, side="right") - 1] = True
+    return found
+
+
+def width_of(program: Program | None) -> int:
+    """How wide the column has to be."""
+    deepest = 0 if program is None or not len(program.loops) else int(program.loops.depth.max())
+    return max(24, TRIANGLE_PX + 4 + BRACKET_PX * min(deepest, MAX_BRACKETS))
+
+
+def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
+    """Return the columns of the table, for a thread trace or for PC samples; `bar_scale` names the scale."""
+    trace, code, costs, bars = rows.trace, rows.trace.code, rows.costs, rows.bars
+    unit, label = unit_of(trace), costs.label
+    lengths = np.rint(np.where(code.is_label, rows.cost * bars.is_sum, bars.total)).astype(np.int64)
+    share_tip = f"Share of all {grouped(rows.total)} {unit} in this table; for a label, of its block."
+    bar_tip = f"{bars.mode.value} in {bars.unit}: {bars.of}. {bar_scale} scale; choose above the listing."
+    number = partial(Column, is_number=True)
+    drawn = partial(Column, title="", values=(), has_values=False)
+    trace_columns = (
+        number("hits", "hits", costs.hits, grouped, width=46, tip=f"Executions. {label}."),
+        number("latency", "latency", costs.latency, blank_zero, width=84,
+               tip=f"Cycles: stall + issue. {label}."),
+        number("stall", "stall", costs.stall, blank_zero, width=52, tip="Cycles it waited to issue."),
+    )  # fmt: skip
+    # After the bar, which shows it too: the bar must be in sight in a narrow window.
+    idle = number("idle", "idle", costs.idle, blank_zero, width=52, tip="Idle cycles before it.")
+    place = Column("place", "source", rows.place, is_elided_left=True, width=190,
+                   tip="Innermost source place.")  # fmt: skip
+    return (
+        drawn("gutter", width=42, tip="What waits for what; branch targets."),
+        drawn("fold", width=width_of(rows.program), tip="Blocks to fold; loops."),
+        number("row", "#", np.arange(len(code)), str, width=44, tip="Row of the program."),
+        Column("instruction", "instruction", rows.text, width=330, tip="The instruction."),
+        *(_sample_columns(rows) if trace.has_pc_samples else ()),
+        *(trace_columns if trace.has_thread_trace else ()),
+        number("share", "%", 100.0 * rows.cost / max(1, rows.total), share_text, width=46, tip=share_tip),
+        number("cost", f"{bars.mode.heading} · {bar_scale}", lengths, blank_zero, width=88, is_left=True,
+               tip=bar_tip),
+        *((idle,) if trace.has_thread_trace else ()),
+        *((place,) if any(rows.place) else ()),
+        number("address", "address", code.address, "{:#x}".format, width=84, tip="Byte in the code object."),
+        number("codeobj", "object", code.codeobj, str, width=56, tip="Code object."),
+    )  # fmt: skip
+
+
+def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
+    code, table = rows.trace.code, rows.trace.code.stall_reasons
+
+    def reason_text(row: int, reason: int) -> str:
+        if reason < 0 or table is None:
+            return ""
+        name = REASON_TEXT.get(StallReason(reason), "") if reason < len(StallReason) else f"reason {reason}"
+        return f"{name} {100.0 * table[row, reason] / table[row].sum():.0f} %"
+
+    nothing = np.zeros(len(code), dtype=np.int64)
+    issued = nothing if code.samples_issued is None else code.samples_issued
+    stalled = nothing if code.samples_stalled is None else code.samples_stalled
+    reasons = tuple(reason_text(row, reason) for row, reason in enumerate(rows.reason))
+    number = partial(Column, text=blank_zero, is_number=True)
+    return (
+        number("samples", "samples", issued + stalled, width=68, tip="Samples at this row."),
+        number("issued", "issued", issued, width=60, tip="Samples that issued."),
+        number("stalled", "stalled", stalled, width=62, tip="Samples that did not issue."),
+        Column("reason", "main stall reason", reasons, width=190,
+               tip="Why most of its samples did not issue."),
+    )  # fmt: skip
+
+
+def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") -> Rich:
+    """Return the tooltip of a code row as rich text.
+
+    Instruction, kind, cost split, `hits` (of the selected wave), `bar` (what its bar shows), block, branch
+    counts and the chain of source places.
+    """
+    code = rows.trace.code
+    if code.is_label[row]:
+        share = percent(int(rows.cost[row]), rows.total)
+        cost = f"{grouped(rows.cost[row])} {unit_of(rows.trace)}, {share}"
+        return rich("<b>{}</b><br>{}", rows.text[row], cost)
+    kind = int(code.kind[row])
+    where = f"{int(code.address[row]):#x} in object {int(code.codeobj[row])}"
+    about = KIND_TEXT[TokenKind(kind)] if kind < KIND_COUNT else f"kind {kind}"
+    lines: list[str] = [rich("<tt>{}</tt>", rows.text[row]), f"row {grouped(row)}, {about}, {where}"]
+    costs = rows.costs
+    if rows.trace.has_thread_trace:
+        columns = (costs.hits, costs.latency, costs.stall, costs.latency - costs.stall, costs.idle)
+        numbers = [grouped(column[row]) for column in columns]
+        lines.append("{} hits · latency {} = stall {} + issue {} · idle before {}".format(*numbers))
+    if rows.total and rows.cost[row]:
+        lines.append(f"{percent(int(rows.cost[row]), rows.total)} of all {unit_of(rows.trace)}")
+    note = rows.program.branch_notes.get(row, "")
+    lines += [line for line in (hits, *bar, rows.program.block_text(row), note) if line]
+    for file, number in code.chain(row):
+        source = rows.trace.sources[file].lines if 0 <= file < len(rows.trace.sources) else None
+        text = source[number - 1].strip() if source is not None and 1 <= number <= len(source) else ""
+        lines.append(rich("{} <tt>{}</tt>", place_text(rows.trace.sources, file, number), text[:120]))
+    return joined("<br>", lines)
+
+
+def fold_tip(rows: IsaRows, parts: Blocks, section: int) -> Rich:
+    """Return the tooltip of a folded section: its sums, its costliest line, how to unfold it."""
+    costs = rows.section_costs(parts)
+    first, stop = int(parts.first[section]), int(parts.stop[section])
+    name = rich("<b>{}</b>", parts.name[section])
+    if not costs.executed[section]:
+        what = "never executed" if rows.trace.has_thread_trace else "without samples"
+        return joined("<br>", [name, f"{plural(stop - first, 'row')}, {what}", UNFOLD])
+    cost = np.where(rows.trace.code.is_label, 0, rows.cost)[first:stop]
+    top = first + int(np.argmax(cost))
+    lines = [
+        name,
+        f"rows {grouped(first)} to {grouped(stop - 1)}, {plural(int(costs.lines[section]), 'instruction')}",
+        f"{grouped(costs.hits[section])} hits · latency {grouped(costs.latency[section])}"
+        f" · stall {grouped(costs.stall[section])} · idle {grouped(costs.idle[section])}",
+        f"{percent(float(cost.sum()), rows.total)} of all {unit_of(rows.trace)}",
+        rich("most of it: {} <tt>{}</tt>", grouped(top), rows.text[top]),
+        UNFOLD,
+    ]
+    return joined("<br>", lines)

@@ -1,4 +1,0 @@
-"""Instruction: all about one execution.
-
-`panel.py` is the panel, the other modules are its parts.
-"""
