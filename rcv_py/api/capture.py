@@ -79,7 +79,7 @@ from rcv_py.results.triage import finding_table
 from rcv_py.work.limits import limits_of
 from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
 
-CAUSES_BY = ("cause", "line", "producer", "each")
+CAUSES_BY = ("cause", "instruction", "producer", "each")
 OCCUPANCY_BY = ("se", "kernel", "state")
 RULES = tuple(rule.value for rule in ReferenceRule)
 _TO = ("perfetto", "speedscope", *FORMATS)
@@ -100,20 +100,20 @@ class Capture(CaptureTables):
         """
         found = self._explained(device_summary, waves)
         table = summary_table(found)
-        texts = {name: [*map(str, table.plain(name))] for name in ("value", "of")}
+        texts = {name: [*map(str, table.plain(name))] for name in ("value", "unit")}
         table = results.Table(table.spec, {**table.columns, **texts})
         return Answer.of(table, found, {fact.id: fact.value for fact in found.facts})
 
     def hotspot(
         self,
-        by: Literal["line", "source", "kind", "class"] = "line",
+        by: Literal["instruction", "source", "kind", "class"] = "instruction",
         sort: Literal["latency", "stall", "idle", "hits"] = "latency",
         waves: Waves = None,
     ) -> Answer[tuple[Ranked, ...]]:
-        """Return the most expensive code, the first first, by `line`, `source`, `kind` or `class`.
+        """Return the most expensive code, the first first, by `instruction`, `source`, `kind` or `class`.
 
-        `sort` is `latency`, `stall`, `idle` or `hits`; `share` is the part of it.  Sums over all traced
-        waves unless `waves` names some, not elapsed time; `facts["measure"]` says whether they are cycles or
+        `sort` is `latency`, `stall`, `idle` or `hits`; `share_of_total` is the part of it.
+        Sums over all traced waves unless `waves` names some, not elapsed time; `facts["measure"]` says whether they are cycles or
         PC samples.
         """
         one_of("by", by, BY)
@@ -123,7 +123,7 @@ class Capture(CaptureTables):
         return Answer.of(table, rows, {"measure": costs.label, "totals": totals(costs)})
 
     def isa(
-        self, kind: Literal["lines", "blocks", "branches"] = "lines", waves: Waves = None
+        self, kind: Literal["instructions", "blocks", "branches"] = "instructions", waves: Waves = None
     ) -> Answer[Listing]:
         """Return the `lines` of the listing with their blocks, its basic `blocks`, or its `branches`.
 
@@ -172,12 +172,12 @@ class Capture(CaptureTables):
     # -- why waves stalled and idled -----------------------------------------------------------------------
 
     def causes(
-        self, by: Literal["cause", "line", "producer", "each"] = "cause", waves: Waves = WORKING
+        self, by: Literal["cause", "instruction", "producer", "each"] = "cause", waves: Waves = WORKING
     ) -> Answer[Attribution]:
         """Return why waves stalled and idled, `by` cause, late line, producer to blame, or `each` of all.
 
-        Cycles are attribution, summed over waves; several waves stall at once.  `share` is of all stall,
-        `guessed` counts cycles of which the producer is one of several that fit.
+        Cycles are attribution, summed over waves; several waves stall at once.  `share_of_stall` is of all
+        stall, `guessed` counts cycles of which the producer is one of several that fit.
         Waves that are not chosen are read too, and count as competitors.
         """
         one_of("by", by, CAUSES_BY)
@@ -187,8 +187,8 @@ class Capture(CaptureTables):
             "waves": found.waves,
             "stall": total,
             "idle": found.total_idle,
-            "explained": found.explained,
-            "explained_idle": found.explained_idle,
+            "explained_share_of_stall": found.explained,
+            "explained_share_of_idle": found.explained_idle,
             "assumption": found.assumption,
         }
         if by == "each":
@@ -230,9 +230,18 @@ class Capture(CaptureTables):
     def bubbles(self, waves: Waves = WORKING) -> Answer[Bubbles]:
         """Return the instructions that waves waited in while nothing happened on their SIMD, worst first."""
         found, use = self._explained(bubbles, waves), matrix_use(self.trace, self._all())
-        names = ("waves", "resident", "issuing", "no_issue", "matrix", "bubble", "busy_share")
-        facts = {name: getattr(found, name) for name in names}
-        facts |= {"matrix_busy": use.busy, "matrix_share": use.share, "assumption": use.assumption}
+        facts = {
+            "waves": found.waves,
+            "simd_cycles": found.resident,
+            "issuing": found.issuing,
+            "no_issue": found.no_issue,
+            "mfma": found.matrix,
+            "bubbles": found.bubble,
+            "issuing_share_of_simd_cycles": found.busy_share,
+            "mfma_busy": use.busy,
+            "mfma_share_of_simd_cycles": use.share,
+            "assumption": use.assumption,
+        }
         return Answer.of(bubble_table(self.trace, found), found, facts)
 
     def hidden_latency(self, rule: Rule = "ours", waves: Waves = WORKING) -> Answer[HiddenLatency]:
@@ -276,7 +285,7 @@ class Capture(CaptureTables):
         """Return how many waves of a SIMD each resource allows, and what the next step takes."""
         found = limits_of(self.trace, self.facts)
         document = limit_document(self.trace, found)
-        names = ("waves_per_simd", "most_waves_per_simd", "binding", "next_step", "resident", "notes")
+        names = ("waves_per_simd", "max_waves_per_simd", "binding", "next_step", "resident", "notes")
         facts = {name: document[name] for name in names}
         return Answer.of(limit_table(found), found, facts)
 
@@ -340,8 +349,8 @@ class Capture(CaptureTables):
             "waves": found.waves,
             "counted": found.waves if found.choice is None else found.choice.waves,
             "missing": found.unread,
-            "resident": found.resident,
-            "silent": found.no_issue,
+            "simd_cycles": found.resident,
+            "no_issue": found.no_issue,
             "bubbles": found.bubbles,
             "below_threshold": found.hidden,
             "numbers": {number.id: number.text for number in found.numbers},
@@ -367,7 +376,7 @@ class Capture(CaptureTables):
     def compare(
         self,
         other: Capture,
-        by: Literal["line", "source", "block", "class"] = "line",
+        by: Literal["instruction", "source", "block", "class"] = "instruction",
         *,
         measure: Literal["cost", "latency", "stall"] = "cost",
         least: float | None = None,

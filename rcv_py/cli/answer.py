@@ -129,7 +129,7 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) ->
             yield from answer.text()
 
     return Answer(
-        schema="rcv.documents/1",
+        schema="rcv.documents/2",
         document=document,
         csv=csv,
         text=text,

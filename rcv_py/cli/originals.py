@@ -45,7 +45,7 @@ def like_analyzer(trace: Trace, options: HotspotOptions) -> Answer:
     top = options.top or len(report.ranked) if "top" in options.given else TOP
     sources, rows = source_table(report, top), row_table(report, top)
     return Answer(
-        schema="rcv.hotspot_like/1",
+        schema="rcv.hotspot_like/2",
         document=lambda: (
             facts(trace, report, generation.value) | {"sources": sources.rows(), "rows": rows.rows()}
         ),

@@ -15,7 +15,7 @@ from rcv_py.base.text import count
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
-from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE_OR_NONE, SOURCE_PLACE, WAVES_READ
+from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ
 from rcv_py.results.field import Field, record, rows
 from rcv_py.results.places import sources
 from rcv_py.results.table import Spec, Table
@@ -35,47 +35,60 @@ BUBBLES = Spec(
     "Instructions by bubbles, the most first.",
     "instruction",
     (
-        LINE_OR_NONE,
-        replace(INSTRUCTION_TEXT, title="instruction"),
-        Field("cycles", _CHARGED, "Bubbles that are charged to it", title="bubbles"),
-        Field("share", SHARE, "Part of all bubbles"),
+        INDEX_OR_NONE,
+        INSTRUCTION_TEXT,
+        Field("bubbles", _CHARGED, "Bubbles that are charged to it"),
+        Field("share_of_bubbles", SHARE, "Part of all bubbles", "share"),
         *_WAYS,
         SOURCE_PLACE,
     ),
-    order=("line", "cycles", "share", *WAYS),
-    window=("line", "text", "cycles", "share", *WAYS),
+    order=("instruction", "bubbles", "share_of_bubbles", *WAYS),
+    window=("instruction", "text", "bubbles", "share_of_bubbles", *WAYS),
     nothing="Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles.",
 )
 
 _SUMS = (
-    Field("resident", CYCLES, "Time with a traced wave"),
+    Field("simd_cycles", CYCLES, "Time with a traced wave"),
     Field("issuing", CYCLES, "Time in which a wave issued"),
     Field("no_issue", CYCLES, "Time with a wave and none that issued"),
-    Field("matrix", CYCLES, "Time with a wave in which the matrix unit worked; 0 with the reference's rule"),
+    Field("mfma", CYCLES, "Time with a wave in which the MFMA unit worked; 0 with the reference's rule"),
     Field(
-        "bubble", CYCLES, "Time with a wave in which nothing happened; with the reference's rule: none issued"
+        "bubbles",
+        CYCLES,
+        "Time with a wave in which nothing happened; with the reference's rule: none issued",
     ),
 )
-_TOTALS = (*_SUMS, Field("busy_share", SHARE, "Part of the time with a wave in which one issued"), *_WAYS)
+_TOTALS = (
+    *_SUMS,
+    Field("issuing_share_of_simd_cycles", SHARE, "Part of the time with a wave in which one issued"),
+    *_WAYS,
+)
+_ATTRIBUTES = {
+    "simd_cycles": "resident",
+    "issuing": "issuing",
+    "no_issue": "no_issue",
+    "mfma": "matrix",
+    "bubbles": "bubble",
+}
 _FROM_0 = replace(NUMBER, json=partial(json_types.number, least=0), ending=", from 0.", digits=6)
 FACTS = (
     CAPTURE,
     Field("rule", choice("ours", "reference"), "Our rules, or those of the reference"),
     WAVES_READ,
-    Field("of", WAVES, "Traced waves"),
+    Field("traced", WAVES, "Traced waves"),
     Field(
         "totals",
         record(*(replace(field, is_unknown=True) for field in _TOTALS)),
         "Sums over SIMDs; null if no wave was read",
     ),
     Field(
-        "matrix",
+        "mfma_use",
         record(
-            Field("busy", CYCLES, "Matrix instructions by the cycles each takes", is_unknown=True),
-            Field("share", _FROM_0, "Part of the time with a traced wave", is_unknown=True),
+            Field("mfma_busy", CYCLES, "MFMA instructions by the cycles each takes", is_unknown=True),
+            Field("share_of_simd_cycles", _FROM_0, "Part of the time with a traced wave", is_unknown=True),
             Field("assumption", TEXT, "What the number takes for granted, as a sentence"),
         ),
-        "How busy matrix units were",
+        "How busy MFMA units were",
     ),
     Field(
         "simds",
@@ -91,10 +104,10 @@ def bubble_table(trace: Trace, found: Bubbles) -> Table:
     return Table(
         BUBBLES,
         {
-            "line": found.line,
+            "instruction": found.line,
             "text": texts,
-            "cycles": found.total,
-            "share": found.total / max(1, found.bubble),
+            "bubbles": found.total,
+            "share_of_bubbles": found.total / max(1, found.bubble),
             **{way: getattr(found, way) for way in WAYS},
             "source": sources(trace, found.line),
         },
@@ -103,21 +116,21 @@ def bubble_table(trace: Trace, found: Bubbles) -> Table:
 
 def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> dict[str, Any]:
     """Return what a document says besides the rows."""
-    sums = {field.name: getattr(found, field.name) for field in _SUMS}
+    sums = {name: getattr(found, attribute) for name, attribute in _ATTRIBUTES.items()}
     totals = {
         **sums,
-        "busy_share": round(found.busy_share, 6),
+        "issuing_share_of_simd_cycles": round(found.busy_share, 6),
         **{way: round(float(getattr(found, way).sum()), 3) for way in WAYS},
     }
-    matrix = {"busy": use.busy, "share": round(use.share, 6)}
+    matrix = {"mfma_busy": use.busy, "share_of_simd_cycles": round(use.share, 6)}
     is_known = found.waves > 0
     return {
         "capture": trace.name,
         "waves": found.waves,
-        "of": len(trace.waves),
+        "traced": len(trace.waves),
         "rule": rule.value,
         "totals": totals if is_known else dict.fromkeys(totals),
-        "matrix": (matrix if is_known else dict.fromkeys(matrix)) | {"assumption": use.assumption},
+        "mfma_use": (matrix if is_known else dict.fromkeys(matrix)) | {"assumption": use.assumption},
         "simds": _simds(found),
     }
 
@@ -126,7 +139,7 @@ def _simds(found: Bubbles) -> Sequence[dict[str, int]]:
     columns = {
         "se": found.place >> 8,
         "simd": found.place & 255,
-        **{field.name: getattr(found, f"{field.name}_of") for field in _SUMS},
+        **{name: getattr(found, f"{attribute}_of") for name, attribute in _ATTRIBUTES.items()},
     }
     values = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in values]

@@ -10,30 +10,28 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import CAPTURE, IDLE, INSTRUCTION_TEXT, LINE, SOURCE_PLACE, STALL, WAVES_READ
+from rcv_py.results.common import (
+    CAPTURE,
+    IDLE,
+    INSTRUCTION_INDEX,
+    INSTRUCTION_TEXT,
+    SOURCE_PLACE,
+    STALL,
+    WAVES_READ,
+)
 from rcv_py.results.field import Field, record, rows
-from rcv_py.results.places import instructions, sources
+from rcv_py.results.places import placed
 from rcv_py.results.table import Column, Spec, Table, Words
 from rcv_py.results.unit import COUNT, CYCLES, FLAG, INSTRUCTION, NOTE, SHARE, SOURCE, TEXT
 
 _CAUSE = Field("cause", TEXT, "Stable name of the cause")
-SHARE_OF_STALL = Field("share", SHARE, "Part of all stall; null without stall", is_unknown=True)
-TIMES = Field("count", COUNT, "Executions", title="times")
+SHARE_OF_STALL = Field(
+    "share_of_stall", SHARE, "Part of all stall; null without stall", "share", is_unknown=True
+)
+TIMES = Field("hits", COUNT, "Executions")
 GUESSED = Field("guessed", CYCLES, "Stall and gaps of which the producer is a guess, one of several that fit")
 _COSTS = (STALL, SHARE_OF_STALL, IDLE, TIMES, GUESSED)
-_PLACE = (replace(LINE, is_unknown=True), INSTRUCTION_TEXT, SOURCE_PLACE)
-_PARTS = Field(
-    "parts",
-    rows(
-        _CAUSE,
-        Field("line", record(*_PLACE), "The instruction that stalled or idled"),
-        Field(
-            "producer", record(*_PLACE), "The instruction to blame; null if there is none", is_unknown=True
-        ),
-        *_COSTS,
-    ),
-    "What the row consists of",
-)
+_PLACE = (replace(INSTRUCTION_INDEX, is_unknown=True), INSTRUCTION_TEXT, SOURCE_PLACE)
 _NOTHING = "No wave ever stalled or idled."
 _BY_CAUSE = Spec(
     "causes by cause",
@@ -50,21 +48,33 @@ _BY_CAUSE = Spec(
     nothing=_NOTHING,
 )
 _BY_LINE = Spec(
-    "causes by line", "Instructions by stall and idle.", "instruction", (*_PLACE, *_COSTS), nothing=_NOTHING
+    "causes by instruction",
+    "Instructions by stall and idle.",
+    "instruction",
+    (*_PLACE, *_COSTS),
+    nothing=_NOTHING,
 )
-BY = {"cause": _BY_CAUSE, "line": _BY_LINE, "producer": _BY_LINE}
+BY = {"cause": _BY_CAUSE, "instruction": _BY_LINE, "producer": _BY_LINE}
 WORDS = {  # what asks for the documents
     "cause": "By cause.",
-    "line": "By the instruction that stalled: --by line.",
+    "instruction": "By the instruction that stalled: --by instruction.",
     "producer": "By the instruction to blame: --by producer.",
 }
-DOCUMENTS = {by: spec.with_field(_PARTS) for by, spec in BY.items()}
 _PRODUCER = "The instruction to blame"
 _BLAMED = (
-    replace(LINE, name="producer_line", meaning="Row of the instruction to blame", is_unknown=True),
+    replace(
+        INSTRUCTION_INDEX,
+        name="producer",
+        meaning="Index of the instruction to blame",
+        title="producer",
+        is_unknown=True,
+    ),
     Field("producer_text", INSTRUCTION, _PRODUCER),
     Field("producer_source", SOURCE, f"{_PRODUCER}, its source place as file:line; empty if it has none"),
 )
+_PART = (_CAUSE, *_PLACE, *_BLAMED, *_COSTS)
+_PARTS = Field("parts", rows(*_PART), "What the row consists of")
+DOCUMENTS = {by: spec.with_field(_PARTS) for by, spec in BY.items()}
 BLAMED = replace(_BY_LINE, name="causes by producer", fields=(*_BLAMED, *_COSTS))
 EACH = Spec(
     "causes by each",
@@ -84,14 +94,7 @@ EACH = Spec(
     ),
     nothing=_NOTHING,
 )
-_FLAT = replace(
-    EACH,
-    fields=tuple(
-        replace(field, name="producer") if field.name == "producer_text" else field
-        for field in EACH.fields
-        if field is not SHARE_OF_STALL
-    ),
-)
+_FLAT = replace(EACH, fields=tuple(field for field in EACH.fields if field is not SHARE_OF_STALL))
 _CYCLES = Field("cycles", CYCLES, "Stall and gaps")
 
 FACTS = (
@@ -102,9 +105,17 @@ FACTS = (
         record(
             replace(STALL, is_unknown=True),
             replace(IDLE, is_unknown=True),
-            Field("explained", SHARE, "Part of the stall with a cause; null without stall", is_unknown=True),
             Field(
-                "explained_idle", SHARE, "Part of the gaps with a cause; null without gaps", is_unknown=True
+                "explained_share_of_stall",
+                SHARE,
+                "Part of the stall with a cause; null without stall",
+                is_unknown=True,
+            ),
+            Field(
+                "explained_share_of_idle",
+                SHARE,
+                "Part of the gaps with a cause; null without gaps",
+                is_unknown=True,
             ),
         ),
         "Sums over all waves; null if no wave was read",
@@ -118,8 +129,8 @@ def facts(found: Attribution) -> dict[str, Any]:
     totals = {
         "stall": found.total_stall,
         "idle": found.total_idle,
-        "explained": _rounded(found.explained),
-        "explained_idle": _rounded(found.explained_idle),
+        "explained_share_of_stall": _rounded(found.explained),
+        "explained_share_of_idle": _rounded(found.explained_idle),
     }
     return {
         "waves": found.waves,
@@ -134,30 +145,39 @@ def _rounded(share: float | None) -> float | None:
 
 def cause_table(trace: Trace, groups: Attribution, by: str, total_stall: int) -> Table:
     """Return one row a cause, line or producer of `groups`; shares are of `total_stall`."""
-    about = _causes(groups.cause) if by == "cause" else _places(trace, getattr(groups, by))
+    about = _causes(groups.cause) if by == "cause" else placed(trace, keys(groups, by))
     return Table(BY[by], about | _costs(groups, total_stall))
 
 
 def each_table(trace: Trace, found: Attribution, total_stall: int) -> Table:
     """Return one row a late instruction, cause and instruction to blame; shares are of `total_stall`."""
-    columns = _places(trace, found.line) | _blamed(trace, found.producer)
+    columns = placed(trace, found.line) | placed(trace, found.producer, "producer_")
     cause = Words([cause.name.lower() for cause in Cause], found.cause.astype(np.int64))
     return Table(EACH, columns | {"cause": cause} | _costs(found, total_stall))
 
 
 def blamed_table(trace: Trace, groups: Attribution, total_stall: int) -> Table:
     """Return one row an instruction to blame; shares are of `total_stall`."""
-    return Table(BLAMED, _blamed(trace, groups.producer) | _costs(groups, total_stall))
+    return Table(BLAMED, placed(trace, groups.producer, "producer_") | _costs(groups, total_stall))
 
 
 def flat_table(trace: Trace, found: Attribution, groups: Attribution, by: str) -> Table:
     """Return the rows of `each_table` as spreadsheets have them, in the order of `groups`."""
-    own = [np.flatnonzero(getattr(found, by) == key) for key in getattr(groups, by).tolist()]
+    own = [np.flatnonzero(keys(found, by) == one) for one in keys(groups, by).tolist()]
     part = found.where(np.concatenate(own) if own else np.zeros(0, dtype=np.int64))
     columns = dict(each_table(trace, part, found.total_stall).columns)
-    columns["producer"] = columns.pop("producer_text")
-    del columns["share"]
+    del columns["share_of_stall"]
     return Table(_FLAT, columns)
+
+
+def grouped(table: Attribution, by: str) -> Attribution:
+    """Return sums by cause, by late instruction or by the instruction to blame, the most cycles first."""
+    return {"cause": table.by_cause, "instruction": table.by_line, "producer": table.by_producer}[by]()
+
+
+def keys(table: Attribution, by: str) -> np.ndarray:
+    """Return what rows are grouped by: causes, or indices of instructions."""
+    return {"cause": table.cause, "instruction": table.line, "producer": table.producer}[by]
 
 
 def in_order(groups: Attribution, table: Table, by: str, *, descending: bool) -> Attribution:
@@ -171,20 +191,12 @@ def documents(
 ) -> list[dict[str, Any]]:
     """Return the rows of a document, each with its parts, most cycles first, at most `most`."""
     rows = cause_table(trace, groups, by, found.total_stall).rows()
-    keys = getattr(groups, by).tolist()
-    own = [found.where(np.flatnonzero(getattr(found, by) == key)[:most]) for key in keys]
+    own = [found.where(np.flatnonzero(keys(found, by) == one)[:most]) for one in keys(groups, by).tolist()]
     parts = [each_table(trace, part, found.total_stall) for part in own]
-    return [row | {"parts": list(map(_part, part.records()))} for row, part in zip(rows, parts, strict=True)]
-
-
-def _part(row: dict[str, Any]) -> dict[str, Any]:
-    blamed = {name: row[f"producer_{name}"] for name in ("line", "text", "source")}
-    return {
-        "cause": row["cause"],
-        "line": {name: row[name] for name in blamed},
-        "producer": None if blamed["line"] is None else blamed,
-        **{field.name: row[field.name] for field in _COSTS},
-    }
+    return [
+        row | {"parts": part.records(field.name for field in _PART)}
+        for row, part in zip(rows, parts, strict=True)
+    ]
 
 
 def _causes(cause: np.ndarray) -> dict[str, Column]:
@@ -198,14 +210,11 @@ def _causes(cause: np.ndarray) -> dict[str, Column]:
     }
 
 
-def _places(trace: Trace, line: np.ndarray) -> dict[str, Column]:
-    return {"line": line, "text": instructions(trace, line), "source": sources(trace, line)}
-
-
-def _blamed(trace: Trace, line: np.ndarray) -> dict[str, Column]:
-    return {f"producer_{name}": column for name, column in _places(trace, line).items()}
-
-
 def _costs(table: Attribution, total_stall: int) -> dict[str, Column]:
-    numbers = {name: getattr(table, name) for name in ("stall", "idle", "count", "guessed")}
-    return numbers | {"share": table.stall / (total_stall or np.nan)}
+    return {
+        "stall": table.stall,
+        "idle": table.idle,
+        "hits": table.count,
+        "guessed": table.guessed,
+        "share_of_stall": table.stall / (total_stall or np.nan),
+    }

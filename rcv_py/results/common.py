@@ -24,14 +24,19 @@ from rcv_py.results.unit import (
 )
 
 CAPTURE = Field("capture", TEXT, "Name of the capture: that of its folder")
-LINE = Field("line", ROW, "Row of the program, counted from 0; `rcv line` takes it")
-LINE_OR_NONE = Field("line", ROW_OR_NONE, "Row of the program, counted from 0; -1 if there is none")
-INSTRUCTION_TEXT = Field("text", INSTRUCTION, "Text of the instruction")
+INSTRUCTION_INDEX = Field("instruction", ROW, "Index of the instruction in the program, counted from 0", "#")
+INDEX_OR_NONE = Field(
+    "instruction",
+    ROW_OR_NONE,
+    "Index of the instruction in the program, counted from 0; -1 if there is none",
+    "#",
+)
+INSTRUCTION_TEXT = Field("text", INSTRUCTION, "Text of the instruction", "instruction")
 SOURCE_PLACE = Field("source", SOURCE, "Innermost source place as file:line; empty if there is none")
 PLACE_OR_NONE = Field("source", SOURCE, "Place of an instruction or a source line as file:line; else empty")
-PLACE = (LINE, INSTRUCTION_TEXT, SOURCE_PLACE)
+PLACE = (INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE)
 WAVE_NAME = Field("wave", WAVE, "A wave, such as se0/simd2/slot5/wv3")
-WAVE_BEGIN = Field("begin", CYCLE, "When the wave began")
+WAVE_START = Field("start", CYCLE, "When the wave started")
 WAVE_END = Field("end", CYCLE, "When it ended")
 TOKEN = (  # one execution
     Field("token", INDEX, "Row among the wave's instructions, counted from 0"),
@@ -51,15 +56,16 @@ COSTS = (
     Field("idle", CYCLES, "Gaps in front of the instruction in its own wave, summed over all waves"),
 )
 SUMS = tuple(field.name for field in COSTS)
-COST_SHARE = Field("share", SHARE, "Part of latency and idle time of all rows (PC samples: of all samples)")
+COST_SHARE = Field(
+    "share_of_total", SHARE, "Part of latency and idle time of all rows (PC samples: of all samples)", "share"
+)
 MEASURE = Field(
     "measure", TEXT, "What the numbers count: cycles of latency in one of its modes, or PC samples"
 )
 WAVE_ASKED = Field("wave", TEXT, "The wave that was asked for; null for all", is_unknown=True)
-RANGE_ASKED = Field("clock", CYCLE_RANGE, "The range that was asked for; null for all", is_unknown=True)
 WAVES_READ = Field("waves", WAVES, "Waves that could be read")
-WITHIN = Field("within", CYCLE_RANGE, "The range that was asked for; null for all", is_unknown=True)
-OF = Field("of", COUNT, "Rows there are, of which --top may have left some out")
+RANGE = Field("range", CYCLE_RANGE, "The range that was asked for; null for all", is_unknown=True)
+TOTAL_ROWS = Field("total_rows", COUNT, "Rows there are, of which --top may have left some out")
 _NOT_SAMPLED = ("hits", "idle")
 _SAMPLED = {"latency": "samples", "stall": "stalled"}  # the titles of costs that are PC samples
 

@@ -18,7 +18,7 @@ from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import percent
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
-from rcv_py.results.common import OF, SOURCE_PLACE
+from rcv_py.results.common import SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import At, Field, only, record
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
@@ -41,7 +41,7 @@ from rcv_py.results.unit import (
     texts,
 )
 
-UNITS = {"line": "instruction", "source": "source line", "block": "block", "class": "class"}
+UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}
 
 _ROW = replace(ROW_OR_NONE, text=lambda line: "" if line < 0 else str(line))
 _CYCLES = replace(MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}")
@@ -53,15 +53,15 @@ def _noise(row: Mapping[str, Any]) -> str:
 
 
 _NOISE = Field("noise", _CYCLES, "How far the difference may be off", is_unknown=True)
-_REAL = Field("beyond_noise", FLAG, "Whether it is more than noise")
-_LINE_A = Field("line_a", _ROW, "Row of the program of A; -1 if there is none", "line A")
-_LINE_B = Field("line_b", _ROW, "Row of the program of B; -1 if there is none", "line B")
+_REAL = Field("is_beyond_noise", FLAG, "Whether it is more than noise")
+_LINE_A = Field("instruction_a", _ROW, "Index of the instruction of A; -1 if there is none", "# A")
+_LINE_B = Field("instruction_b", _ROW, "Index of the instruction of B; -1 if there is none", "# B")
 _STATUS = Field("status", TEXT, "What became of it: same, changed, moved, inserted or removed")
 _SOURCE_A, _SOURCE_B = (
     replace(
         SOURCE_PLACE,
         name=f"source_{side}",
-        meaning=f"Source place of line_{side} as file:line; empty if there is none",
+        meaning=f"Source place of instruction_{side} as file:line; empty if there is none",
         title=f"source {side.upper()}",
     )
     for side in "ab"
@@ -77,8 +77,8 @@ _FIELDS = (
     Field("hits_b", COUNT, "Executions in B", "hits B"),
     Field("cycles_a", _CYCLES, "A wave of A", "cycles A"),
     Field("cycles_b", _CYCLES, "A wave of B at the executions of A", "cycles B"),
-    Field("share_a", _PART, "Part of all cycles of A", "share A"),
-    Field("share_b", _PART, "Part of all cycles of B", "share B"),
+    Field("share_of_cycles_a", _PART, "Part of all cycles of A", "share A"),
+    Field("share_of_cycles_b", _PART, "Part of all cycles of B", "share B"),
     Field("delta", replace(_CYCLES, text=lambda value: f"{value:+,.1f}"), "B less A, a wave"),
     Field(
         "ratio",
@@ -97,7 +97,7 @@ _FIELDS = (
         name="is_real",
         title="beyond noise",
         at=At.TEXT,
-        of=lambda row: "yes" if row["beyond_noise"] else "no",
+        of=lambda row: "yes" if row["is_beyond_noise"] else "no",
     ),
     _SOURCE_A,
     _SOURCE_B,
@@ -105,14 +105,14 @@ _FIELDS = (
     Field("most", SOURCE, "What changed most in B, and its place", "changed most at", at=At.TEXT),
 )
 NUMBERS = ("hits_a", "hits_b", "cycles_a", "cycles_b", "delta", "ratio", "noise_text")  # of all tables
-_NUMBERS = (*NUMBERS, "share_a", "share_b", "is_real")
+_NUMBERS = (*NUMBERS, "share_of_cycles_a", "share_of_cycles_b", "is_real")
 _TEXT = {  # what people see, in this order
-    "line": ("line_a", "line_b", "status", *_NUMBERS, "text", "place"),
+    "instruction": ("instruction_a", "instruction_b", "status", *_NUMBERS, "text", "place"),
     "source": ("label", *_NUMBERS),
     "block": ("label", *_NUMBERS, "most"),
     "class": ("label", *_NUMBERS, "text", "most"),
 }
-_TITLES = {"line": {"text": "instruction"}, "class": {"text": "what it is"}}
+_TITLES = {"instruction": {"text": "instruction"}, "class": {"text": "what it is"}}
 
 
 def _people(name: str, by: str) -> At:
@@ -151,20 +151,20 @@ def change_table(found: Comparison, rows: Sequence[Change], by: str) -> Table:
             "label": [short_place(row.name, short) if by == "source" else row.name for row in rows],
             "name": [row.name for row in rows],
             "text": [row.text for row in rows],
-            "line_a": [row.line_a for row in rows],
-            "line_b": [row.line_b for row in rows],
+            "instruction_a": [row.line_a for row in rows],
+            "instruction_b": [row.line_b for row in rows],
             "status": [row.fate for row in rows],
             "hits_a": [row.hits_a for row in rows],
             "hits_b": [row.hits_b for row in rows],
             "cycles_a": [row.cost_a for row in rows],
             "cycles_b": [row.cost_b for row in rows],
-            "share_a": [row.share_a for row in rows],
-            "share_b": [row.share_b for row in rows],
+            "share_of_cycles_a": [row.share_a for row in rows],
+            "share_of_cycles_b": [row.share_b for row in rows],
             "delta": [row.delta for row in rows],
             "ratio": [float("nan") if row.ratio is None else row.ratio for row in rows],
             "noise": [row.noise for row in rows],
             "is_noise_known": [row.is_noise_known for row in rows],
-            "beyond_noise": [row.is_real for row in rows],
+            "is_beyond_noise": [row.is_real for row in rows],
             "source_a": [row.source_a for row in rows],
             "source_b": [row.source_b for row in rows],
             "place": [short_place(row.source_b or row.source_a, short) for row in rows],
@@ -191,8 +191,8 @@ LISTING = Spec(
         _STATUS,
         Field("text_a", INSTRUCTION, "Instruction of A; empty if there is none", "text A"),
         Field("text_b", INSTRUCTION, "Instruction of B; empty if there is none", "text B"),
-        Field("cost_a", _COST, "A wave of A", "cost A"),
-        Field("cost_b", _COST, "A wave of B at the executions of A", "cost B"),
+        Field("cycles_a", _COST, "A wave of A", "cost A"),
+        Field("cycles_b", _COST, "A wave of B at the executions of A", "cost B"),
         Field("delta", _COST, "B less A, a wave"),
         Field(
             "ratio",
@@ -206,8 +206,18 @@ LISTING = Spec(
         _SOURCE_A,
         _SOURCE_B,
     ),
-    order=("line_a", "line_b", "cost_a", "cost_b", "delta", "status"),
-    window=("line_a", "text_a", "cost_a", "line_b", "text_b", "cost_b", "delta", "ratio", "status"),
+    order=("instruction_a", "instruction_b", "cycles_a", "cycles_b", "delta", "status"),
+    window=(
+        "instruction_a",
+        "text_a",
+        "cycles_a",
+        "instruction_b",
+        "text_b",
+        "cycles_b",
+        "delta",
+        "ratio",
+        "status",
+    ),
 )
 
 
@@ -227,14 +237,16 @@ FRAMES = Spec(
             Field("full_name", TEXT, "The same in full"),
             Field("depth", WHOLE, "Frames around it, as a count"),
         ),
-        Field("cost_a", CYCLES, "A wave of A", "cost A"),
-        Field("cost_b", CYCLES, "A wave of B at the executions of A", "cost B"),
+        Field("cycles_a", CYCLES, "A wave of A", "cost A"),
+        Field("cycles_b", CYCLES, "A wave of B at the executions of A", "cost B"),
         Field(
             "delta",
             CYCLES,
             "B less A",
             at=At.PEOPLE,
-            of=lambda row: f"{row['cost_b'] - row['cost_a']:+,}" if row["cost_b"] != row["cost_a"] else "",
+            of=lambda row: (
+                f"{row['cycles_b'] - row['cycles_a']:+,}" if row["cycles_b"] != row["cycles_a"] else ""
+            ),
         ),
         Field("change", choice("within noise", "more", "fewer"), "What became of it"),
         Field("frame", NOTE, "The frame below those around it", at=At.PEOPLE, of=_indented),
@@ -258,12 +270,12 @@ _SIDES = (
     Field("sentence", TEXT, "The answer"),
     Field("measure", choice("cost", "latency", "stall"), "Cycles of what"),
 )
-VIEW_FACTS = (*_SIDES, OF)
+VIEW_FACTS = (*_SIDES, TOTAL_ROWS)
 
 
 def view_facts(found: Comparison, table: Table) -> dict[str, Any]:
     """Return what a document of a listing or of frames says besides the rows, all of which `table` has."""
-    return _sides(found) | {"of": len(table)}
+    return _sides(found) | {"total_rows": len(table)}
 
 
 def _sides(found: Comparison) -> dict[str, Any]:
@@ -286,16 +298,16 @@ def listing_table(found: Comparison) -> Table:
     return Table(
         LISTING,
         {
-            "line_a": row_a,
-            "line_b": row_b,
+            "instruction_a": row_a,
+            "instruction_b": row_b,
             "status": [FATE_TEXT[Fate(fate)] for fate in found.fate.tolist()],
             "text_a": [found.a.code.text[row] if row >= 0 else "" for row in side_a],
             "text_b": [found.b.code.text[row] if row >= 0 else "" for row in side_b],
-            "cost_a": table.cost_a,
-            "cost_b": table.cost_b,
+            "cycles_a": table.cost_a,
+            "cycles_b": table.cost_b,
             "delta": table.delta,
             "ratio": ratio,
-            "beyond_noise": table.is_real,
+            "is_beyond_noise": table.is_real,
             "source_a": [places_a[row] for row in side_a],
             "source_b": [places_b[row] for row in side_b],
         },
@@ -316,8 +328,8 @@ def frame_table(found: Comparison, trace: Trace) -> Table:
             "name": [texts[frame] for frame in shown.tolist()],
             "full_name": [full_name(trace, tree, frame, texts[frame]) for frame in shown.tolist()],
             "depth": boxes.row[shown],
-            "cost_a": before[shown],
-            "cost_b": boxes.width[shown],
+            "cycles_a": before[shown],
+            "cycles_b": boxes.width[shown],
             "change": [SHADES[sign + 1] for sign in np.sign(shade[shown]).astype(int).tolist()],
             "source": [frame_source(trace, tree, frame) for frame in shown.tolist()],
         },
@@ -326,7 +338,7 @@ def frame_table(found: Comparison, trace: Trace) -> Table:
 
 def widest(table: Table, top: int) -> Table:
     """Return the frames that take most in either capture, in the order they had; 0: all."""
-    widths = np.maximum(np.asarray(table.columns["cost_a"]), np.asarray(table.columns["cost_b"]))
+    widths = np.maximum(np.asarray(table.columns["cycles_a"]), np.asarray(table.columns["cycles_b"]))
     return table[np.sort(np.argsort(-widths, kind="stable")[: top or None])]
 
 
@@ -358,7 +370,7 @@ _LAUNCH = record(
     Field("shader_engines", listed(listed(COUNT, "Number"), "Shader engines"), "Of A, then of B"),
     Field("work_per_wave", _WORK, "Of A, then of B; null if no unit of work is known", is_unknown=True),
     Field("work_unit", TEXT, "What work is counted in", is_unknown=True),
-    Field("comparable_per_wave", FLAG, "Whether launches have as many waves, and waves do the same work"),
+    Field("is_comparable_per_wave", FLAG, "Whether launches have as many waves, and waves do the same work"),
     Field("ratio", _NOISY, "Duration of B over that of A"),
 )
 _KERNEL = record(
@@ -366,7 +378,7 @@ _KERNEL = record(
     Field("hits_per_wave", _PAIR, "Executions a wave"),
     Field("cycles_per_wave", _PAIR, "Cycles a wave, without what waves drain under s_endpgm"),
     Field("cycles_per_hit", _PAIR, "The same cycles an execution"),
-    Field("covered", _PAIR, "Part of the cycles on instructions that both have, from 0 to 1"),
+    Field("common_share_of_cycles", _PAIR, "Part of the cycles on instructions that both have, from 0 to 1"),
     Field("ratio_at_equal_hits", _NOISY, "Cycles at equal executions"),
     Field("ratio_per_wave", _NOISY, "Cycles a wave"),
     Field(
@@ -380,10 +392,10 @@ FACTS = (
     *_SIDES,
     Field("per", TEXT, "What cycles were put against"),
     Field("notes", texts("A sentence."), "What to bear in mind"),
-    Field("same_instructions", FLAG, "Whether both ran the same program"),
+    Field("is_same_program", FLAG, "Whether both ran the same program"),
     Field("by", choice(*UNITS), "What a row is"),
-    OF,
-    Field("beyond_noise", COUNT, "Rows whose difference is more than noise"),
+    TOTAL_ROWS,
+    Field("rows_beyond_noise", COUNT, "Rows whose difference is more than noise"),
     Field("kernel", _KERNEL, "The kernel as a whole; null if nothing can be compared", is_unknown=True),
 )
 
@@ -394,10 +406,10 @@ def facts(found: Comparison, rows: Sequence[Change], by: str) -> dict[str, Any]:
     return _sides(found) | {
         "per": found.judgement.basis,
         "notes": list(found.notes),
-        "same_instructions": found.align.is_same,
+        "is_same_program": found.align.is_same,
         "by": by,
-        "of": len(rows),
-        "beyond_noise": sum(row.is_real for row in rows),
+        "total_rows": len(rows),
+        "rows_beyond_noise": sum(row.is_real for row in rows),
         "kernel": None
         if kernel is None
         else {
@@ -405,7 +417,7 @@ def facts(found: Comparison, rows: Sequence[Change], by: str) -> dict[str, Any]:
             "hits_per_wave": kernel.hits_per_wave,
             "cycles_per_wave": kernel.per_wave,
             "cycles_per_hit": kernel.per_hit,
-            "covered": kernel.covered,
+            "common_share_of_cycles": kernel.covered,
             "ratio_at_equal_hits": {"value": kernel.at_equal_hits.value, "noise": kernel.at_equal_hits.noise},
             "ratio_per_wave": {"value": kernel.a_wave.value, "noise": kernel.a_wave.noise},
             "launch": None if kernel.launch is None else _launch(kernel.launch),
@@ -422,6 +434,6 @@ def _launch(launch: LaunchDelta) -> dict[str, Any]:
         "shader_engines": [list(launch.a.engines), list(launch.b.engines)],
         "work_per_wave": None if work is None else [[one.low, one.high] for one in work],
         "work_unit": None if work is None else work[0].unit,
-        "comparable_per_wave": not why_not_per_wave(launch),
+        "is_comparable_per_wave": not why_not_per_wave(launch),
         "ratio": {"value": launch.duration.value, "noise": launch.duration.noise},
     }

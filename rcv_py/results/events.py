@@ -13,7 +13,7 @@ EVENTS = Spec(
     "Entries by time.",
     "event",
     (
-        Field("time", CYCLE, "When it began"),
+        Field("start", CYCLE, "When it began"),
         Field("duration", CYCLES, "How long it took; null if it is a moment", is_unknown=True),
         Field("kind", choice(*ENTRY_TEXT.values()), "What it is"),
         Field("name", NOTE, "Its name"),
@@ -33,4 +33,4 @@ def events(found: EventTable) -> Table:
     """Return one row an entry; the duration of a moment is below 0."""
     words = {name: Words(found.texts, getattr(found, name)) for name in ("name", "place", "detail")}
     kind = Words(tuple(ENTRY_TEXT.values()), found.kind)
-    return Table(EVENTS, {"time": found.time, "duration": found.duration, "kind": kind, **words})
+    return Table(EVENTS, {"start": found.time, "duration": found.duration, "kind": kind, **words})

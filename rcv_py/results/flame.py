@@ -12,7 +12,7 @@ from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS
 from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout
 from rcv_py.analysis.flame.flame_text import frame_source, full_name, labels
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import CAPTURE, LINE
+from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import Field
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import COUNT, NOTE, ROW, SIGNED_INDEX, SOURCE, TEXT, WHOLE, choice
@@ -23,10 +23,10 @@ _NAMES = (
     Field("what", TEXT, "Kind of the frame, such as file, source or instruction"),
     Field("name", NOTE, "What is written on it"),
     Field("full_name", TEXT, "The same in full"),
-    replace(LINE, is_unknown=True),
+    replace(INSTRUCTION_INDEX, is_unknown=True),
     Field("source", SOURCE, "Place of an instruction or a source line as file:line; empty for other frames"),
 )
-_BEGIN = Field("begin", replace(SIGNED_INDEX, ending=", in the unit."), "Left edge")
+_BEGIN = Field("start", replace(SIGNED_INDEX, ending=", in the unit."), "Left edge")
 FRAMES = Spec(
     "flame",
     "Frames row by row, from left to right.",
@@ -103,11 +103,11 @@ def placed(
             "what": [What(what).name.lower() for what in tree.what[shown].tolist()],
             "name": [texts[frame] for frame in at],
             "full_name": [full_name(trace, tree, frame, texts[frame]) for frame in at],
-            "line": np.maximum(tree.code_row[shown], -1),
+            "instruction": np.maximum(tree.code_row[shown], -1),
             "source": [frame_source(trace, tree, frame) for frame in at],
             "parent": row[np.maximum(tree.parent[shown], -1)],
             "depth": boxes.row[shown],
-            "begin": boxes.begin[shown],
+            "start": boxes.begin[shown],
             "self": tree.own[shown, metric.value],
             "total": boxes.width[shown],
         },

@@ -19,7 +19,7 @@ from rcv_py.base.text import count, percent
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import CAPTURE, COSTS, LINE_OR_NONE, MEASURE, OF, RANGE_ASKED, SUMS, measured_in
+from rcv_py.results.common import CAPTURE, COSTS, INDEX_OR_NONE, MEASURE, RANGE, SUMS, TOTAL_ROWS, measured_in
 from rcv_py.results.field import At, Field, only, record
 from rcv_py.results.occupancy import LIMITS_IN_SHORT
 from rcv_py.results.table import Spec, Table
@@ -40,7 +40,7 @@ from rcv_py.results.unit import (
     mapping,
 )
 
-NOUNS = {"line": "instruction", "source": "source line", "kind": "kind", "class": "class"}
+NOUNS = {"instruction": "instruction", "source": "source line", "kind": "kind", "class": "class"}
 
 # -- the ranking ---------------------------------------------------------------------------------------
 _ISSUED = Field(
@@ -54,8 +54,8 @@ _ISSUED = Field(
 
 def ranking_spec(by: str, measure: str) -> Spec:
     """Return the fields of a ranking; people see a name and what it means, or a row and its instruction."""
-    is_line, is_sampled = by == "line", measure == SAMPLES
-    titles = {"line": "instruction", "source": "text"}
+    is_line, is_sampled = by == "instruction", measure == SAMPLES
+    titles = {"instruction": "instruction", "source": "text"}
     name: Kind = SOURCE if by == "source" else TEXT
     fields: tuple[Field, ...] = (
         Field(
@@ -71,17 +71,22 @@ def ranking_spec(by: str, measure: str) -> Spec:
             "Instruction, source text, or meaning of the kind",
             title=titles.get(by, "meaning"),
         ),
-        Field("line", LINE_OR_NONE.kind, LINE_OR_NONE.meaning, at=At.EVERYWHERE if is_line else At.DATA),
         Field(
-            "rows",
+            "instruction",
+            INDEX_OR_NONE.kind,
+            INDEX_OR_NONE.meaning,
+            INDEX_OR_NONE.title,
+            at=At.EVERYWHERE if is_line else At.DATA,
+        ),
+        Field(
+            "instructions",
             COUNT,
             "Instructions in the row",
-            title="lines",
             at=At.DATA if is_line else At.DATA | At.TEXT | At.REPORT,
         ),
         *COSTS,
         *((_ISSUED,) if is_sampled else ()),
-        Field("share", SHARE, "Part of what the ranking is by"),
+        Field("share_of_total", SHARE, "Part of what the ranking is by", "share"),
         Field(
             "source",
             SOURCE,
@@ -89,8 +94,8 @@ def ranking_spec(by: str, measure: str) -> Spec:
             at=At.EVERYWHERE if is_line else At.DATA,
         ),
     )
-    middle = ("hits", "latency", *(("issued",) if is_sampled else ()), "stall", "idle", "share")
-    order = ("line" if is_line else "name", *middle, "rows", "text")
+    middle = ("hits", "latency", *(("issued",) if is_sampled else ()), "stall", "idle", "share_of_total")
+    order = ("instruction" if is_line else "name", *middle, "instructions", "text")
     spec = Spec("hotspot", "The ranking, the largest first.", NOUNS[by], fields, order=order)
     return measured_in(spec, measure)
 
@@ -102,7 +107,7 @@ RANKING_FACTS = (
     Field("sort", choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
     MEASURE,
     Field("totals", record(*COSTS), "Sums over the whole program"),
-    OF,
+    TOTAL_ROWS,
 )
 
 
@@ -110,8 +115,11 @@ def ranking_table(trace: Trace, costs: CostColumns, by: str, sort: str) -> tuple
     """Return the rows whose `sort` column is not zero, the largest first, and what they were made of."""
     found = ranking(trace.code, trace.sources, costs, by, sort)
     spec = ranking_spec(by, costs.label)
-    names = [field.name for field in spec.at(At.DATA)]
-    return Table(spec, {name: [getattr(row, name) for row in found] for name in names}), found
+    columns = {name: [getattr(row, name) for row in found] for name in ("name", "text", "source", *SUMS)}
+    columns["instruction"] = [row.line for row in found]
+    columns["instructions"] = [row.rows for row in found]
+    columns["share_of_total"] = [row.share for row in found]
+    return Table(spec, columns), found
 
 
 def totals(costs: CostColumns) -> dict[str, int]:
@@ -123,10 +131,16 @@ def occupancy_facts(found: OccupancyLimits) -> dict[str, object]:
     """Return how many waves fit on a SIMD."""
     return {
         "waves_per_simd": found.waves,
-        "most_waves_per_simd": found.cap,
+        "max_waves_per_simd": found.cap,
         "binding": None if found.binding is None else found.binding.name,
         "limits": [
-            {"name": one.name, "used": one.used, "given": one.given, "of": one.of, "source": one.source}
+            {
+                "name": one.name,
+                "used": one.used,
+                "allocated": one.given,
+                "available": one.of,
+                "source": one.source,
+            }
             for one in found.limits
         ],
         "resident_peak": found.resident.peak,
@@ -146,8 +160,8 @@ BINS = Spec(
     "One row a range, in program order.",
     "range",
     (
-        Field("first", ROW, "First row of the program, counted from 0"),
-        Field("last", ROW, "Last row of the program, counted from 0"),
+        Field("first_instruction", ROW, "First instruction, counted from 0", "first"),
+        Field("last_instruction", ROW, "Last instruction, counted from 0", "last"),
         Field("total", CYCLES, "Latency of these instructions", title="cycles"),
         Field(
             "kinds",
@@ -161,8 +175,8 @@ BINS = Spec(
 BINS_FACTS = (
     CAPTURE,
     Field("se", WHOLE, "Shader engine whose waves count; null for all", is_unknown=True),
-    RANGE_ASKED,
-    Field("step", COUNT, "Code rows of a range"),
+    RANGE,
+    Field("step", COUNT, "Instructions of a range"),
     Field("total", CYCLES, "All ranges"),
 )
 
@@ -171,15 +185,18 @@ def bins_table(found: Bins) -> Table:
     """Return one row a bin; kinds are unknown to no wave."""
     names = BINS["kinds"].kind.names
     kinds = found.cycles[:, : len(names)]
-    return Table(BINS, {"first": found.first, "last": found.stop - 1, "total": found.totals, "kinds": kinds})
+    return Table(
+        BINS,
+        {
+            "first_instruction": found.first,
+            "last_instruction": found.stop - 1,
+            "total": found.totals,
+            "kinds": kinds,
+        },
+    )
 
 
 # -- places with a charge ------------------------------------------------------------------------------
-
-_PLACE_LINE = (
-    "Line of the source file, counted from 1; of an instruction or a block its row, counted from 0; "
-    "-1 if there is none"
-)
 
 
 def places_spec(by: str, unit: str) -> Spec:
@@ -195,11 +212,12 @@ def places_spec(by: str, unit: str) -> Spec:
                 Field(
                     "path", TEXT, "Path of the source file, or code rows of a block; empty if there is none"
                 ),
-                Field("line", ROW_OR_NONE, _PLACE_LINE),
+                INDEX_OR_NONE,
+                Field("source_line", ROW_OR_NONE, "Line of the source file, counted from 1; -1 if none"),
                 Field("depth", WHOLE, "Places around it, as a count; 0 without a tree"),
             ),
             Field("cost", WHOLE, "What it is charged, in the unit", title=unit),
-            Field("share", SHARE, "Part of the whole program"),
+            Field("share_of_total", SHARE, "Part of the whole program", "share"),
             Field(
                 "place",
                 NOTE,
@@ -220,25 +238,26 @@ def places_spec(by: str, unit: str) -> Spec:
 
 PLACES_FACTS = (
     CAPTURE,
-    Field("by", choice("line", "source", "tree"), "What a row is"),
+    Field("by", choice("instruction", "source", "tree"), "What a row is"),
     Field(
         "charge",
         choice("self", "inclusive"),
         "Who is charged: the innermost place, or all of an inline chain",
     ),
-    Field("idle", FLAG, "Whether gaps in front of instructions are charged as well"),
-    RANGE_ASKED,
+    Field("is_idle_charged", FLAG, "Whether gaps in front of instructions are charged as well"),
+    RANGE,
     Field("unit", choice("cycles", "samples"), "What numbers count"),
     Field("total", WHOLE, "The whole program, in the unit"),
-    OF,
+    TOTAL_ROWS,
 )
-PLACES_BY = ("source", "line", "tree")
+PLACES_BY = ("source", "instruction", "tree")
 
 
 class _Row(NamedTuple):
     name: str
     path: str
-    line: int
+    instruction: int
+    source_line: int
     depth: int
     cost: int
     text: str
@@ -249,11 +268,11 @@ def places_table(
     trace: Trace, cost: np.ndarray, by: str, how: SourceCost, *, unit: str, file: str | None = None
 ) -> Table:
     """Return places with what each is charged of `cost`, of each code row; UsageError for an unknown file."""
-    makers = {"source": _source_lines, "line": _code_lines, "tree": _tree}
+    makers = {"source": _source_lines, "instruction": _code_lines, "tree": _tree}
     found = list(makers[by](trace, cost, how, file))
     columns = {name: [getattr(row, name) for row in found] for name in _Row._fields}
     share = np.array(columns["cost"], dtype=np.float64) / max(1, int(cost.sum()))
-    return Table(places_spec(by, unit), columns | {"share": share})
+    return Table(places_spec(by, unit), columns | {"share_of_total": share})
 
 
 def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
@@ -268,7 +287,7 @@ def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | N
         source, line = trace.sources[int(table.file[row])], int(table.line[row])
         text = source.lines[line - 1] if source.lines is not None and 1 <= line <= len(source.lines) else ""
         place = f"{source.path}:{line}"
-        yield _Row(place, source.path, line, 0, int(table.cost[row]), text.strip(), place)
+        yield _Row(place, source.path, -1, line, 0, int(table.cost[row]), text.strip(), place)
 
 
 def _file(trace: Trace, path: str) -> int:
@@ -280,7 +299,7 @@ def _file(trace: Trace, path: str) -> int:
 
 def _code_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
     for row in np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))].tolist():
-        yield _Row(f"line {row}", "", row, 0, int(cost[row]), trace.code.text[row], source_of(trace, row))
+        yield _Row(f"line {row}", "", row, -1, 0, int(cost[row]), trace.code.text[row], source_of(trace, row))
 
 
 def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
@@ -291,6 +310,7 @@ def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> 
 
 def _walk(place: CostNode, depth: int) -> Iterator[_Row]:
     if depth >= 0:
-        yield _Row(place.name, place.tip, place.line, depth, place.cost, "", "")
+        instruction, line = (place.line, -1) if place.file < 0 else (-1, place.line)
+        yield _Row(place.name, place.tip, instruction, line, depth, place.cost, "", "")
     for child in place.children:
         yield from _walk(child, depth + 1)

@@ -7,7 +7,7 @@ from typing import Any
 from rcv_py.analysis.compat.legacy_analyzer import LegacyReport
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
-from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, SOURCE_PLACE, STALL
+from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, STALL
 from rcv_py.results.field import Field, record, rows
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import COUNT, CYCLES, NUMBER, TEXT, WAVES, WHOLE, Kind, choice, mapping
@@ -22,20 +22,27 @@ SOURCES = Spec(
         SOURCE_PLACE,
         STALL,
         _LATENCY,
-        Field("rate", NUMBER, "Stall in percent of the line's latency", digits=4),
-        Field("dominant", TEXT, "Class with most stall"),
+        Field("stall_percent_of_latency", NUMBER, "Stall in percent of the line's latency", digits=4),
+        Field("dominant_class", TEXT, "Class with most stall"),
     ),
 )
 ROWS = Spec(
     "hotspot like",
     "Instructions by stall.",
     "instruction",
-    (LINE, INSTRUCTION_TEXT, Field("class", TEXT, "Class by the rules"), STALL, _LATENCY, SOURCE_PLACE),
+    (
+        INSTRUCTION_INDEX,
+        INSTRUCTION_TEXT,
+        Field("class", TEXT, "Class by the rules"),
+        STALL,
+        _LATENCY,
+        SOURCE_PLACE,
+    ),
 )
 _OCCUPANCY = record(
     Field("arch", WHOLE, "Architectural vector registers of a wave"),
     Field("accum", WHOLE, "Accumulation registers of a wave"),
-    Field("given", WHOLE, "Vector registers given to a wave, rounded up"),
+    Field("allocated", WHOLE, "Vector registers given to a wave, rounded up"),
     Field("pool", WHOLE, "Vector registers that the rules divide"),
     Field(
         "limits",
@@ -47,7 +54,7 @@ _OCCUPANCY = record(
         "One row a resource",
     ),
     Field("waves", WAVES, "Waves a SIMD by all of them"),
-    Field("bound", TEXT, "Name of the resource that binds"),
+    Field("binding", TEXT, "Name of the resource that binds"),
     Field("next_registers", WHOLE, "Vector registers that one wave more takes at most", is_unknown=True),
 )
 FACTS = (
@@ -77,11 +84,11 @@ def facts(trace: Trace, report: LegacyReport, like: str) -> dict[str, Any]:
         "occupancy": {
             "arch": found.arch,
             "accum": found.accum,
-            "given": found.given,
+            "allocated": found.given,
             "pool": found.pool,
             "limits": [{"name": name, "used": used, "waves": waves} for name, used, waves in found.limits],
             "waves": found.waves,
-            "bound": found.bound,
+            "binding": found.bound,
             "next_registers": found.next_registers if found.next_registers >= 0 else None,
         },
         "warning": report.launch.warning,
@@ -99,8 +106,8 @@ def source_table(report: LegacyReport, top: int) -> Table:
             "source": [line.source for line in lines],
             "stall": [line.stall for line in lines],
             "latency": [line.total for line in lines],
-            "rate": [line.rate for line in lines],
-            "dominant": [line.dominant for line in lines],
+            "stall_percent_of_latency": [line.rate for line in lines],
+            "dominant_class": [line.dominant for line in lines],
         },
     )
 
@@ -111,7 +118,7 @@ def row_table(report: LegacyReport, top: int) -> Table:
     return Table(
         ROWS,
         {
-            "line": [one.row for one in ranked],
+            "instruction": [one.row for one in ranked],
             "text": [one.text for one in ranked],
             "class": [one.name for one in ranked],
             "stall": [one.stall for one in ranked],

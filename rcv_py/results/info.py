@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from rcv_py.analysis.health.mapping import mapping as mapped_lines
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results.check import SEVERITY
+from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, only, record, rows, unknown
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
@@ -57,7 +59,7 @@ _OCCUPANCY = (
     Field("unfinished", WAVES, "Whose end was not seen", is_unknown=True),
 )
 FACTS = (
-    Field("name", TEXT, "Name of the capture: that of its folder"),
+    CAPTURE,
     _PATH,
     Field(
         "format",
@@ -66,8 +68,8 @@ FACTS = (
             Field("target", TEXT, "Name of the GPU, such as gfx950"),
             Field("target_from", TEXT, "What tells it; empty if only the generation is known, such as gfx9"),
             Field("gfxip", WHOLE, "Generation of the instruction set, a number"),
-            Field("thread_trace", FLAG, "Whether waves were traced"),
-            Field("pc_samples", FLAG, "Whether there are PC samples"),
+            Field("has_thread_trace", FLAG, "Whether waves were traced"),
+            Field("has_pc_samples", FLAG, "Whether there are PC samples"),
         ),
         "What was recorded",
     ),
@@ -80,8 +82,8 @@ FACTS = (
             Field("bytes", WHOLE, "Size of their files, in bytes"),
             Field("by_shader_engine", mapping(WAVES, (), "Traced"), "Waves by shader engine"),
             Field("slots", COUNT, "Places that held a wave"),
-            Field("shortest", CYCLES, "Shortest life"),
-            Field("longest", CYCLES, "Longest life"),
+            Field("min_cycles", CYCLES, "Shortest life"),
+            Field("max_cycles", CYCLES, "Longest life"),
             Field("cycles", CYCLES, "Sum of all lives"),
         ),
         "Traced waves",
@@ -103,13 +105,15 @@ FACTS = (
             _MAPPED,
             Field("files", COUNT, "Source files"),
             Field("files_with_text", COUNT, "Source files whose text is there"),
-            Field("lines", COUNT, "Source lines that are named"),
+            Field("source_lines", COUNT, "Source lines that are named"),
             Field(
-                "effective_lines", NUMBER, "Lines that would carry the instructions if spread evenly, a count"
+                "effective_source_lines",
+                NUMBER,
+                "Lines that would carry the instructions if spread evenly, a count",
             ),
-            Field("top", TEXT, "The line with most instructions, as file:line"),
-            Field("top_share", SHARE, "Part of the instructions on it"),
-            Field("top_cost_share", SHARE, "Part of the cycles on it"),
+            Field("top_source", TEXT, "The line with most instructions, as file:line"),
+            Field("top_share_of_instructions", SHARE, "Part of the instructions on it"),
+            Field("top_share_of_cycles", SHARE, "Part of the cycles on it"),
         ),
         "How instructions are mapped to sources",
     ),
@@ -121,14 +125,14 @@ FACTS = (
     Field(
         "clock",
         record(
-            Field("begin", CYCLE, "First moment"),
+            Field("start", CYCLE, "First moment"),
             Field("end", CYCLE, "Last moment"),
             Field("cycles", CYCLES, "From first to last"),
             *unknown(
-                Field("ns", NUMBER, "The same in nanoseconds; null if the rate is not known"),
+                Field("duration_ns", NUMBER, "The same in nanoseconds; null if the rate is not known"),
                 Field("shader_mhz", NUMBER, "Rate of the shader clock, in MHz; null if it is not known"),
             ),
-            Field("aligned", FLAG, "Whether the clocks of shader engines could be aligned"),
+            Field("is_aligned", FLAG, "Whether the clocks of shader engines could be aligned"),
             Field(
                 "offsets", mapping(SIGNED_CYCLES, (), "Offset"), "What was added to times, by shader engine"
             ),
@@ -162,7 +166,11 @@ CAPTURES = Spec(
     "capture",
     (
         Field("place", SOURCE, "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
-        *only(At.DATA, Field("name", TEXT, "Name of the capture"), Field("path", TEXT, "Path of its folder")),
+        *only(
+            At.DATA,
+            replace(CAPTURE, meaning="Name of the capture"),
+            Field("path", TEXT, "Path of its folder"),
+        ),
         Field("kernel", NOTE, "Name of the kernel"),
         Field("waves", WAVES, "Traced"),
         *_INSTRUCTIONS,
@@ -177,23 +185,31 @@ BELOW = (CAPTURES.field("captures"),)
 
 def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Table:
     """Return one row a capture; `places` is how people call each."""
-    names = [field.name for field in CAPTURES.at(At.DATA) if field.name != "path"]
+    names = [field.name for field in CAPTURES.at(At.DATA) if field.name not in ("capture", "path")]
     columns: dict[str, Sequence[Any]] = {name: [getattr(one, name) for one in entries] for name in names}
-    return Table(CAPTURES, columns | {"path": [str(one.path) for one in entries], "place": places})
+    return Table(
+        CAPTURES,
+        columns
+        | {
+            "capture": [one.name for one in entries],
+            "path": [str(one.path) for one in entries],
+            "place": places,
+        },
+    )
 
 
 def info(trace: Trace) -> dict[str, Any]:
     """Return the facts of an open trace; no wave file is needed."""
     return {
-        "name": trace.name,
+        "capture": trace.name,
         "path": str(trace.path),
         "format": {
             "version": trace.version,
             "target": trace.target,
             "target_from": trace.target_from,
             "gfxip": trace.gfxip,
-            "thread_trace": trace.has_thread_trace,
-            "pc_samples": trace.has_pc_samples,
+            "has_thread_trace": trace.has_thread_trace,
+            "has_pc_samples": trace.has_pc_samples,
         },
         "kernel": trace.kernel_name,
         "kernels": [kernel.demangled for kernel in trace.code.kernels],
@@ -230,8 +246,8 @@ def _waves(trace: Trace) -> dict[str, Any]:
         "bytes": int(index.size.sum()),
         "by_shader_engine": dict(zip(map(str, engines.tolist()), count.tolist(), strict=True)),
         "slots": len({*zip(index.se.tolist(), index.simd.tolist(), index.slot.tolist(), strict=True)}),
-        "shortest": int(life.min(initial=np.iinfo(np.int64).max)) if len(index) else 0,
-        "longest": int(life.max(initial=0)),
+        "min_cycles": int(life.min(initial=np.iinfo(np.int64).max)) if len(index) else 0,
+        "max_cycles": int(life.max(initial=0)),
         "cycles": int(life.sum()),
     }
 
@@ -263,11 +279,11 @@ def _source(trace: Trace) -> dict[str, Any]:
         "mapped": trace.code.mapped_rows,
         "files": len(trace.sources),
         "files_with_text": sum(source.lines is not None for source in trace.sources),
-        "lines": spread.source_lines,
-        "effective_lines": round(spread.effective, 2),
-        "top": f"{top}:{spread.top_line}" if top else "",
-        "top_share": round(spread.top_share, 4),
-        "top_cost_share": round(spread.top_cost, 4),
+        "source_lines": spread.source_lines,
+        "effective_source_lines": round(spread.effective, 2),
+        "top_source": f"{top}:{spread.top_line}" if top else "",
+        "top_share_of_instructions": round(spread.top_share, 4),
+        "top_share_of_cycles": round(spread.top_cost, 4),
     }
 
 
@@ -290,11 +306,11 @@ def _clock(trace: Trace) -> dict[str, Any]:
     span, clock = trace.span, trace.clock
     ns = clock.ns(span.width)
     return {
-        "begin": span.begin,
+        "start": span.begin,
         "end": span.end,
         "cycles": span.width,
-        "ns": None if ns is None else round(ns, 1),
+        "duration_ns": None if ns is None else round(ns, 1),
         "shader_mhz": round(clock.shader_hz / 1e6, 1) if clock.shader_hz else None,
-        "aligned": clock.is_aligned,
+        "is_aligned": clock.is_aligned,
         "offsets": {str(se): int(offset) for se, offset in sorted(clock.offsets.items())},
     }

@@ -15,7 +15,17 @@ from rcv_py.analysis.program.loops import loops
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.results.common import CAPTURE, COST_SHARE, COSTS, LINE, MEASURE, OF, SUMS, measured_in
+from rcv_py.results.common import (
+    CAPTURE,
+    COST_SHARE,
+    COSTS,
+    INSTRUCTION_INDEX,
+    INSTRUCTION_TEXT,
+    MEASURE,
+    SUMS,
+    TOTAL_ROWS,
+    measured_in,
+)
 from rcv_py.results.field import Field, unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Column, Columns, Spec, Table, Words
@@ -24,7 +34,6 @@ from rcv_py.results.unit import (
     COUNT,
     CYCLES,
     INDEX,
-    INSTRUCTION,
     NOTE,
     NUMBER,
     PART,
@@ -36,9 +45,9 @@ from rcv_py.results.unit import (
     TEXT,
 )
 
-_ROW = replace(LINE, name="row", title="row")
+_ROW = INSTRUCTION_INDEX
 _SHARE = replace(COST_SHARE, kind=PART)
-_INSTRUCTION = Field("instruction", INSTRUCTION, "Text of the instruction")
+_INSTRUCTION = INSTRUCTION_TEXT
 _SOURCE = Field("source", SOURCE, "Innermost source place as file:line; empty if there is none")
 LINES = Spec(
     "isa lines",
@@ -67,9 +76,9 @@ BLOCKS = Spec(
     "block",
     (
         Field("block", INDEX, "Number of the block, counted from 0"),
-        Field("first", ROW, "First row of the program, counted from 0"),
-        Field("last", ROW, "Last row of the program, counted from 0"),
-        Field("lines", COUNT, "Instructions in it"),
+        Field("first_instruction", ROW, "First instruction, counted from 0", "first"),
+        Field("last_instruction", ROW, "Last instruction, counted from 0", "last"),
+        Field("instructions", COUNT, "Instructions in it"),
         Field("hits", COUNT, "Executions of its first instruction"),
         *COSTS[1:],
         _SHARE,
@@ -84,11 +93,16 @@ BRANCHES = Spec(
     "branch",
     (
         _ROW,
-        Field("target", ROW_OR_NONE, "Row that it leads to; -1 if that is not known"),
+        Field(
+            "target_instruction",
+            ROW_OR_NONE,
+            "Instruction that it leads to; -1 if that is not known",
+            "target",
+        ),
         *unknown(
             Field("taken", COUNT, "Executions that jumped; null if no wave was traced"),
             Field("not_taken", COUNT, "Executions that went on; null if no wave was traced"),
-            Field("taken_share", SHARE, "Part of the executions that jumped; null if there was none"),
+            Field("taken_share_of_hits", SHARE, "Part of the executions that jumped; null if there was none"),
         ),
         _INSTRUCTION,
         _SOURCE,
@@ -101,20 +115,20 @@ LABELS = Spec(
     (
         _ROW,
         Field("latency", CYCLES, "Latency from here to the next label"),
-        Field("share", SHARE, "Part of what all labels cost"),
-        Field("codeobj", SIGNED_INDEX, "Number of the code object"),
+        Field("share_of_labels", SHARE, "Part of what all labels cost", "share"),
+        Field("code_object", SIGNED_INDEX, "Number of the code object"),
         Field("address", ADDRESS, "Address in the code object"),
         Field("name", NOTE, "Name of the label"),
     ),
 )
-FACTS = (CAPTURE, MEASURE, OF)
+FACTS = (CAPTURE, MEASURE, TOTAL_ROWS)
 VARIANTS = {  # kind of a row → its table and the option that asks for it
-    "lines": (LINES, "Instructions."),
+    "instructions": (LINES, "Instructions."),
     "blocks": (BLOCKS, "Basic blocks: --blocks."),
     "branches": (BRANCHES, "Branches: --branches."),
     "labels": (LABELS, "Labels: --labels."),
 }
-LISTED = ("lines", "blocks", "branches")
+LISTED = ("instructions", "blocks", "branches")
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +180,10 @@ def label_table(trace: Trace, costs: CostColumns) -> Table:
     return Table(
         LABELS,
         {
-            "row": [one.row for one in found],
+            "instruction": [one.row for one in found],
             "latency": [one.cost for one in found],
-            "share": [one.share for one in found],
-            "codeobj": [one.codeobj for one in found],
+            "share_of_labels": [one.share for one in found],
+            "code_object": [one.codeobj for one in found],
             "address": [one.address for one in found],
             "name": [one.name for one in found],
         },
@@ -190,11 +204,11 @@ def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> 
     code = trace.code
     cost = np.where(code.is_label, 0, costs.cost if show_idle else costs.latency)
     columns: dict[str, Column | Sequence[str]] = {
-        "row": np.arange(len(code)),
+        "instruction": np.arange(len(code)),
         **{name: getattr(costs, name) for name in SUMS},
-        "share": cost / max(1, int(cost.sum())),
+        "share_of_total": cost / max(1, int(cost.sum())),
         "block": Words(table.name, table.of_row),
-        "instruction": code.text,
+        "text": code.text,
         "source": leaf_texts(code, trace.sources),
     }
     return Listing(Table(measured_in(LINES, costs.label), columns), cost, costs.label)
@@ -204,11 +218,11 @@ def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
     sums = block_costs(table, trace.code, costs)
     columns: dict[str, Column | Sequence[str]] = {
         "block": np.arange(len(table)),
-        "first": table.first,
-        "last": table.stop - 1,
-        "lines": sums.lines,
+        "first_instruction": table.first,
+        "last_instruction": table.stop - 1,
+        "instructions": sums.lines,
         **{name: getattr(sums, name) for name in SUMS},
-        "share": sums.cost / max(1, costs.total),
+        "share_of_total": sums.cost / max(1, costs.total),
         "loops": loops(table).depth_of_block,
         "name": table.name,
         "source": sources(trace, table.first),
@@ -226,12 +240,12 @@ def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumn
     is_known = ((ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
     both = table.taken + table.not_taken
     columns: Columns = {
-        "row": table.row,
-        "target": table.target,
+        "instruction": table.row,
+        "target_instruction": table.target,
         "taken": np.where(is_known, table.taken, np.nan),
         "not_taken": np.where(is_known, table.not_taken, np.nan),
-        "taken_share": np.where(both > 0, table.taken / np.maximum(1, both), np.nan),
-        "instruction": instructions(trace, table.row),
+        "taken_share_of_hits": np.where(both > 0, table.taken / np.maximum(1, both), np.nan),
+        "text": instructions(trace, table.row),
         "source": sources(trace, table.row),
     }
     return Listing(Table(BRANCHES, columns), both, costs.label)

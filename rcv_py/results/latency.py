@@ -13,7 +13,7 @@ from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
-from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, OF, SOURCE_PLACE
+from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import Field, record, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.table import Spec, Table
@@ -21,9 +21,8 @@ from rcv_py.results.unit import COUNT, CYCLES, MEAN_CYCLES, SHARE, TEXT, choice
 
 _COUNT = replace(COUNT, json=json_types.number)
 _MEAN = replace(MEAN_CYCLES, text="{:,.1f}".format, digits=3)
-_TEXT = replace(INSTRUCTION_TEXT, title="text")
-_PLACE = (_TEXT, SOURCE_PLACE)
-_FIRST = ("line", "text", "source")  # in the window
+_PLACE = (INSTRUCTION_TEXT, SOURCE_PLACE)
+_FIRST = ("instruction", "text", "source")  # in the window
 _CYCLES = (
     Field("total", CYCLES, "Latency and idle"),
     Field("not_hidden", CYCLES, "Part that no other wave of the SIMD hid"),
@@ -36,13 +35,18 @@ HIDDEN = Spec(
     "hidden_latency",
     "Instructions by what is not hidden, the largest first.",
     "instruction",
-    (LINE, *_CYCLES, Field("share", SHARE, "Hidden part"), *_PLACE),
+    (
+        INSTRUCTION_INDEX,
+        *_CYCLES,
+        Field("hidden_share_of_total", SHARE, "Hidden part of latency and idle", "hidden share"),
+        *_PLACE,
+    ),
     window=_FIRST,
 )
 _COUNTED = (
     Field("mean", _MEAN, "Mean time from issue to return"),
-    Field("error", _MEAN, "Standard error of the mean"),
-    Field("std", _MEAN, "Standard deviation"),
+    Field("standard_error", _MEAN, "Standard error of the mean", "error"),
+    Field("standard_deviation", _MEAN, "Standard deviation", "std"),
     Field("samples", _COUNT, "Returns that were matched"),
     Field("in_flight", _COUNT, "Operations whose return was not seen"),
     Field("issue", _MEAN, "Mean time to issue"),
@@ -57,7 +61,7 @@ MEMORY = Spec(
     "memory_latency",
     "Instructions that read or wrote memory.",
     "instruction",
-    (LINE, Field("counter", TEXT, "Counter that told it"), *_COUNTED, *_PLACE),
+    (INSTRUCTION_INDEX, Field("counter", TEXT, "Counter that told it"), *_COUNTED, *_PLACE),
     window=(*_FIRST, "counter"),
 )
 MEMORY_AND_WAITS = Spec(
@@ -65,28 +69,39 @@ MEMORY_AND_WAITS = Spec(
     "Instructions that counters or waits tell of; null where one of them does not.",
     "instruction",
     (
-        LINE,
+        INSTRUCTION_INDEX,
         Field("counter", TEXT, "Counter that told it; empty if only waits did"),
         *(replace(field, is_unknown=True) for field in _COUNTED),
         *_BY_WAITS,
         *_PLACE,
     ),
-    window=(*_FIRST, "counter", "mean", "error", "std", "samples", "in_flight", "exact", "median", "p90"),
+    window=(
+        *_FIRST,
+        "counter",
+        "mean",
+        "standard_error",
+        "standard_deviation",
+        "samples",
+        "in_flight",
+        "exact",
+        "median",
+        "p90",
+    ),
 )
 FACTS = (
     CAPTURE,
     Field("rule", choice("ours", "reference"), "Our estimate, or the one of the reference viewer"),
     Field("assumption", TEXT, "What the numbers take for granted, as a sentence"),
     Field("reason", TEXT, "Why there are no rows; empty if there are"),
-    OF,
+    TOTAL_ROWS,
 )
 HIDDEN_TOTALS = Field(
     "totals",
     record(
         *(replace(field, is_unknown=True) for field in _CYCLES),
         *unknown(
-            Field("matrix_busy", CYCLES, "Matrix instructions by the cycles each takes"),
-            Field("simd_resident", CYCLES, "Time in which a SIMD held a traced wave, summed over SIMDs"),
+            Field("mfma_busy", CYCLES, "Matrix instructions by the cycles each takes"),
+            Field("simd_cycles", CYCLES, "Time in which a SIMD held a traced wave, summed over SIMDs"),
         ),
     ),
     "Sums over all rows, and how busy matrix units were; null if no wave was read",
@@ -122,7 +137,7 @@ def hidden_rows(trace: Trace, found: HiddenTable) -> Table:
             "hidden_idle": found.idle,
             "hidden_stall": found.stall,
             "hidden_issue": found.issue,
-            "share": found.share,
+            "hidden_share_of_total": found.share,
         },
     )
 
@@ -130,7 +145,7 @@ def hidden_rows(trace: Trace, found: HiddenTable) -> Table:
 def hidden_totals(table: Table, matrix: MatrixUse) -> dict[str, int | None]:
     """Return sums over all rows and how busy matrix units were; None if no wave was read."""
     sums = {field.name: sum(table.plain(field.name)) for field in _CYCLES}
-    found = sums | {"matrix_busy": matrix.busy, "simd_resident": matrix.resident}
+    found = sums | {"mfma_busy": matrix.busy, "simd_cycles": matrix.resident}
     return found if matrix.resident > 0 else dict.fromkeys(found)
 
 
@@ -166,10 +181,13 @@ def memory_totals(found: MemoryLatency) -> dict[str, int]:
     return {"samples": int(found.samples.sum()), "in_flight": int(found.censored.sum())}
 
 
+_ATTRIBUTES = {"in_flight": "censored", "standard_error": "error", "standard_deviation": "std"}
+
+
 def _names(fields: tuple[Field, ...]) -> list[str]:
     return [field.name for field in fields]
 
 
 def _name(field: str) -> str:
     """The attribute of the analysis that holds a field."""
-    return "censored" if field == "in_flight" else field
+    return _ATTRIBUTES.get(field, field)

@@ -49,16 +49,16 @@ def _part(name: str, total: str) -> Callable[[Record], str]:
 
 
 def _top(row: Record) -> str:
-    if row["top_line"] is None:
+    if row["top_instruction"] is None:
         return ""
     place = f" ({row['top_source']})" if row["top_source"] else ""
-    return f"{percent(row['top_stall_share'], 1)} line {row['top_line']}: {row['top_instruction']}{place}"
+    return f"{percent(row['top_share_of_stall'], 1)} line {row['top_instruction']}: {row['top_text']}{place}"
 
 
 def _twin(row: Record) -> str:
-    if not row["twin"] or row["twin_noise"] is None:
-        return row["twin"]
-    return f"{row['twin']}, {percent(row['twin_noise'], 1)} off per execution"
+    if not row["replicate"] or row["replicate_noise"] is None:
+        return row["replicate"]
+    return f"{row['replicate']}, {percent(row['replicate_noise'], 1)} off per execution"
 
 
 LIBRARY = Spec(
@@ -82,12 +82,12 @@ LIBRARY = Spec(
             ),
         ),
         _shown("launch", CYCLES, "The launch in time and cycles", _duration, "duration"),
-        Field("bound", TEXT, "Class such as memory-bound; empty without --findings", at=At.DATA),
-        _shown("class", NOTE, "What bounds the kernel", lambda row: row["bound"], "bound"),
+        Field("class", TEXT, "Class such as memory-bound; empty without --findings", at=At.DATA),
+        _shown("class_text", NOTE, "What bounds the kernel", lambda row: row["class"], "class"),
         Field("finding", TEXT, "The first finding; empty without --findings", at=At.DATA),
         _shown("first_finding", NOTE, "The first finding", lambda row: row["finding"]),
         Field("waves_per_simd", WAVES, "That fit on a SIMD", at=At.DATA, is_unknown=True),
-        Field("most_waves_per_simd", WAVES, "That a SIMD has room for", at=At.DATA, is_unknown=True),
+        Field("max_waves_per_simd", WAVES, "That a SIMD has room for", at=At.DATA, is_unknown=True),
         _shown(
             "waves_of_simd",
             WAVES,
@@ -95,7 +95,7 @@ LIBRARY = Spec(
             lambda row: (
                 ""
                 if row["waves_per_simd"] is None
-                else f"{row['waves_per_simd']} / {row['most_waves_per_simd']}"
+                else f"{row['waves_per_simd']} / {row['max_waves_per_simd']}"
             ),
             "waves/SIMD",
         ),
@@ -145,14 +145,14 @@ LIBRARY = Spec(
         ),
         *unknown(
             Field("stall", CYCLES, "Stall of all waves; null if the capture does not tell", at=At.DATA),
-            Field("stall_share", SHARE, "Part of the latency that is stall", at=At.DATA),
+            Field("stall_share_of_latency", SHARE, "Part of the latency that is stall", at=At.DATA),
         ),
         _shown("stall_part", SHARE, "Part of the latency that is stall", _part("stall", "latency"), "stall"),
         Field(
-            "top_line", ROW, "Row of the program with most stall, counted from 0", at=At.DATA, is_unknown=True
+            "top_instruction", ROW, "Index of the instruction with most stall", at=At.DATA, is_unknown=True
         ),
-        Field("top_instruction", TEXT, "Its text", at=At.DATA),
-        Field("top_stall_share", SHARE, "Part of all stall on it", at=At.DATA, is_unknown=True),
+        Field("top_text", TEXT, "Its text", at=At.DATA),
+        Field("top_share_of_stall", SHARE, "Part of all stall on it", at=At.DATA, is_unknown=True),
         replace(SOURCE_PLACE, name="top_source", at=At.DATA),
         Field("most_stall_at", NOTE, "The instruction with most stall", at=At.PEOPLE, of=_top),
         Field("mean_waves", MEAN_WAVES, "Mean of resident waves over time", at=At.DATA, is_unknown=True),
@@ -177,16 +177,23 @@ LIBRARY = Spec(
         ),
         Field("verdict", TEXT, "Whether it can be trusted, in one sentence", at=At.DATA),
         Field("serious_notes", COUNT, "Notes that are a warning or an error", at=At.DATA, is_unknown=True),
-        Field("twin", TEXT, "Another capture of the same instructions; empty if there is none", at=At.DATA),
         Field(
-            "twin_noise",
+            "replicate", TEXT, "Another capture of the same instructions; empty if there is none", at=At.DATA
+        ),
+        Field(
+            "replicate_noise",
             replace(NUMBER, digits=6),
             "By how much cycles per hit of the two differ, from 0; 0.1 being 10 percent",
             at=At.DATA,
             is_unknown=True,
         ),
         Field(
-            "replicate", SOURCE, "Another capture of the same instructions", "twin", at=At.PEOPLE, of=_twin
+            "replicate_text",
+            SOURCE,
+            "Another capture of the same instructions",
+            "replicate",
+            at=At.PEOPLE,
+            of=_twin,
         ),
         Field("error", TEXT, "Why it cannot be opened; empty if it can", at=At.DATA),
     ),
@@ -220,10 +227,10 @@ _VALUES: dict[str, Callable[[LibraryRow], Any]] = {
     "kernel": lambda row: row.kernel,
     "duration": lambda row: row.duration,
     "duration_ns": lambda row: row.duration_ns if row.duration_ns >= 0 else _UNKNOWN,
-    "bound": lambda row: row.bound,
+    "class": lambda row: row.bound,
     "finding": lambda row: row.finding,
     "waves_per_simd": lambda row: row.fit,
-    "most_waves_per_simd": lambda row: row.most_fit,
+    "max_waves_per_simd": lambda row: row.most_fit,
     "limiter": lambda row: row.limiter,
     "waves": lambda row: -1 if row.error else row.waves,
     "instructions": lambda row: row.instructions or -1,
@@ -232,17 +239,17 @@ _VALUES: dict[str, Callable[[LibraryRow], Any]] = {
     "hits": lambda row: row.hits if row.has_costs else -1,
     "latency": lambda row: row.latency if row.has_costs else -1,
     "stall": lambda row: row.stall if row.has_costs else -1,
-    "stall_share": lambda row: row.stall / row.latency if row.latency else _UNKNOWN,
-    "top_line": lambda row: row.top_line,
-    "top_instruction": lambda row: row.top,
-    "top_stall_share": lambda row: row.top_share if row.top_line >= 0 else _UNKNOWN,
+    "stall_share_of_latency": lambda row: row.stall / row.latency if row.latency else _UNKNOWN,
+    "top_instruction": lambda row: row.top_line,
+    "top_text": lambda row: row.top,
+    "top_share_of_stall": lambda row: row.top_share if row.top_line >= 0 else _UNKNOWN,
     "top_source": lambda row: row.top_source,
     "mean_waves": lambda row: row.mean_waves if row.has_occupancy else _UNKNOWN,
     "peak_waves": lambda row: row.peak_waves if row.has_occupancy else -1,
     "health": lambda row: "" if row.error else row.health,
     "verdict": lambda row: "" if row.error else row.verdict,
     "serious_notes": lambda row: -1 if row.error else row.serious,
-    "twin": lambda row: row.twin,
-    "twin_noise": lambda row: row.noise if row.noise >= 0 else _UNKNOWN,
+    "replicate": lambda row: row.twin,
+    "replicate_noise": lambda row: row.noise if row.noise >= 0 else _UNKNOWN,
     "error": lambda row: row.error,
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,13 @@ import numpy as np
 from rcv_py.analysis.cost.distribution import MEASURES, LineHits, Spread, Wanted, distribution_view
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import CAPTURE, LINE, SOURCE_PLACE, TOKEN, WAVE_NAME
+from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOKEN, WAVE_NAME
 from rcv_py.results.field import Field, record
 from rcv_py.results.places import waves
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
     COUNT,
     CYCLES_OR_NEVER,
-    INSTRUCTION,
     MEAN_CYCLES,
     RANK_CYCLES,
     SIGNED_CYCLES,
@@ -49,11 +48,11 @@ HITS = Spec(
     ),
 )
 _SPREAD = (
-    Field("count", COUNT, "Hits", title="hits"),
-    Field("least", SIGNED_CYCLES, "Smallest value", title="min"),
+    Field("hits", COUNT, "Executions"),
+    Field("min", SIGNED_CYCLES, "Smallest value", title="min"),
     Field("median", RANK_CYCLES, "Median: of an even count the mean of the two in the middle"),
     Field("p95", SIGNED_CYCLES, "Value that 95 percent of the hits do not exceed"),
-    Field("most", SIGNED_CYCLES, "Largest value", title="max"),
+    Field("max", SIGNED_CYCLES, "Largest value", title="max"),
     Field("mean", replace(MEAN_CYCLES, text="{:,.1f}".format, digits=None), "Mean"),
     Field("total", SIGNED_CYCLES, "Sum", title="sum"),
 )
@@ -73,7 +72,7 @@ SAMPLES = Spec(
     "reason",
     (Field("reason", TEXT, "Why it did not issue"), Field("samples", COUNT, "How many samples")),
 )
-_HEAD = (CAPTURE, LINE, Field("instruction", INSTRUCTION, "Text of the instruction"), SOURCE_PLACE)
+_HEAD = (CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE)
 FACTS = (
     *_HEAD,
     Field("by", choice(*MEASURES), "What is measured for bins and ranking"),
@@ -88,7 +87,7 @@ FACTS = (
         "bins",
         record(
             Field("edges", listed(SIGNED_CYCLES, "Limit"), "Limits of the bins, one more than bins"),
-            Field("counts", listed(COUNT, "Hits"), "Hits in each bin"),
+            Field("hits", listed(COUNT, "Hits"), "Hits in each bin"),
         ),
         "Histogram of the measure: bin i holds edges[i] <= value < edges[i + 1]",
     ),
@@ -124,15 +123,27 @@ def spreads(hits: LineHits) -> dict[str, Spread | None]:
 
 def spread_table(found: Mapping[str, Spread | None]) -> Table:
     """Return one row a measure; of one without a value only that there is no hit."""
-    nothing = dict.fromkeys((field.name for field in _SPREAD), np.nan) | {"count": 0}
-    rows: Sequence[dict[str, Any]] = [nothing if one is None else asdict(one) for one in found.values()]
+    nothing = dict.fromkeys((field.name for field in _SPREAD), np.nan) | {"hits": 0}
+    rows = [nothing if one is None else _numbers(one) for one in found.values()]
     columns = {field.name: [row[field.name] for row in rows] for field in _SPREAD}
     return Table(SPREADS, {"measure": list(found), **columns})
 
 
 def spread_facts(found: Mapping[str, Spread | None]) -> dict[str, dict[str, Any] | None]:
     """Return the same for documents."""
-    return {name: None if spread is None else asdict(spread) for name, spread in found.items()}
+    return {name: None if spread is None else _numbers(spread) for name, spread in found.items()}
+
+
+def _numbers(spread: Spread) -> dict[str, Any]:
+    return {
+        "hits": spread.count,
+        "min": spread.least,
+        "median": spread.median,
+        "p95": spread.p95,
+        "max": spread.most,
+        "mean": spread.mean,
+        "total": spread.total,
+    }
 
 
 def sample_table(found: StallReasons) -> Table:

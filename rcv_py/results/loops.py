@@ -20,11 +20,11 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.results.common import (
     CAPTURE,
     IDLE,
+    INSTRUCTION_INDEX,
     INSTRUCTION_TEXT,
-    LINE,
-    OF,
     SOURCE_PLACE,
     STALL,
+    TOTAL_ROWS,
     WAVE_ASKED,
     WAVES_READ,
 )
@@ -62,7 +62,7 @@ def _split(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{kind} {100 * cycles / total:.0f} %" for kind, cycles in parts)
 
 
-_BRANCH = Field("branch", ROW, "Row of the branch that jumps back")
+_BRANCH = Field("branch", ROW, "Index of the branch that jumps back")
 _BRANCH_SOURCE = Field(
     "branch_source", SOURCE, "Source place of the branch as file:line; empty if it has none"
 )
@@ -82,11 +82,16 @@ LOOPS = Spec(
     "loop",
     (
         replace(_BRANCH, at=At.DATA | At.TEXT | At.REPORT),
-        Field("head", ROW, "Row that the branch jumps back to", at=At.DATA | At.TEXT | At.REPORT),
+        Field(
+            "head",
+            ROW,
+            "Index of the instruction that the branch jumps back to",
+            at=At.DATA | At.TEXT | At.REPORT,
+        ),
         Field(
             "loop",
             TEXT,
-            "Code rows of its head and of the branch that jumps back",
+            "Instructions of its head and of the branch that jumps back",
             at=At.WINDOW,
             of=lambda row: f"{row['head']} – {row['branch']}",
         ),
@@ -105,7 +110,7 @@ LOOPS = Spec(
         _SPLIT,
         replace(INSTRUCTION_TEXT, at=At.DATA | At.WINDOW, title="branch"),
         Field(
-            "source",
+            "head_source",
             SOURCE,
             "Source place of the head as file:line; empty if there is none",
             at=At.DATA | At.TEXT,
@@ -119,7 +124,7 @@ _NOT_REPORTED = At.DATA | At.TEXT | At.WINDOW
 ITERATIONS = Spec(
     "loops iterations",
     "One row an iteration between two jumps back, the longest of its loop first; with --loop every "
-    "round of that loop.",
+    "iteration of that loop.",
     "iteration",
     (
         replace(_BRANCH, at=At.DATA | At.TEXT),
@@ -129,12 +134,17 @@ ITERATIONS = Spec(
             "A wave, such as se0/simd2/slot5/wv3: shader engine, SIMD, slot, and which of the slot",
         ),
         Field("iteration", WHOLE, "Which iteration of the wave, counted from 0"),
-        Field("begin", CYCLE, "Begin"),
+        Field("start", CYCLE, "Begin"),
         Field("end", CYCLE, "End", at=At.DATA),
         Field("cycles", CYCLES, "Duration, from its head to the next one"),
         Field("median", RANK_CYCLES, "Median of the loop", is_unknown=True, at=At.DATA | At.TEXT),
         Field(
-            "outlier", FLAG, "Whether it took much longer than others", word="outlier", at=At.DATA | At.TEXT
+            "is_outlier",
+            FLAG,
+            "Whether it took much longer than others",
+            "outlier",
+            word="outlier",
+            at=At.DATA | At.TEXT,
         ),
         STALL,
         IDLE,
@@ -150,7 +160,7 @@ ITERATIONS = Spec(
             is_optional=True,
         ),
     ),
-    order=("branch", "wave", "iteration", "begin", "cycles", "median", "stall", "idle", "outlier"),
+    order=("branch", "wave", "iteration", "start", "cycles", "median", "stall", "idle", "is_outlier"),
     nothing="No loop was continued twice, so no iteration lies between two jumps back.",
     note="An outlier took much longer than others: beyond the third quartile by 1.5 times their distance.",
 )
@@ -168,15 +178,17 @@ PHASE_COSTS = Spec(
 )
 FIRST = Spec(
     "loops first",
-    "One row a line that stalled, by the stall of its first execution in each wave.",
+    "One row an instruction that stalled, by the stall of its first execution in each wave.",
     "instruction",
     (
-        LINE,
+        INSTRUCTION_INDEX,
         Field("waves", WAVES, "Waves that ran it"),
         Field("hits", COUNT, "Executions"),
         Field("first_stall", CYCLES, "Stall of the first execution in each wave"),
         Field("later_stall", CYCLES, "Stall of all later executions"),
-        Field("first_share", SHARE, "Part of the stall in first executions", digits=4),
+        Field(
+            "first_share_of_stall", SHARE, "Part of the stall in first executions", "first share", digits=4
+        ),
         INSTRUCTION_TEXT,
         SOURCE_PLACE,
     ),
@@ -189,19 +201,19 @@ DISTANCE = Spec(
     "One row an operation that a wait required.",
     "operation",
     (
-        LINE,
-        Field("n", COUNT, "Executions that a wait required"),
+        INSTRUCTION_INDEX,
+        Field("hits", COUNT, "Executions that a wait required"),
         Field("p10", SIGNED_CYCLES, f"{_TO_WAIT}, a tenth being less", at=At.DATA),
         Field("median", SIGNED_CYCLES, f"{_TO_WAIT}, median"),
         Field("p90", SIGNED_CYCLES, f"{_TO_WAIT}, nine tenths being less"),
-        Field("matrix", WHOLE, "Matrix instructions in between, median count"),
-        Field("vector", WHOLE, "Vector instructions in between, median count"),
-        Field("short", COUNT, "Executions whose wait came sooner than the measured latency"),
+        Field("mfma_between", WHOLE, "MFMA instructions in between, median count", "MFMA"),
+        Field("valu_between", WHOLE, "VALU instructions in between, median count", "VALU"),
+        Field("short_hits", COUNT, "Executions whose wait came sooner than the measured latency"),
         Field("stall", CYCLES, "Stall of these waits"),
         Field(
-            "wait",
+            "wait_instruction",
             ROW_OR_NONE,
-            "Row of the wait that required it most often; -1 if there is none",
+            "Index of the wait that required it most often; -1 if there is none",
             at=At.DATA,
         ),
         Field("latency", RANK_CYCLES, "Measured latency, median", is_unknown=True),
@@ -212,7 +224,17 @@ DISTANCE = Spec(
             "wait_source", SOURCE, "Source place of the wait as file:line; empty if there is none", at=At.DATA
         ),
     ),
-    order=("line", "n", "median", "p90", "latency", "short", "matrix", "vector", "stall"),
+    order=(
+        "instruction",
+        "hits",
+        "median",
+        "p90",
+        "latency",
+        "short_hits",
+        "mfma_between",
+        "valu_between",
+        "stall",
+    ),
     nothing="No wait required an operation.",
     note="Cycles from issue to the first wait that required it, and instructions in between (medians); "
     "short: sooner than the measured latency.",
@@ -222,10 +244,10 @@ CHAINS = Spec(
     "One row a chain of cross-lane operations.",
     "chain",
     (
-        Field("first", ROW, "Row of its first operation"),
-        Field("last", ROW, "Row of its last wait"),
+        Field("first_instruction", ROW, "Index of its first operation", "first"),
+        Field("last_instruction", ROW, "Index of its last wait", "last"),
         Field("links", COUNT, "Operations in the chain"),
-        Field("times", COUNT, "Executions of the chain"),
+        Field("hits", COUNT, "Executions of the chain"),
         Field("cycles", CYCLES, "Time of all executions"),
         Field("cycles_per_link", MEAN_CYCLES, "Mean time of a link", digits=1),
         STALL,
@@ -246,14 +268,14 @@ BARRIERS = Spec(
     "One row a meeting at a barrier, the largest skew first.",
     "barrier",
     (
-        LINE,
+        INSTRUCTION_INDEX,
         Field("arrived", CYCLE, "When the first wave arrived"),
         Field("workgroup", WHOLE, "Number of the workgroup, counted from 0 by shader engine and start"),
         Field("waves", WAVES, "Traced waves that met"),
         Field("skew", CYCLES, "From the first to the last arrival"),
         Field("release_spread", CYCLES, "From the first to the last release"),
         Field("stall", CYCLES, "Stall of all of them"),
-        Field("last", WAVE, "The wave that arrived last, such as se0/simd2/slot5/wv3"),
+        Field("last_wave", WAVE, "The wave that arrived last, such as se0/simd2/slot5/wv3"),
         SOURCE_PLACE,
     ),
     nothing="No barrier was run by two traced waves of a workgroup.",
@@ -262,15 +284,14 @@ BARRIERS = Spec(
 )
 
 _PHASE = record(
-    Field("share", SHARE, "Part of the waves' time"), Field("stalled", SHARE, "Part of it that stalled")
+    Field("share_of_wave_cycles", SHARE, "Part of the waves' time"),
+    Field("stall_share_of_phase", SHARE, "Part of it that stalled"),
 )
 FACTS = (
     CAPTURE,
     WAVE_ASKED,
     WAVES_READ,
-    Field(
-        "dominant", ROW_OR_NONE, "Row of the loop the kernel is about, of --show loops; -1 if there is none"
-    ),
+    Field("dominant_loop", ROW_OR_NONE, "Row of the loop the kernel is about, of --show loops; -1 if none"),
     Field(
         "phases",
         record(*(Field(name, _PHASE, f"The {name} of the dominant loop") for name in PHASES)),
@@ -283,14 +304,14 @@ FACTS = (
         record(
             Field("instances", COUNT, "Meetings of two or more traced waves"),
             *unknown(
-                Field("median", RANK_CYCLES, "Median skew"),
-                Field("max", CYCLES, "Largest skew"),
-                Field("release_spread_max", CYCLES, "Largest time between the releases of one meeting"),
+                Field("median_skew", RANK_CYCLES, "Median skew"),
+                Field("max_skew", CYCLES, "Largest skew"),
+                Field("max_release_spread", CYCLES, "Largest time between the releases of one meeting"),
             ),
             Field("dropped", COUNT, "Executions that fit no meeting"),
-            Field("groups_are_guessed", FLAG, "Whether a workgroup is only told by the starts of its waves"),
+            Field("is_group_guessed", FLAG, "Whether a workgroup is only told by the starts of its waves"),
             Field(
-                "groups_told_by",
+                "groups_known_by",
                 choice("capture", "barriers"),
                 "How workgroups are known: numbered in the capture, or their barriers open together",
                 is_unknown=True,
@@ -298,7 +319,7 @@ FACTS = (
         ),
         "Barriers in numbers",
     ),
-    OF,
+    TOTAL_ROWS,
 )
 
 
@@ -332,7 +353,7 @@ def loop_table(trace: Trace, loops: LoopTable) -> Table:
             "idle": loops.idle,
             "kinds": loops.kinds,
             "text": instructions(trace, loops.branch),
-            "source": sources(trace, loops.head),
+            "head_source": sources(trace, loops.head),
             "branch_source": sources(trace, loops.branch),
         },
     )
@@ -352,11 +373,11 @@ def iteration_table(trace: Trace, found: LoopIterations, rows: np.ndarray, *, ha
             "branch": branch,
             "wave": waves(trace, one.wave),
             "iteration": one.number,
-            "begin": one.begin,
+            "start": one.begin,
             "end": one.end,
             "cycles": one.cycles,
             "median": loops.median[one.loop],
-            "outlier": is_outlier,
+            "is_outlier": is_outlier,
             "stall": one.stall,
             "idle": one.idle,
             "token": one.first,
@@ -428,12 +449,12 @@ def _first(inputs: Inputs) -> Table:
     return Table(
         FIRST,
         {
-            "line": rows,
+            "instruction": rows,
             "waves": hits.waves[rows],
             "hits": hits.hits[rows],
             "first_stall": hits.first_stall[rows],
             "later_stall": hits.later_stall[rows],
-            "first_share": hits.first_stall[rows] / hits.stall[rows],
+            "first_share_of_stall": hits.first_stall[rows] / hits.stall[rows],
             "text": instructions(inputs.trace, rows),
             "source": sources(inputs.trace, rows),
         },
@@ -445,16 +466,16 @@ def _distance(inputs: Inputs) -> Table:
     return Table(
         DISTANCE,
         {
-            "line": found.line,
-            "n": found.n,
+            "instruction": found.line,
+            "hits": found.n,
             "p10": found.p10,
             "median": found.median,
             "p90": found.p90,
-            "matrix": found.matrix,
-            "vector": found.vector,
-            "short": found.short,
+            "mfma_between": found.matrix,
+            "valu_between": found.vector,
+            "short_hits": found.short,
             "stall": found.stall,
-            "wait": found.wait,
+            "wait_instruction": found.wait,
             "latency": found.latency,
             "is_short": found.is_short,
             "text": instructions(inputs.trace, found.line),
@@ -469,10 +490,10 @@ def _chains(inputs: Inputs) -> Table:
     return Table(
         CHAINS,
         {
-            "first": found.first,
-            "last": found.last,
+            "first_instruction": found.first,
+            "last_instruction": found.last,
             "links": found.links,
-            "times": found.times,
+            "hits": found.times,
             "cycles": found.cycles,
             "cycles_per_link": found.cycles_per_link,
             "stall": found.stall,
@@ -490,14 +511,14 @@ def _barriers(inputs: Inputs) -> Table:
     return Table(
         BARRIERS,
         {
-            "line": line,
+            "instruction": line,
             "arrived": found.arrived[order],
             "workgroup": found.group[order],
             "waves": found.waves[order],
             "skew": found.skew[order],
             "release_spread": found.spread[order],
             "stall": found.stall[order],
-            "last": waves(inputs.trace, found.last[order]),
+            "last_wave": waves(inputs.trace, found.last[order]),
             "source": sources(inputs.trace, line),
         },
     )
@@ -520,17 +541,17 @@ def facts(inputs: Inputs) -> dict[str, Any]:
     found = barrier_skew(inputs.trace, inputs.batches, inputs.rows)
     return {
         "waves": loops.waves,
-        "dominant": loops.found.table.dominant,
+        "dominant_loop": loops.found.table.dominant,
         "phases": _phase_shares(loops),
         "outliers": len(loops.found.outliers),
         "barriers": {
             "instances": len(found),
-            "median": found.median,
-            "max": int(found.skew.max()) if len(found) else None,
-            "release_spread_max": int(found.spread.max()) if len(found) else None,
+            "median_skew": found.median,
+            "max_skew": int(found.skew.max()) if len(found) else None,
+            "max_release_spread": int(found.spread.max()) if len(found) else None,
             "dropped": found.dropped,
-            "groups_are_guessed": found.is_guess,
-            "groups_told_by": found.told.name.lower() if len(found) else None,
+            "is_group_guessed": found.is_guess,
+            "groups_known_by": found.told.name.lower() if len(found) else None,
         },
     }
 
@@ -540,4 +561,7 @@ def _phase_shares(loops: LoopSummary) -> dict[str, Any] | None:
     if not len(found):
         return None
     columns = zip(PHASES, found.shares.tolist(), found.stall_shares.tolist(), strict=True)
-    return {name: {"share": round(share, 6), "stalled": round(stall, 6)} for name, share, stall in columns}
+    return {
+        name: {"share_of_wave_cycles": round(share, 6), "stall_share_of_phase": round(stall, 6)}
+        for name, share, stall in columns
+    }

@@ -52,7 +52,7 @@ _MEAN = replace(
 _SHARE = replace(SHARE, digits=None)
 _AREA = replace(WHOLE, ending=", in wave-cycles.", unit="wave-cycles")
 NUMBERS = (
-    Field("begin", CYCLE, "First change"),
+    Field("start", CYCLE, "First change"),
     Field("end", CYCLE, "Last change"),
     Field(
         "area",
@@ -62,7 +62,12 @@ NUMBERS = (
     ),
     Field("mean", _MEAN, "Mean over time"),
     Field("peak", WAVES, "Most at a time"),
-    Field("tail", _SHARE, "Part of the time behind the last moment with more than half of the peak"),
+    Field(
+        "tail_share_of_time",
+        _SHARE,
+        "Part of the time behind the last moment with more than half of the peak",
+        "tail",
+    ),
     Field("ramp", CYCLES, "From the first wave until nine tenths of the peak"),
     Field("drain", CYCLES, "From the last moment with nine tenths of the peak to the end", at=At.DATA),
 )
@@ -83,9 +88,9 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
             Field(by, NOTE, f"{what}, or `all`", title=title),
             *((ids,) if has_ids else ()),
             *NUMBERS,
-            Field("share", _SHARE, "Part of the wave-cycles of all"),
+            Field("share_of_wave_cycles", _SHARE, "Part of the wave-cycles of all", "share"),
         ),
-        order=(by, "mean", "peak", "tail", "ramp", "begin", "end", "share"),
+        order=(by, "mean", "peak", "tail_share_of_time", "ramp", "start", "end", "share_of_wave_cycles"),
     )
 
 
@@ -104,6 +109,12 @@ FACTS = (
 )
 
 
+_ATTRIBUTES = {
+    "start": "begin",
+    "tail_share_of_time": "tail",
+}  # where analyses differ
+
+
 def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> Table:
     """Return one row a curve; the first one is that of all."""
     whole = numbers[0].area if numbers else 0
@@ -111,8 +122,11 @@ def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumber
         curves(by),
         {
             by: names,
-            **{field.name: [getattr(row, field.name) for row in numbers] for field in NUMBERS},
-            "share": [row.area / whole if whole else 0.0 for row in numbers],
+            **{
+                field.name: [getattr(row, _ATTRIBUTES.get(field.name, field.name)) for row in numbers]
+                for field in NUMBERS
+            },
+            "share_of_wave_cycles": [row.area / whole if whole else 0.0 for row in numbers],
         },
     )
 
@@ -144,16 +158,18 @@ def step_table(names: Sequence[str], curves: Sequence[StepCurve]) -> Table:
 
 
 def _next_step(row: Mapping[str, Any]) -> str:
-    return "" if not row["excess"] else f"-{count(row['excess'])} (≤ {count(row['most'])})"
+    return "" if not row["excess"] else f"-{count(row['excess'])} (≤ {count(row['max_used'])})"
 
 
 LIMIT = (  # fields that the header of a ranking has too
     Field("name", TEXT, "Name of the resource", title="resource"),
     Field("used", WHOLE, "What a wave takes (LDS: a workgroup) before rounding, in units of the resource"),
     Field(
-        "given", WHOLE, "What it is given, rounded up to what is given at a time, in units of the resource"
+        "allocated",
+        WHOLE,
+        "What it is given, rounded up to what is given at a time, in units of the resource",
     ),
-    Field("of", WHOLE, "What there is, in units of the resource"),
+    Field("available", WHOLE, "What there is, in units of the resource"),
     Field("source", NOTE, "Where the number is from"),
 )
 _STEP = replace(TEXT, is_number=True)  # aligned like one
@@ -168,18 +184,20 @@ LIMITS = Spec(
         LIMIT[4],
         *only(
             At.DATA,
-            Field("most", ROW_OR_NONE, "What may be used for the next step, in the unit; -1: nothing helps"),
+            Field(
+                "max_used", ROW_OR_NONE, "What may be used for the next step, in the unit; -1: nothing helps"
+            ),
             Field("excess", WHOLE, "What is too much for the next step, in the unit"),
         ),
         Field(
             "next_step", replace(TEXT, is_number=True), "What the next step takes", at=At.TEXT, of=_next_step
         ),
     ),
-    order=("name", "used", "given", "of", "waves", "next_step", "source"),
+    order=("name", "used", "allocated", "available", "waves", "next_step", "source"),
 )
 LIMIT_FACTS = (
     Field("waves_per_simd", WAVES, "Waves of this kernel that fit on a SIMD"),
-    Field("most_waves_per_simd", WAVES, "Waves that a SIMD has room for"),
+    Field("max_waves_per_simd", WAVES, "Waves that a SIMD has room for"),
     Field("binding", TEXT, "Name of the resource that binds; null if none does", is_unknown=True),
 )
 LIMITS_DOCUMENT = (
@@ -209,10 +227,15 @@ LIMITS_IN_SHORT = record(
 )
 
 
+_LIMIT_ATTRIBUTES = {"allocated": "given", "available": "of", "max_used": "most"}
+
+
 def limit_table(found: OccupancyLimits) -> Table:
     """Return one row a resource that limits the waves of a SIMD."""
     names = [field.name for field in LIMITS.at(At.DATA)]
-    return Table(LIMITS, {name: [getattr(limit, name) for limit in found.limits] for name in names})
+    attributes = {name: _LIMIT_ATTRIBUTES.get(name, name) for name in names}
+    columns = {name: [getattr(limit, of) for limit in found.limits] for name, of in attributes.items()}
+    return Table(LIMITS, columns)
 
 
 def limit_document(trace: Trace, found: OccupancyLimits) -> dict[str, Any]:
@@ -222,7 +245,7 @@ def limit_document(trace: Trace, found: OccupancyLimits) -> dict[str, Any]:
         "target": trace.target,
         "device": found.device.name,
         "waves_per_simd": found.waves,
-        "most_waves_per_simd": found.cap,
+        "max_waves_per_simd": found.cap,
         "binding": None if found.binding is None else found.binding.name,
         "limits": limit_table(found).rows(),
         "next_step": found.next_step,

@@ -17,14 +17,14 @@ from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.results.common import (
+    INSTRUCTION_INDEX,
     INSTRUCTION_TEXT,
-    LINE,
     PLACE,
     SOURCE_PLACE,
     TOKEN,
-    WAVE_BEGIN,
     WAVE_END,
     WAVE_NAME,
+    WAVE_START,
 )
 from rcv_py.results.field import Field, record, rows
 from rcv_py.results.line import PC_SAMPLES, sample_facts
@@ -35,7 +35,7 @@ TOTALS = (
     Field("latency", CYCLES, "Latency"),
     Field("stall", CYCLES, "Stall"),
     Field("idle", CYCLES, "Gaps in front of it"),
-    Field("whole", CYCLES, "Latency and gaps of the whole program"),
+    Field("program_total", CYCLES, "Latency and gaps of the whole program"),
 )
 _WAITED_FOR = (*PLACE, Field("cycles_before", SIGNED_CYCLES, "From its issue to the start of the wait"))
 _RELEASED_BY = (
@@ -48,19 +48,19 @@ _CAUSES = (
     Field("because", TEXT, "Completes: late because"),
     Field("cycles", CYCLES, "Part of the stall, or of the gap in front"),
     Field("is_idle", FLAG, "Whether it is of the gap in front, not of the stall"),
-    replace(LINE, name="producer", is_unknown=True),
+    replace(INSTRUCTION_INDEX, name="producer", is_unknown=True),
     Field("producer_text", INSTRUCTION, "Text of the producer; empty if there is none"),
     replace(SOURCE_PLACE, name="producer_source"),
     Field("is_guess", FLAG, "Whether the producer is a guess, one of several that fit"),
 )
 _GIVEN = (
-    Field("place", TEXT, "The place as it was given"),
+    Field("argument", TEXT, "The place as it was asked for"),
     replace(WAVE_NAME, is_unknown=True),
-    replace(LINE, is_unknown=True),
+    replace(INSTRUCTION_INDEX, is_unknown=True),
     Field("hit", WHOLE, "Which execution of the line by the wave, counted from 0", is_unknown=True),
 )
 _OF_LINE = (
-    replace(INSTRUCTION_TEXT, name="instruction"),
+    INSTRUCTION_TEXT,
     SOURCE_PLACE,
     Field("totals", record(*TOTALS), "The instruction over all traced waves"),
     replace(PC_SAMPLES, meaning="PC samples of the instruction; only of captures that have some"),
@@ -76,12 +76,25 @@ _OF_EXECUTION = (
     Field("released_by", rows(*_RELEASED_BY), "Waits that waited for the operation"),
     Field("causes", rows(*_CAUSES), "Why it was late"),
 )
-_MORE = (*_OF_LINE, WAVE_BEGIN, WAVE_END, *_OF_EXECUTION)
+_MORE = (
+    *_OF_LINE,
+    replace(WAVE_START, name="wave_start"),
+    replace(WAVE_END, name="wave_end"),
+    *_OF_EXECUTION,
+)
 PLACES = Field(
     "places",
     rows(
         *_GIVEN,
-        *(replace(field, is_optional=True) for field in (*_OF_LINE, WAVE_BEGIN, WAVE_END, *_OF_EXECUTION)),
+        *(
+            replace(field, is_optional=True)
+            for field in (
+                *_OF_LINE,
+                replace(WAVE_START, name="wave_start"),
+                replace(WAVE_END, name="wave_end"),
+                *_OF_EXECUTION,
+            )
+        ),
     ),
     "One row a place, in the order they were given; a line, a wave and a hit each add fields",
 )
@@ -90,8 +103,11 @@ PLACES = Field(
 def line_facts(trace: Trace, line: int) -> dict[str, Any]:
     """Return what is known of a code row: its instruction, and what it costs in all waves."""
     totals = line_totals(trace.code, line)
-    found: dict[str, Any] = {"instruction": trace.code.text[line], "source": source_of(trace, line)}
-    found["totals"] = {field.name: getattr(totals, field.name) for field in TOTALS}
+    found: dict[str, Any] = {"text": trace.code.text[line], "source": source_of(trace, line)}
+    found["totals"] = {
+        name: getattr(totals, "whole" if name == "program_total" else name)
+        for name in (field.name for field in TOTALS)
+    }
     if trace.has_pc_samples:
         found["samples"] = sample_facts(stall_reasons(trace.code, slice(line, line + 1)))
     return found
@@ -99,7 +115,7 @@ def line_facts(trace: Trace, line: int) -> dict[str, Any]:
 
 def wave_facts(wave: Wave) -> dict[str, Any]:
     """Return what is known of a wave: its name, and when it lived."""
-    return {"wave": str(wave.id), "begin": wave.begin, "end": wave.end}
+    return {"wave": str(wave.id), "wave_start": wave.begin, "wave_end": wave.end}
 
 
 def execution_facts(
@@ -144,4 +160,4 @@ def execution_facts(
 
 
 def _place(trace: Trace, line: int) -> dict[str, Any]:
-    return {"line": line, "text": trace.code.text[line], "source": source_of(trace, line)}
+    return {"instruction": line, "text": trace.code.text[line], "source": source_of(trace, line)}

@@ -23,14 +23,16 @@ def sources(trace: Trace, lines: np.ndarray) -> Words:
     return _words(lines, lambda line: source_of(trace, line))
 
 
-def placed(trace: Trace, lines: np.ndarray, prefix: str = "") -> dict[str, Column]:
-    """Return the columns of code rows: their numbers, texts and innermost source places."""
-    columns: dict[str, Column] = {
-        "line": lines,
-        "text": instructions(trace, lines),
-        "source": sources(trace, lines),
+def placed(trace: Trace, rows: np.ndarray, prefix: str = "") -> dict[str, Column]:
+    """Return the columns of instructions: indices, texts and innermost source places.
+
+    With `producer_` they are called `producer`, `producer_text` and `producer_source`.
+    """
+    return {
+        prefix.removesuffix("_") or "instruction": rows,
+        f"{prefix}text": instructions(trace, rows),
+        f"{prefix}source": sources(trace, rows),
     }
-    return {f"{prefix}{name}": column for name, column in columns.items()}
 
 
 def waves(trace: Trace, rows: np.ndarray) -> Words:

@@ -12,7 +12,7 @@ from rcv_py.analysis.counters.pmc.decision import Decision, missing
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc_lines, ratio, share, span
 from rcv_py.base.text import byte_size, short_count, short_kernel
 from rcv_py.results import json_types
-from rcv_py.results.common import OF
+from rcv_py.results.common import TOTAL_ROWS
 from rcv_py.results.field import At, Field, only, rows, unknown
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import COUNT, NOTE, NUMBER, SHARE, TEXT, WHOLE, choice, texts
@@ -31,7 +31,7 @@ _COUNTED = {
     "reads_64": "Reads from memory of 64 bytes",
     "reads_96": "Reads from memory of 96 bytes",
     "reads_128": "Reads from memory of 128 bytes",
-    "bubbles": "Reads of 128 bytes as gfx942 counts them",
+    "tcc_bubble": "Reads of 128 bytes as gfx942 counts them",
     "dram_reads": "Reads from the memory of the device itself",
     "writes": "Writes to memory",
     "writes_64": "Writes to memory of 64 bytes",
@@ -42,7 +42,7 @@ _RANGES = {
     "over_fetch": "bytes read through ideal bytes; null without --ideal-mb",
     "hit_rates": "L2 hit rate of a dispatch, from 0 to 1",
 }
-_BOUNDS = {"least": "Lower bound of", "most": "Upper bound of"}
+_BOUNDS = {"min": "Lower bound of", "max": "Upper bound of"}
 _TESTS = rows(
     Field("name", TEXT, "Stable name of the test"),
     Field("question", TEXT, "What is asked"),
@@ -98,7 +98,9 @@ PMC = Spec(
         _shown("l2_hits", "L2 hits", "Part of the lookups that hit L2", _share("hit_rate")),
         _shown("lookups", "lookups", "Lookups in L2", _lookups),
         _shown("memory_reads", "reads", _COUNTED["reads"], _count),
-        _shown("of_32_bytes", "32 B", "Part of the reads that are of 32 bytes", _share("partial")),
+        _shown(
+            "of_32_bytes", "32 B", "Part of the reads that are of 32 bytes", _share("partial_share_of_reads")
+        ),
         _shown("bytes_read", "read", "Bytes read from memory", _span("read", byte_size)),
         _shown("bytes_written", "written", "Bytes written to memory", _span("written", byte_size)),
         _shown("through_ideal", "over-fetch", "Bytes read through ideal bytes", _span("over_fetch", ratio)),
@@ -107,14 +109,18 @@ PMC = Spec(
                 At.DATA,
                 *(Field(name, _NUMBER, f"{text}, a mean count") for name, text in _COUNTED.items()),
                 Field("hit_rate", _SHARE, "Part of the lookups that hit L2"),
-                Field("partial", _SHARE, "Part of the reads that are of 32 bytes"),
-                Field("dram", _SHARE, "Part of the reads that went to the memory of the device itself"),
+                Field("partial_share_of_reads", _SHARE, "Part of the reads that are of 32 bytes"),
+                Field(
+                    "dram_share_of_reads",
+                    _SHARE,
+                    "Part of the reads that went to the memory of the device itself",
+                ),
                 *(
                     Field(f"{name}_{end}", _NUMBER, f"{bound} {text}")
                     for end, bound in _BOUNDS.items()
                     for name, text in _RANGES.items()
                 ),
-                Field("nanoseconds", _NUMBER, "Mean duration, in nanoseconds, while counters were recorded"),
+                Field("duration_ns", _NUMBER, "Mean duration, in nanoseconds, while counters were recorded"),
             )
         ),
         Field("branch", TEXT, "Name of what the numbers say"),
@@ -136,7 +142,7 @@ FACTS = (
     Field("ideal_bytes", NUMBER, "What a dispatch has to read at least, in bytes", is_unknown=True),
     Field("channels", WHOLE, "Channels whose sums were recorded apart, as a count"),
     Field("notes", texts("A sentence."), "What is doubtful or missing"),
-    OF,
+    TOTAL_ROWS,
 )
 
 
@@ -154,11 +160,11 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
         "kernel": found.name,
         "dispatch": found.dispatch or None,
         "dispatches": found.dispatches,
-        **dict(found.counted),
+        **{"tcc_bubble" if name == "bubbles" else name: value for name, value in found.counted.items()},
         "hit_rate": found.hit_rate,
-        "partial": found.partial,
-        "dram": found.dram,
-        "nanoseconds": found.nanoseconds,
+        "partial_share_of_reads": found.partial,
+        "dram_share_of_reads": found.dram,
+        "duration_ns": found.nanoseconds,
     }
     for name, one in ranges.items():
         row |= dict(zip((f"{name}_{end}" for end in _BOUNDS), _ends(one), strict=True))

@@ -11,7 +11,7 @@ from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.overview.text_hits import Hits
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types
-from rcv_py.results.common import CAPTURE, LINE, OF
+from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, TOTAL_ROWS
 from rcv_py.results.field import At, Field
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import NOTE, SOURCE, TEXT, WHOLE
@@ -22,9 +22,11 @@ HITS = Spec(
     "The hits.",
     "hit",
     (
-        Field("where", replace(TEXT, elastic="left"), "What it is: line, label, source place or marker"),
+        Field(
+            "where", replace(TEXT, elastic="left"), "What it is: instruction, label, source line or marker"
+        ),
         Field("text", NOTE, "The text in which it occurs"),
-        replace(LINE, is_unknown=True, at=At.DATA),
+        replace(INSTRUCTION_INDEX, is_unknown=True, at=At.DATA),
         Field("file", TEXT, "Path of the source file; empty if it is none", at=At.DATA),
         Field(
             "source_line", _FILE_LINE, "Line of the source file, counted from 1", is_unknown=True, at=At.DATA
@@ -32,7 +34,11 @@ HITS = Spec(
         Field("source", SOURCE, "Place of an instruction or a source line as file:line; else empty"),
     ),
 )
-FACTS = (CAPTURE, Field("match", TEXT, "What was looked for; the arguments tell how it was meant"), OF)
+FACTS = (
+    CAPTURE,
+    Field("match", TEXT, "What was looked for; the arguments tell how it was meant"),
+    TOTAL_ROWS,
+)
 
 
 def hits(trace: Trace, found: Hits) -> Table:
@@ -43,7 +49,7 @@ def hits(trace: Trace, found: Hits) -> Table:
         {
             "where": found.where,
             "text": found.text,
-            "line": np.maximum(np.array(found.lines, dtype=np.int64), -1),
+            "instruction": np.maximum(np.array(found.lines, dtype=np.int64), -1),
             "file": files,
             "source_line": [number if file >= 0 else -1 for file, number in found.places],
             "source": [

@@ -17,22 +17,25 @@ from rcv_py.results.common import (
     CAPTURE,
     COST_SHARE,
     COSTS,
-    LINE,
+    INSTRUCTION_INDEX,
+    INSTRUCTION_TEXT,
     MEASURE,
-    OF,
     SOURCE_PLACE,
     SUMS,
+    TOTAL_ROWS,
     measured_in,
 )
 from rcv_py.results.field import At, Field, unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Column, Spec, Table
-from rcv_py.results.unit import COUNT, FLAG, INDEX, INSTRUCTION, NOTE, SOURCE, TEXT, WHOLE
+from rcv_py.results.unit import COUNT, FLAG, INDEX, NOTE, SOURCE, TEXT, WHOLE
 
 _CAUSE = Field(
     "cause", NOTE, "What most of its stall waits for; empty if it has none or causes were not asked for"
 )
-_LINE = Field("line", INDEX, "Line of the source file, counted from 1; 0 if the compiler made it up")
+_LINE = Field(
+    "source_line", INDEX, "Line of the source file, counted from 1; 0 if the compiler made it up", "line"
+)
 _INSTRUCTIONS = Field("instructions", COUNT, "Instructions of the program", title="ISA")
 FILES = Spec(
     "source files",
@@ -40,19 +43,19 @@ FILES = Spec(
     "file",
     (
         Field("file", SOURCE, "Path of the file"),
-        Field("lines", COUNT, "Lines with instructions"),
+        Field("source_lines", COUNT, "Lines with instructions", "lines"),
         _INSTRUCTIONS,
         *COSTS,
         COST_SHARE,
         _CAUSE,
-        replace(_LINE, name="hottest_line", title="hottest", is_unknown=True),
+        replace(_LINE, name="hottest_source_line", title="hottest", is_unknown=True),
         Field("note", TEXT, "Why its text is not there; empty if it is", at=At.DATA),
     ),
 )
 LINES = Spec(
     "source lines",
     "Lines of the file by what they cost: with a file as PLACE.",
-    "line",
+    "source_line",
     (
         _LINE,
         _INSTRUCTIONS,
@@ -67,11 +70,11 @@ INSTRUCTIONS = Spec(
     "Instructions of the line by what they cost: with a line as PLACE.",
     "instruction",
     (
-        replace(LINE, name="row", title="row"),
+        INSTRUCTION_INDEX,
         *COSTS,
         COST_SHARE,
         _CAUSE,
-        Field("instruction", INSTRUCTION, "Text of the instruction"),
+        INSTRUCTION_TEXT,
         SOURCE_PLACE,
         Field(
             "frames", TEXT, "Source places as file:line, the innermost first, joined by arrows", at=At.DATA
@@ -83,11 +86,11 @@ FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
 FACTS = (
     CAPTURE,
     *unknown(Field("file", TEXT, "The source file that was asked for; null for all"), replace(_LINE)),
-    Field("inlined", FLAG, "Whether a line has also what was inlined into it"),
+    Field("is_inlined", FLAG, "Whether a line has also what was inlined into it"),
     MEASURE,
-    Field("whole", WHOLE, "Latency and idle time of all instructions, in cycles; of PC samples, in samples"),
+    Field("total", WHOLE, "Latency and idle time of all instructions, in cycles; of PC samples, in samples"),
     Field("unmapped", WHOLE, "Part of it without a source place, in the same unit"),
-    OF,
+    TOTAL_ROWS,
 )
 
 
@@ -101,9 +104,9 @@ def file_table(
     best = [next(iter(lines.ranked(file)), None) for file in files]
     columns: dict[str, Column | Sequence[Any]] = {
         "file": [trace.sources[file].path for file in files],
-        "lines": [len(lines.lines_of(file)) for file in files],
+        "source_lines": [len(lines.lines_of(file)) for file in files],
         **_numbers(found, rows),
-        "hottest_line": [np.nan if row is None else int(lines.line[row]) for row in best],
+        "hottest_source_line": [np.nan if row is None else int(lines.line[row]) for row in best],
         "note": [trace.sources[file].note for file in files],
     }
     return Table(measured_in(FILES, costs.label), columns)
@@ -112,7 +115,7 @@ def file_table(
 def line_table(trace: Trace, costs: CostColumns, lines: SourceLines, rows: Sequence[int]) -> Table:
     """Return these rows of the source lines."""
     columns = {
-        "line": [int(lines.line[row]) for row in rows],
+        "source_line": [int(lines.line[row]) for row in rows],
         **_numbers(lines, rows),
         "text": [text_of(trace, int(lines.file[row]), int(lines.line[row])) for row in rows],
     }
@@ -130,11 +133,11 @@ def instruction_table(
     short = short_paths(source.path for source in trace.sources)
     chains = [[(trace.sources[at].path, line) for at, line in code.chain(row)] for row in rows.tolist()]
     columns: dict[str, Column | Sequence[Any]] = {
-        "row": rows,
+        "instruction": rows,
         **{name: getattr(costs, name)[rows] for name in SUMS},
-        "share": costs.cost[rows] / whole,
+        "share_of_total": costs.cost[rows] / whole,
         "cause": [_cause(why, row) for row in rows.tolist()],
-        "instruction": instructions(trace, rows),
+        "text": instructions(trace, rows),
         "source": sources(trace, rows),
         "frames": [" -> ".join(f"{path}:{line}" for path, line in chain) for chain in chains],
         "inlined_into": [
@@ -155,7 +158,7 @@ def _numbers(found: SourceLines, rows: Sequence[int]) -> dict[str, Column | Sequ
     return {
         "instructions": found.rows[at],
         **{name: getattr(found, name)[at] for name in SUMS},
-        "share": found.cost[at] / max(1, found.whole),
+        "share_of_total": found.cost[at] / max(1, found.whole),
         "cause": [found.reason_of(row) for row in rows],
     }
 

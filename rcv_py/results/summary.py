@@ -29,7 +29,7 @@ SUMMARY = Spec(
         Field("section", TEXT, "What it belongs to"),
         Field("name", TEXT, "What it is called"),
         Field("value", _VALUE, "The value"),
-        Field("of", TEXT, "Unit, or what it is a part of"),
+        Field("unit", TEXT, "Unit, or what it is a part of"),
     ),
 )
 
@@ -49,12 +49,12 @@ def _by_name(value: Shape) -> Kind:
 
 SIMD = (
     Field("place", TEXT, "Where it is, such as SE0 CU1 SIMD2", "SIMD"),
-    Field("resident", CYCLES, "Time with a traced wave", "cycles"),
+    Field("simd_cycles", CYCLES, "Time with a traced wave", "cycles"),
     Field("busy", CYCLES, "Time in which any instruction issued or executed"),
     Field("working", CYCLES, "The same without waits, branches, barriers and messages"),
-    Field("matrix_busy", CYCLES, "Time in which the matrix unit worked, by its passes", "matrix unit busy"),
+    Field("mfma_busy", CYCLES, "Time in which the MFMA unit worked, by its passes", "MFMA unit busy"),
     Field("no_issue", CYCLES, "Time in which no traced wave issued", "no-issue"),
-    Field("nothing", CYCLES, "Part of that in which the matrix unit did not work either", "nothing happens"),
+    Field("bubbles", CYCLES, "Part of that in which the MFMA unit did not work either", "nothing happens"),
 )
 _NUMBER = replace(NUMBER, json=json_types.number)
 
@@ -72,7 +72,7 @@ _UNIT = (
     _of_unit("mean", "Mean over the duration of all, in waves"),
     _of_unit("peak", "Most at a time, in waves"),
     _of_unit("cycles", "Sum of the lives of its waves, in cycles"),
-    _of_unit("begin", "First start, in cycles after the first start of all"),
+    _of_unit("start", "First start, in cycles after the first start of all"),
     _of_unit("end", "Last end, in cycles after the first start of all"),
 )
 DOCUMENT = (
@@ -82,8 +82,8 @@ DOCUMENT = (
         rows(
             Field("id", TEXT, "Stable name"),
             Field("name", TEXT, "What it is called"),
-            Field("value", _VALUE, "The value, in the unit that `of` or the name tells; a name is a text"),
-            Field("of", TEXT, "Unit, or what it is a part of"),
+            Field("value", _VALUE, "The value, in the unit that `unit` or the name tells; a name is a text"),
+            Field("unit", TEXT, "Unit, or what it is a part of"),
         ),
         "Single numbers",
     ),
@@ -153,14 +153,15 @@ def summary_document(name: str, found: DeviceSummary) -> dict[str, Any]:
     document: dict[str, Any] = {
         "capture": name,
         "facts": [
-            {"id": fact.id, "name": fact.name, "value": fact.value, "of": fact.of} for fact in found.facts
+            {"id": fact.id, "name": fact.name, "value": fact.value, "unit": fact.of} for fact in found.facts
         ],
         "waves": {"traced": found.waves, "read": found.read},
     }
     document |= {title.replace(" ", "_"): dict(rows) for title, rows in parts(found)}
     if found.pipes is not None:
         document["simds"] = [
-            {"place": place, "resident": resident, **columns} for place, resident, columns in pipe_rows(found)
+            {"place": place, "simd_cycles": resident, **columns}
+            for place, resident, columns in pipe_rows(found)
         ]
     if found.counters is not None:
         document["counters"] = {bar.name: round(bar.value, 4) for bar in found.counters.bars}
@@ -227,7 +228,7 @@ def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]
     if pipes is None or work is None:
         return
     of = np.searchsorted(work.axis.place, pipes.se * 256 + pipes.simd)
-    unions = {"matrix_busy": work.resident_matrix, "no_issue": work.no_issue, "nothing": work.nothing}
+    unions = {"mfma_busy": work.resident_matrix, "no_issue": work.no_issue, "bubbles": work.nothing}
     more = {name: work.axis.by_simd(covered)[of] for name, covered in unions.items()}
     for row in range(len(pipes)):
         place = f"SE{pipes.se[row]} CU{pipes.cu[row]} SIMD{pipes.simd[row]}"

@@ -29,7 +29,7 @@ from rcv_py.results.unit import (
     choice,
 )
 
-_LINE = Field("line", ROW_OR_NONE, "Row of the table code; -1: no line of the program")
+_LINE = Field("instruction", ROW_OR_NONE, "Index of the instruction in the program; -1: none")
 _WAVE = Field("wave", WAVE, "The wave: shader engine, SIMD, slot, and its number in the slot")
 _KIND = Field("kind", TEXT, "Unit that executes it")
 _START = Field("start", CYCLE, "When it began")
@@ -44,11 +44,11 @@ _TIME = Field("time", CYCLE, "When it was")
 
 CODE = Spec(
     "code",
-    "One row a line of the program; costs are sums over all traced waves.",
+    "One row an instruction of the program; costs are sums over all traced waves.",
     "line",
     (
         _LINE,
-        Field("number", INDEX, "The line's number in the file"),
+        Field("number", INDEX, "Number of the row in the file"),
         Field("code_object", INDEX, "Id of the code object"),
         Field("address", ADDRESS, "Address inside the code object"),
         INSTRUCTION_TEXT,
@@ -73,7 +73,7 @@ WAVES = Spec(
     (
         *(_WAVE, _SE, _SA, _CU, _SIMD, _SLOT),
         Field("wid", INDEX, "Number of the wave in its slot"),
-        Field("begin", CYCLE, "When it began"),
+        Field("start", CYCLE, "When it began"),
         Field("end", CYCLE, "When it ended"),
         Field("duration", CYCLES, "How long it took"),
         _KERNEL,
@@ -91,7 +91,7 @@ TOKENS = Spec(
         _BUSY,
         replace(IDLE, meaning="Time before it in which its wave did nothing"),
         *(_KIND, _LINE),
-        Field("hit", INDEX, "How often its wave had executed the line before"),
+        Field("hit", INDEX, "How often its wave had executed the instruction before"),
     ),
 )
 STATES = Spec(
@@ -113,7 +113,7 @@ WAITS = Spec(
         replace(STALL, meaning="Time it waited to issue, of the whole wait"),
         Field("counter", TEXT, "Name of the counter"),
         Field("left", INDEX, "How many operations may be outstanding after the wait"),
-        Field("producer_line", ROW_OR_NONE, "Row of code that it waited for; -1: none is known"),
+        Field("producer", ROW_OR_NONE, "Index of the instruction that it waited for; -1: none is known"),
         Field("producer_start", CYCLE, "When that began"),
         Field("is_newest", FLAG, "Whether the wait's stall is charged to this one"),
     ),

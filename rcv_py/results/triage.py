@@ -12,7 +12,7 @@ from rcv_py.analysis.findings.bound_class import CLASS_NAMES, SHOWN_NAMES
 from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import json_types
-from rcv_py.results.common import CAPTURE, LINE
+from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import At, Field, only, record, rows, shapes, unknown
 from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import (
@@ -33,13 +33,17 @@ from rcv_py.results.unit import (
 )
 
 _LINE_IN_FILE = record(
-    Field("file", WHOLE, "Number of the source file"), Field("line", WHOLE, "Line, counted from 1")
+    Field("file", WHOLE, "Number of the source file"), Field("source_line", WHOLE, "Line, counted from 1")
 )
 _EVIDENCE = (
-    Field("kind", choice("line", "wave", "token", "window", "source"), "Which of the other fields are there"),
+    Field(
+        "kind",
+        choice("instruction", "wave", "token", "window", "source"),
+        "Which of the other fields are there",
+    ),
     Field("text", TEXT, "What is seen there"),
-    replace(LINE, is_optional=True),
-    Field("place", TEXT, "Source line of the instruction, `file.py:186`", is_optional=True),
+    replace(INSTRUCTION_INDEX, is_optional=True),
+    Field("source", TEXT, "Source place of the instruction, `file.py:186`", is_optional=True),
     Field("wave", WAVE, "A wave, such as se0/simd2/slot5/wv3", is_optional=True),
     Field(
         "token",
@@ -47,9 +51,9 @@ _EVIDENCE = (
         "Row among the wave's instructions, counted from 0",
         is_optional=True,
     ),
-    Field("begin", CYCLE, "Begin", is_optional=True),
+    Field("start", CYCLE, "Start", is_optional=True),
     Field("end", CYCLE, "End", is_optional=True),
-    Field("source", _LINE_IN_FILE, "A source place", is_optional=True),
+    Field("position", _LINE_IN_FILE, "A line of a source file", is_optional=True),
 )
 _PLACES = Kind(
     json=lambda sentence: json_types.listed(
@@ -74,8 +78,8 @@ GAIN = Field(
 AT_STAKE = Field("cycles", WHOLE, "What is at stake, in cycles or, of PC samples, in samples", at=_WINDOW)
 
 _CSV = (
-    "rank", "name", "title", "gain", "cycles", "is_upper_bound", "share", "unit", "exposed", "attributed",
-    "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
+    "rank", "name", "title", "gain", "cycles", "is_upper_bound", "share_of_unit", "unit", "exposed",
+    "attributed", "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
 )  # fmt: skip
 
 FINDINGS = Spec(
@@ -89,7 +93,7 @@ FINDINGS = Spec(
         GAIN,
         AT_STAKE,
         Field("is_upper_bound", FLAG, "Whether no change of this alone can win more than that", at=_WINDOW),
-        Field("share", SHARE, "What is at stake, of the unit", at=_WINDOW),
+        Field("share_of_unit", SHARE, "What is at stake, of the unit", at=_WINDOW),
         Field("unit", TEXT, "What the share is a part of", "of", at=_WINDOW),
         Field(
             "exposed",
@@ -101,7 +105,7 @@ FINDINGS = Spec(
             "attributed", CYCLES, "Stalled and idle time of all waves, covered by others or not", at=_WINDOW
         ),
         Field(
-            "small",
+            "is_small",
             FLAG,
             "Whether it is told in one line with others, since it gains less than 2 %",
             at=_FOR_PROGRAMS,
@@ -147,7 +151,7 @@ HEAD = (
         "waves",
         record(
             Field("read", WAVES, "Waves that were read"),
-            Field("of", WAVES, "Traced waves"),
+            Field("traced", WAVES, "Traced waves"),
             Field("counted", WAVES, "Waves whose costs are ranked"),
             Field("missing", WAVES, "Waves whose file is missing or damaged"),
         ),
@@ -158,11 +162,11 @@ HEAD = (
         record(
             *unknown(
                 Field(
-                    "resident",
+                    "simd_cycles",
                     CYCLES,
                     "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave",
                 ),
-                Field("silent", CYCLES, "Part of it in which no wave issued"),
+                Field("no_issue", CYCLES, "Part of it in which no wave issued"),
                 Field("bubbles", CYCLES, "Part of that in which the matrix unit did not work either"),
             )
         ),
@@ -174,7 +178,7 @@ HEAD = (
             Field("id", TEXT, "Stable name"),
             Field("name", TEXT, "What it is called"),
             Field("text", TEXT, "The number with its unit"),
-            Field("of", TEXT, "What it is a part of"),
+            Field("part_of", TEXT, "What it is a part of"),
         ),
         "Numbers that frame all findings",
     ),
@@ -183,7 +187,7 @@ HEAD = (
     ),
     Field("class", _BOUND_CLASS, "What limits the kernel; null if nothing can be concluded", is_unknown=True),
     Field("headline", TEXT, "The first finding in one line"),
-    Field("of", COUNT, "Findings, of which --top may have left some out"),
+    Field("total_findings", COUNT, "Findings, of which --top may have left some out"),
     Field("below_threshold", COUNT, "Findings with less than 2 % of the kernel's duration to gain"),
 )
 FOOT = (
@@ -194,9 +198,9 @@ FOOT = (
 
 def finding_table(found: Sequence[Finding]) -> Table:
     """Return one row a finding."""
-    names = [field.name for field in FINDINGS.fields if field.name != "small"]
+    names = [field.name for field in FINDINGS.fields if field.name != "share_of_unit"]
     columns = {name: [getattr(finding, name) for finding in found] for name in names}
-    return Table(FINDINGS, {**columns, "small": [finding.is_small for finding in found]})
+    return Table(FINDINGS, {**columns, "share_of_unit": [finding.share for finding in found]})
 
 
 def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
@@ -207,23 +211,23 @@ def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
         "kernel": trace.kernel_name,
         "waves": {
             "read": found.waves,
-            "of": found.of,
+            "traced": found.of,
             "counted": found.waves if found.choice is None else found.choice.waves,
             "missing": found.unread,
         },
         "totals": {
-            "resident": found.resident if known else None,
-            "silent": found.no_issue if known else None,
+            "simd_cycles": found.resident if known else None,
+            "no_issue": found.no_issue if known else None,
             "bubbles": found.bubbles if known else None,
         },
         "numbers": [
-            {"id": number.id, "name": number.name, "text": number.text, "of": number.of}
+            {"id": number.id, "name": number.name, "text": number.text, "part_of": number.of}
             for number in found.numbers
         ],
         "alarm": found.alarm,
         "class": None if found.bound_class is None else found.bound_class.as_json(),
         "headline": found.headline,
-        "of": len(found.findings),
+        "total_findings": len(found.findings),
         "below_threshold": found.hidden,
         "findings": table.rows(),
         "assumption": found.assumption,
@@ -254,7 +258,7 @@ CAPTURES = Spec(
     "One row a capture.",
     "capture",
     (
-        Field("capture", TEXT, "Path of the capture", at=At.DATA),
+        Field("path", TEXT, "Path of the capture", at=At.DATA),
         Field("place", SOURCE, "Folder of the capture below the one that was given", "capture", at=At.TEXT),
         Field("folder_name", TEXT, "Name of its folder", "capture", at=At.REPORT),
         Field("kernel", NOTE, "Name of the kernel"),
@@ -282,7 +286,9 @@ CAPTURES = Spec(
             Field("headline", NOTE, "The first finding in one line"),
             replace(GAIN, meaning="What the kernel's duration can gain by it at most", is_unknown=True),
             replace(AT_STAKE, is_unknown=True),
-            Field("share", replace(SHARE, digits=None), "What is at stake, of its unit", is_unknown=True),
+            Field(
+                "share_of_unit", replace(SHARE, digits=None), "What is at stake, of its unit", is_unknown=True
+            ),
             Field("note", NOTE, "Why there is no finding"),
         ),
         Field("is_ranked", FLAG, "Whether the first finding has a gain", at=At(0)),
@@ -297,7 +303,7 @@ def capture_table(judged: Sequence[Judged], root: Path) -> Table:
     return Table(
         CAPTURES,
         {
-            "capture": [str(path) for path in paths],
+            "path": [str(path) for path in paths],
             "place": [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths],
             "folder_name": [row.entry.name for row in judged],
             "kernel": [row.entry.kernel for row in judged],
@@ -307,7 +313,7 @@ def capture_table(judged: Sequence[Judged], root: Path) -> Table:
             "headline": ["" if one is None else one.title for one in first],
             "gain": [float("nan") if one is None else one.gain for one in first],
             "cycles": [-1 if one is None else one.cycles for one in first],
-            "share": [float("nan") if one is None else one.share for one in first],
+            "share_of_unit": [float("nan") if one is None else one.share for one in first],
             "note": [row.note for row in judged],
             "is_ranked": [one is not None and bool(one.gain_text) for one in first],
         },

@@ -24,7 +24,7 @@ UNITS = Spec(
         Field("unit", TEXT, "Name of the unit with the number of its SIMD; shared units have none"),
         Field("busy", CYCLES, "Time in which any instruction issued (gfx9) or executed on it"),
         Field("cycles", CYCLES, "Length of the range", at=At.DATA),
-        Field("share", SHARE, "Busy part of the range"),
+        Field("share_of_range", SHARE, "Busy part of the range", "share"),
     ),
 )
 FACTS = (
@@ -32,7 +32,7 @@ FACTS = (
     Field("place", TEXT, "The compute unit, such as SE1 CU3"),
     Field("waves", WAVES, "Traced waves of it that could be read"),
     Field("missing", TEXT, "Which of its waves could not be read, a sentence; empty if all could"),
-    Field("within", CYCLE_RANGE, "The range that counts; the whole capture if none was asked for"),
+    Field("range", CYCLE_RANGE, "The range that counts; the whole capture if none was asked for"),
 )
 
 
@@ -48,6 +48,6 @@ def units(trace: Trace, waves: Sequence[Wave], window: TimeWindow) -> Table:
             "unit": [track.name for track in tracks],
             "busy": busy,
             "cycles": np.full(len(busy), window.width),
-            "share": busy / max(1, window.width),
+            "share_of_range": busy / max(1, window.width),
         },
     )

@@ -10,10 +10,18 @@ import numpy as np
 from rcv_py.analysis.waits.wait_latency import WaitSummary
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import CAPTURE, INSTRUCTION_TEXT, LINE, PLACE, SOURCE_PLACE, WAVE_ASKED, WAVES_READ
+from rcv_py.results.common import (
+    CAPTURE,
+    INSTRUCTION_INDEX,
+    INSTRUCTION_TEXT,
+    PLACE,
+    SOURCE_PLACE,
+    WAVE_ASKED,
+    WAVES_READ,
+)
 from rcv_py.results.field import Field, record, rows
-from rcv_py.results.places import instructions, sources
-from rcv_py.results.table import Column, Spec, Table
+from rcv_py.results.places import instructions, placed, sources
+from rcv_py.results.table import Spec, Table
 from rcv_py.results.unit import COUNT, CYCLES, INSTRUCTION, MEAN_CYCLES, SHARE, SOURCE
 
 _LATENCY = replace(MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
@@ -29,11 +37,10 @@ _SAMPLED = (
     *_STATISTICS,
 )
 _NOTHING = "No wave waited for an operation of memory, LDS or messages."
-_TEXT = replace(INSTRUCTION_TEXT, title="instruction")
 
 TIMES = Field("hits", COUNT, "Executions", title="times")
 STALL = Field("stall", CYCLES, "Stall", is_unknown=True)
-SHARE_OF_STALL = Field("share", SHARE, "Part of the stall of all waits")
+SHARE_OF_STALL = Field("share_of_stall", SHARE, "Part of the stall of all waits", "share")
 WAITS = Spec(
     "wait_costs",
     "Waits by stall, the largest first.",
@@ -41,10 +48,16 @@ WAITS = Spec(
     (*PLACE, TIMES, STALL, SHARE_OF_STALL, Field("exact", COUNT, "Executions that stalled for an operation")),
     nothing=_NOTHING,
 )
-_N = Field("n", COUNT, "Executions of the wait that required it")
+_N = Field("hits", COUNT, "Executions of the wait that required it")
 _CHARGED = Field("stall", CYCLES, "Stall that is charged to it, as the newest that was required")
-_PART = Field("share", SHARE, "Part of the stall of the wait")
-_PRODUCER_LINE = replace(LINE, name="producer_line", meaning="Row of what it waited for", is_unknown=True)
+_PART = Field("share_of_wait_stall", SHARE, "Part of the stall of the wait")
+_PRODUCER_LINE = replace(
+    INSTRUCTION_INDEX,
+    name="producer",
+    meaning="Index of what it waited for",
+    title="producer",
+    is_unknown=True,
+)
 _PRODUCER_TEXT = Field("producer_text", INSTRUCTION, "What it waited for")
 MEDIAN = Field(
     "median_latency", _LATENCY, "Median of the exact samples of what it waited for", is_unknown=True
@@ -70,24 +83,24 @@ FLAT = Spec(
     "One row a wait and an instruction that it waited for; a wait that waited for nothing has one without.",
     "instruction that was waited for",
     (
-        LINE,
-        replace(INSTRUCTION_TEXT, name="wait"),
+        INSTRUCTION_INDEX,
+        INSTRUCTION_TEXT,
         *WAITS.fields[3:],
         _PRODUCER_LINE,
-        replace(_PRODUCER_TEXT, name="producer"),
-        _N,
-        replace(_CHARGED, name="charged"),
+        _PRODUCER_TEXT,
+        replace(_N, name="producer_hits"),
+        replace(_CHARGED, name="producer_stall"),
         MEDIAN,
-        replace(SOURCE_PLACE, meaning="Source place of what it waited for"),
-        replace(SOURCE_PLACE, name="wait_source", meaning="Source place of the wait"),
+        replace(SOURCE_PLACE, name="producer_source", meaning="Source place of what it waited for"),
+        SOURCE_PLACE,
     ),
 )
 LATENCIES = Spec(
     "wait_latency",
     "Instructions by exact samples.",
     "instruction",
-    (LINE, _TEXT, *_SAMPLED, SOURCE_PLACE),
-    order=("line", *(field.name for field in _SAMPLED)),
+    (INSTRUCTION_INDEX, INSTRUCTION_TEXT, *_SAMPLED, SOURCE_PLACE),
+    order=("instruction", *(field.name for field in _SAMPLED)),
     nothing=_NOTHING,
 )
 DOCUMENT = WAITS.with_field(
@@ -134,10 +147,10 @@ def wait_table(trace: Trace, found: WaitSummary) -> Table:
     numbers = {
         "hits": table.hits,
         "stall": table.stall,
-        "share": table.stall / max(1, int(table.stall.sum())),
+        "share_of_stall": table.stall / max(1, int(table.stall.sum())),
         "exact": table.blocked,
     }
-    return Table(WAITS, {**_places(trace, table.line), **numbers})
+    return Table(WAITS, {**placed(trace, table.line), **numbers})
 
 
 def waits_about(found: WaitSummary, line: int | None) -> np.ndarray:
@@ -153,20 +166,20 @@ def waits_about(found: WaitSummary, line: int | None) -> np.ndarray:
 def producer_table(trace: Trace, found: WaitSummary) -> Table:
     """Return one row a wait and an instruction that it waited for, in the order of waits."""
     table, wait = found.blocking, _wait_of(found)
-    blamed = {f"producer_{name}": column for name, column in _places(trace, table.producer).items()}
+    blamed = placed(trace, table.producer, "producer_")
     numbers = {
-        "n": table.n,
+        "hits": table.n,
         "stall": table.charged,
-        "share": table.charged / np.maximum(1, table.stall[wait]),
+        "share_of_wait_stall": table.charged / np.maximum(1, table.stall[wait]),
         "median_latency": _latency(found, table.producer)["median"],
     }
-    return Table(PRODUCERS, _places(trace, table.line[wait]) | blamed | numbers)
+    return Table(PRODUCERS, placed(trace, table.line[wait]) | blamed | numbers)
 
 
 def latency_table(trace: Trace, found: WaitSummary) -> Table:
     """Return one row an instruction that was waited for, most exact samples first."""
     line = found.latency.line
-    return Table(LATENCIES, {**_places(trace, line), **_latency(found, line)})
+    return Table(LATENCIES, {**placed(trace, line), **_latency(found, line)})
 
 
 def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
@@ -183,16 +196,16 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
     return Table(
         FLAT,
         {
-            "line": one["line"],
-            "wait": one["text"],
+            "instruction": one["instruction"],
+            "text": one["text"],
             **{field.name: one[field.name] for field in WAITS.fields[3:]},
-            "producer_line": line,
-            "producer": instructions(trace, line),
-            "n": n,
-            "charged": charged,
+            "producer": line,
+            "producer_text": instructions(trace, line),
+            "producer_hits": n,
+            "producer_stall": charged,
             "median_latency": _latency(found, line)["median"],
-            "source": sources(trace, line),
-            "wait_source": one["source"],
+            "producer_source": sources(trace, line),
+            "source": one["source"],
         },
     )
 
@@ -203,13 +216,13 @@ def wait_documents(
     """Return the rows of a document, by rows of `wait_table`, each with `most` that it waited for."""
     line = found.blocking.producer
     producers = producer_table(trace, found)
-    samples = Table(LATENCIES, {**_places(trace, line), **_latency(found, line)})
+    samples = Table(LATENCIES, {**placed(trace, line), **_latency(found, line)})
 
     def waited_for(row: int) -> list[dict[str, Any]]:
         own = found.blocking.producers(row)
         part = own if most is None else slice(own.start, min(own.stop, own.start + most))
         places = samples[part].records(field.name for field in PLACE)
-        numbers = producers[part].records(("n", "stall", "share"))
+        numbers = producers[part].records(("hits", "stall", "share_of_wait_stall"))
         latency = samples[part].records(field.name for field in _SAMPLED)
         return [
             place | own | {"latency": sample}
@@ -246,7 +259,3 @@ def _latency(found: WaitSummary, line: np.ndarray) -> dict[str, np.ndarray]:
 
 def _picked(column: np.ndarray, at: np.ndarray, has: np.ndarray) -> np.ndarray:
     return np.where(has, np.append(column, 0)[at], 0)
-
-
-def _places(trace: Trace, line: np.ndarray) -> dict[str, Column]:
-    return {"line": line, "text": instructions(trace, line), "source": sources(trace, line)}

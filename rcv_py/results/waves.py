@@ -24,15 +24,15 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.results import json_types
 from rcv_py.results.common import (
     CAPTURE,
+    INSTRUCTION_INDEX,
     INSTRUCTION_TEXT,
-    LINE,
-    OF,
+    RANGE,
     SOURCE_PLACE,
     TOKEN,
-    WAVE_BEGIN,
+    TOTAL_ROWS,
     WAVE_END,
     WAVE_NAME,
-    WITHIN,
+    WAVE_START,
 )
 from rcv_py.results.field import At, Field, record
 from rcv_py.results.places import instructions, sources
@@ -51,7 +51,7 @@ STATE_MEANING = {
 UNIT = Field("cu", PLACE, "Compute unit, a number; -1 if it is not known")
 LIVED = Field("cycles", CYCLES, "From begin to end")
 _KERNEL = Field("kernel", NOTE, "Name of the kernel; empty if it is not known")
-HEAD = (CAPTURE, WITHIN, OF)
+HEAD = (CAPTURE, RANGE, TOTAL_ROWS)
 
 WAVES = Spec(
     "waves",
@@ -61,10 +61,10 @@ WAVES = Spec(
         WAVE_NAME,
         UNIT,
         _KERNEL,
-        WAVE_BEGIN,
+        WAVE_START,
         WAVE_END,
         LIVED,
-        Field("tokens", COUNT, "Instructions it ran; null if its file cannot be read", is_unknown=True),
+        Field("hits", COUNT, "Instructions it ran; null if its file cannot be read", is_unknown=True),
         *(
             Field(
                 state.name.lower(),
@@ -93,7 +93,7 @@ RESIDENT = Spec(
         Field("cu", PLACE, "Compute unit, a number"),
         Field("simd", PLACE, "SIMD, a number"),
         Field("slot", PLACE, "Slot of the SIMD, a number"),
-        WAVE_BEGIN,
+        WAVE_START,
         WAVE_END,
         Field("workgroup", replace(PLACE, text=_if_known), "Number of its workgroup; -1 if it is not known"),
         LIVED,
@@ -124,25 +124,35 @@ POPULATIONS = Spec(
         Field("waves", WHOLE, "Waves that took this way; how often loops ran is left aside"),
         Field("cut", WHOLE, "Of them: waves whose record does not reach the end of the program"),
         Field(
-            "instructions",
+            "median_hits",
             replace(_MEDIAN, text=lambda value: f"{value:,.1f}".removesuffix(".0")),
             "Executions a wave, median",
             title="executions",
         ),
-        Field("reached", WHOLE, "Distinct instructions in the basic blocks of the way", title="instructions"),
+        Field("instructions", WHOLE, "Distinct instructions in the basic blocks of the way"),
         Field("cycles", CYCLES, "Sum of the lives of these waves"),
-        Field("share", SHARE, "Part of the lives of all waves that were read"),
+        Field("share_of_wave_cycles", SHARE, "Part of the lives of all waves that were read", "share"),
     ),
-    order=("id", "works", "waves", "cut", "instructions", "reached", "cycles", "share", "name"),
+    order=(
+        "id",
+        "works",
+        "waves",
+        "cut",
+        "median_hits",
+        "instructions",
+        "cycles",
+        "share_of_wave_cycles",
+        "name",
+    ),
     nothing="The capture has no traced waves.",
 )
 POPULATION_FACTS = (
     CAPTURE,
     Field("read", WHOLE, "Waves that could be read"),
     Field("traced", WHOLE, "Waves that the capture names"),
-    Field("instructions_ran", WHOLE, "Distinct instructions that one of these waves reached"),
+    Field("executed", WHOLE, "Distinct instructions that one of these waves reached"),
     Field("instructions", WHOLE, "Instructions of the kernels that they executed"),
-    OF,
+    TOTAL_ROWS,
 )
 
 
@@ -155,7 +165,7 @@ TOKENS = Spec(
     (
         *TOKEN,
         Field("kind", TEXT, "Kind of the instruction"),
-        replace(LINE, is_unknown=True),
+        replace(INSTRUCTION_INDEX, is_unknown=True),
         replace(INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
         SOURCE_PLACE,
     ),
@@ -164,11 +174,11 @@ WAVE = (
     CAPTURE,
     WAVE_NAME,
     UNIT,
-    WAVE_BEGIN,
+    WAVE_START,
     WAVE_END,
     LIVED,
     Field(
-        "within", CYCLE_RANGE, "The range that states and instructions are of; the life if none was asked for"
+        "range", CYCLE_RANGE, "The range that states and instructions are of; the life if none was asked for"
     ),
     Field(
         "states",
@@ -180,12 +190,12 @@ WAVE = (
         ),
         "What it did in that range",
     ),
-    Field("tokens", COUNT, "Instructions of its whole life"),
+    Field("hits", COUNT, "Instructions of its whole life"),
     Field("latency", CYCLES, "Latency of all of them"),
     Field("stall", CYCLES, "Stall of all of them"),
     Field("idle", CYCLES, "Gaps in front of all of them"),
     Field("counted", WAVE_COUNT, "Traced waves that touch the range of --clock; without it all"),
-    Field("of", WAVE_COUNT, "Traced waves"),
+    Field("traced", WAVE_COUNT, "Traced waves"),
     replace(TOKENS.field("instructions"), is_optional=True),
 )
 
@@ -201,15 +211,15 @@ def wave_facts(
         "capture": trace.name,
         "wave": str(wave.id),
         "cu": wave.cu,
-        "begin": wave.begin,
+        "start": wave.begin,
         "end": wave.end,
         "cycles": wave.end - wave.begin,
-        "within": [part.begin, part.end],
+        "range": [part.begin, part.end],
         "states": {state.name.lower(): None if cycles is None else cycles[state] for state in STATES},
-        "tokens": len(wave.tokens),
+        "hits": len(wave.tokens),
         **{name: int(getattr(whole, name).sum()) for name in ("latency", "stall", "idle")},
         "counted": len(counted_rows(trace.waves, None, clock)),
-        "of": len(trace.waves),
+        "traced": len(trace.waves),
     }
 
 
@@ -228,7 +238,7 @@ def token_table(trace: Trace, wave: Wave, part: TimeWindow) -> Table:
             "issue": piece.busy[rows],
             "idle": piece.idle[rows],
             "kind": [names.get(kind, str(kind)) for kind in piece.kind[rows].tolist()],
-            "line": line,
+            "instruction": line,
             "text": instructions(trace, line),
             "source": sources(trace, line),
         },
@@ -258,10 +268,10 @@ def waves(
             "wave": [str(index.id(at)) for at in rows],
             "cu": index.cu[row],
             "kernel": kernels,
-            "begin": index.begin[row],
+            "start": index.begin[row],
             "end": index.end[row],
             "cycles": index.end[row] - index.begin[row],
-            "tokens": [-1 if wave is None else len(wave.tokens) for wave in found],
+            "hits": [-1 if wave is None else len(wave.tokens) for wave in found],
             **{
                 state.name.lower(): [-1 if cycles is None else cycles[state] for cycles in states]
                 for state in STATES
@@ -273,11 +283,12 @@ def waves(
 def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
     """Return one row a life of the occupancy record; `kernels` names the kernel of each."""
     traced = traced_waves(trace, lives).tolist()
-    names = ("se", "sa", "cu", "simd", "slot", "begin", "end", "workgroup")
+    names = ("se", "sa", "cu", "simd", "slot", "end", "workgroup")
     return Table(
         RESIDENT,
         {
             **{name: getattr(lives, name) for name in names},
+            "start": lives.begin,
             "cycles": lives.end - lives.begin,
             "kernel": kernels,
             "wave": [str(trace.waves.id(row)) if row >= 0 else "" for row in traced],
@@ -285,9 +296,18 @@ def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
     )
 
 
+_ATTRIBUTES = {"median_hits": "instructions", "instructions": "reached", "share_of_wave_cycles": "share"}
+
+
 def population_table(found: Populations) -> Table:
     """Return one row a way through the code."""
-    return Table(POPULATIONS, {field.name: getattr(found, field.name) for field in POPULATIONS.at(At.DATA)})
+    return Table(
+        POPULATIONS,
+        {
+            field.name: getattr(found, _ATTRIBUTES.get(field.name, field.name))
+            for field in POPULATIONS.at(At.DATA)
+        },
+    )
 
 
 def population_facts(trace: Trace, found: Populations) -> dict[str, int]:
@@ -295,7 +315,7 @@ def population_facts(trace: Trace, found: Populations) -> dict[str, int]:
     return {
         "read": found.read,
         "traced": len(trace.waves),
-        "instructions_ran": found.ran,
+        "executed": found.ran,
         "instructions": found.of,
     }
 

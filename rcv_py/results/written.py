@@ -12,7 +12,7 @@ _REPORTS = Spec(
     "One row a capture, in the order they were asked for.",
     "report",
     (
-        Field("capture", TEXT, "Path of the capture"),
+        Field("path", TEXT, "Path of the capture"),
         *unknown(Field("file", TEXT, "The file that was written; null if there is none")),
         Field("error", TEXT, "Why there is none; the exit code is then 2"),
     ),

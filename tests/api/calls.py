@@ -21,10 +21,10 @@ CALLS: dict[str, Callable[[Capture], Table]] = {
     **{
         f"{name} {word}": lambda capture, name=name, word=word: getattr(capture, name)(word)
         for name, words in {
-            "hotspot": ("line", "source", "kind", "class"),
-            "isa": ("lines", "blocks", "branches"),
+            "hotspot": ("instruction", "source", "kind", "class"),
+            "isa": ("instructions", "blocks", "branches"),
             "flame": ("source", "kernel", "markers", "both"),
-            "causes": ("cause", "line", "producer", "each"),
+            "causes": ("cause", "instruction", "producer", "each"),
             "loops": ("loops", "iterations", "phases", "first", "distance", "chains", "barriers"),
             "hidden_latency": ("ours", "reference"),
             "memory_latency": ("ours", "reference"),

@@ -99,7 +99,7 @@ def test_one_wave_has_its_tables(capture: Capture) -> None:
         assert table.to_dict() == getattr(capture, name)(wave.id).to_dict()
         assert table is getattr(wave, name)
     row = capture.waves[wave.row]
-    assert (row["wave"], row["cu"], row["begin"], row["end"]) == (str(wave.id), wave.cu, wave.begin, wave.end)
+    assert (row["wave"], row["cu"], row["start"], row["end"]) == (str(wave.id), wave.cu, wave.begin, wave.end)
     assert (wave.workgroup, wave.cluster) == (wave.record.workgroup, wave.record.cluster)
     assert repr(wave) == f"<Wave se1/simd2/slot0/wv1: {len(wave.tokens):,} instructions>"
 

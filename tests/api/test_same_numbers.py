@@ -51,13 +51,17 @@ def same(table: Table, rows: Sequence[dict[str, Any]], names: dict[str, str] | s
 @pytest.mark.parametrize("name", SMALL)
 def test_costs(name: str, told: Any) -> None:
     capture = opened(name)
-    for by in ("line", "source", "kind", "class"):
+    for by in ("instruction", "source", "kind", "class"):
         document = told("hotspot", name, "--by", by, "--sort", "stall", "--top", 0)
         table = capture.hotspot(by, "stall")
-        same(table, document["rows"], "name text line rows hits latency stall idle share source")
+        same(
+            table,
+            document["rows"],
+            "name text instruction instructions hits latency stall idle share_of_total source",
+        )
         assert table.facts["totals"] == document["totals"]
         assert table.facts["measure"] == document["measure"]
-    for kind, words in (("lines", ()), ("blocks", ("--blocks",)), ("branches", ("--branches",))):
+    for kind, words in (("instructions", ()), ("blocks", ("--blocks",)), ("branches", ("--branches",))):
         rows = told("isa", name, "--top", 0, *words)["rows"]
         table = capture.isa(kind)
         same(table, rows, " ".join(table.columns))
@@ -76,37 +80,46 @@ def test_stalls(name: str, told: Any) -> None:
     capture = opened(name)
     waits = told("waits", name, "--top", 0)
     table = capture.wait_costs()
-    same(table, waits["waits"], "line text source hits stall share exact")
+    same(table, waits["waits"], "instruction text source hits stall share_of_stall exact")
     assert {key: table.facts[key] for key in waits["totals"]} == waits["totals"]
     producers = [
-        {**one, "wait": wait["line"], "median": one["latency"]["median"]}
+        {**one, "wait": wait["instruction"], "median": one["latency"]["median"]}
         for wait in waits["waits"]
         for one in wait["producers"]
     ]
-    names = {"line": "wait", "producer_line": "line", "producer_text": "text", "producer_source": "source"}
-    names |= {"n": "n", "stall": "stall", "share": "share"}
+    names = {
+        "instruction": "wait",
+        "producer": "instruction",
+        "producer_text": "text",
+        "producer_source": "source",
+    }
+    names |= {name: name for name in ("hits", "stall", "share_of_wait_stall")}
     same(capture.wait_producers(), producers, names)
     latency = told("waits", name, "--latency", "--top", 0)["latency"]
-    same(capture.wait_latency(), latency, "line text source exact bounds")
-    for by, place in (("cause", "cause"), ("line", "line"), ("producer", "producer_line")):
+    same(capture.wait_latency(), latency, "instruction text source exact bounds")
+    for by, place in (("cause", "cause"), ("instruction", "instruction"), ("producer", "producer")):
         document = told("causes", name, "--by", by, "--top", 0)
         table = capture.causes(by)
         same(
             table,
             document["rows"],
             {
-                place: by if by == "cause" else "line",
-                **{one: one for one in ("stall", "idle", "count", "share")},
+                place: by if by == "cause" else "instruction",
+                **{one: one for one in ("stall", "idle", "hits", "share_of_stall")},
             },
         )
-        assert round(table.facts["explained"], 6) == document["totals"]["explained"]
+        assert (
+            round(table.facts["explained_share_of_stall"], 6)
+            == (document["totals"]["explained_share_of_stall"])
+        )
     document = told("bubbles", name, "--top", 0)
     table = capture.bubbles()
-    same(table, document["rows"], "line cycles share idle stall drain source")
+    same(table, document["rows"], "instruction bubbles share_of_bubbles idle stall drain source")
     assert table.facts["issuing"] == document["totals"]["issuing"]
     for rule in ("ours", "reference"):
         rows = told("latency", name, "--kind", "hidden", "--rule", rule, "--top", 0)["rows"]
-        names = "line total not_hidden hidden hidden_idle hidden_stall hidden_issue share text"
+        names = "instruction total not_hidden hidden hidden_idle hidden_stall hidden_issue text"
+        names += " hidden_share_of_total"
         same(capture.hidden_latency(rule), rows, names)
 
 
@@ -128,11 +141,12 @@ def test_loops_and_device(name: str, told: Any) -> None:
         same(
             capture.occupancy_numbers(by),
             document["rows"],
-            {"name": by, "mean": "mean", "peak": "peak", "area": "area", "share": "share"},
+            {"name": by, "mean": "mean", "peak": "peak", "area": "area"}
+            | {"share_of_wave_cycles": "share_of_wave_cycles"},
         )
     document = told("occupancy", name, "--limits")
     table = capture.occupancy_limits()
-    same(table, document["limits"], "name used given of waves source most")
+    same(table, document["limits"], "name used allocated available waves source max_used")
     assert table.facts["next_step"] == document["next_step"]
 
 
@@ -141,7 +155,7 @@ def test_judgement(name: str, told: Any) -> None:
     capture = opened(name)
     document = told("triage", name, "--top", 0)
     table = capture.triage()
-    same(table, document["findings"], "name title cycles share is_upper_bound sentence remedy rank")
+    same(table, document["findings"], "name title cycles share_of_unit is_upper_bound sentence remedy rank")
     assert table.facts["headline"] == document["headline"]
     document = told("check", name)
     table = capture.check()
@@ -152,12 +166,12 @@ def test_judgement(name: str, told: Any) -> None:
 
 def test_comparison_and_single_lines(told: Any) -> None:
     before, after = "flash_attn_small_before", "flash_attn_small_after"
-    for by in ("line", "class"):
+    for by in ("instruction", "class"):
         document = told("compare", before, captures.trace_path(after), "--by", by, "--top", 0)
         table = opened(before).compare(opened(after), by)
         same(table, document["rows"], " ".join(table.columns))
         assert table.facts["verdict"] == document["verdict"]
-    line = int(opened(before).hotspot().row(0)["line"])
+    line = int(opened(before).hotspot().row(0)["instruction"])
     document = told("line", before, line, "--top", 0)
     table = opened(before).line(line)
     assert {name: table.facts[name] for name in document["measures"]} == document["measures"]

@@ -47,7 +47,7 @@ def test_text_ranks_causes_with_lines_and_producers(capsys: pytest.CaptureFixtur
 def test_text_by_producer_and_by_line(capsys: pytest.CaptureFixture[str]) -> None:
     path = captures.trace_path("pa_mqa_big")
     assert "→ 481 s_waitcnt vmcnt(5): vector load" in run(capsys, path, "--by", "producer", "--top", 1)
-    assert "vector load ← 427 buffer_load_dword" in run(capsys, path, "--by", "line", "--top", 1)
+    assert "vector load ← 427 buffer_load_dword" in run(capsys, path, "--by", "instruction", "--top", 1)
 
 
 def test_csv_has_a_row_a_line_cause_and_producer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,7 +69,7 @@ def test_a_capture_without_waves_says_so(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_share_of_no_stall_is_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
     """`--line` of an instruction that only idled: its cycles of stall are none, so their share is unknown."""
     path = captures.trace_path("pa_mqa_small")
-    rows = json.loads(run(capsys, path, "--json", "--by", "line", "--top", 0))["rows"]
+    rows = json.loads(run(capsys, path, "--json", "--by", "instruction", "--top", 0))["rows"]
     idle = [row["line"] for row in rows if not row["stall"] and row["idle"]]
     for line in idle:
         document = json.loads(run(capsys, path, "--json", "--line", line))

@@ -40,7 +40,7 @@ def test_serious_notes_cost_an_exit_code_only_if_wanted(capsys: pytest.CaptureFi
 def test_json_and_csv_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     folder = captures.trace_path("flash_attn_small_after")
     document = json.loads(run(capsys, folder, "--json"))
-    assert document["schema"] == "rcv.check/1"
+    assert document["schema"] == "rcv.check/2"
     assert document["is_serious"] is True
     assert document["command"].startswith("rocprofv3 -i input.yaml")
     rows = list(csv.DictReader(io.StringIO(run(capsys, folder, "--csv"))))

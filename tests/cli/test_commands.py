@@ -38,7 +38,7 @@ def rows_of(name: str) -> list[list[Any]]:
 def test_info_counts_what_is_in_the_files(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads(run(capsys, "info", captures.trace_path(name), "--json"))
     rows = rows_of(name)
-    assert facts["schema"] == "rcv.info/1"
+    assert facts["schema"] == "rcv.info/2"
     assert facts["code"]["instructions"] == len(rows)
     assert facts["code"]["executed"] == sum(row[6] > 0 for row in rows)
     assert facts["source"]["mapped"] == sum(":" in (row[3] or "") for row in rows)
@@ -55,7 +55,7 @@ def test_every_command_reads_every_capture(name: str, capsys: pytest.CaptureFixt
     text = run(capsys, "info", folder)
     assert folder.name in text
     assert "\x1b" not in text
-    for by in ("line", "source", "kind"):
+    for by in ("instruction", "source", "kind"):
         assert run(capsys, "hotspot", folder, "--by", by)
 
 
@@ -68,7 +68,7 @@ def test_hotspot_by_line_is_code_json_sorted(
     document = json.loads(text)
     place = COLUMNS[column]
     expected = sorted((row for row in rows_of(name) if row[place]), key=lambda row: (-row[place], row[2]))
-    assert document["schema"] == "rcv.hotspot/1"
+    assert document["schema"] == "rcv.hotspot/2"
     assert [(row["line"], row[column], row["text"]) for row in document["rows"]] == [
         (row[2], row[place], row[0]) for row in expected
     ]
@@ -108,7 +108,7 @@ def test_samples_are_ranked_where_there_are_no_cycles(capsys: pytest.CaptureFixt
 def test_a_folder_of_captures_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     root = captures.trace_path("pa_mqa_small").parents[1]
     document = json.loads(run(capsys, "info", root, "--json"))
-    assert document["schema"] == "rcv.captures/1"
+    assert document["schema"] == "rcv.captures/2"
     by_path = {entry["path"]: entry for entry in document["captures"]}
     for name in captures.THREAD_TRACES:
         entry, rows = by_path[str(captures.trace_path(name))], rows_of(name)

@@ -118,21 +118,21 @@ def test_a_folder_that_is_none_is_told(product: Path, capsys: pytest.CaptureFixt
     assert "nowhere is not" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("by", ["line", "source", "block", "class"])
+@pytest.mark.parametrize("by", ["instruction", "source", "block", "class"])
 def test_json_and_csv_say_the_same(by: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = (trace_path(BEFORE), trace_path(AFTER), "--by", by, "--top", 0)
     document = json.loads(run(capsys, *words, "--json"))
-    assert document["schema"] == "rcv.compare/1"
+    assert document["schema"] == "rcv.compare/2"
     assert (document["verdict"], document["per"]) == ("no difference beyond noise", "launch")
     assert document["kernel"]["waves"] == [4, 8]
     assert document["kernel"]["launch"]["duration"] == [80_980, 80_484]
     assert document["kernel"]["launch"]["waves"] == [64, 64]
     assert document["kernel"]["hits_per_wave"] == [6603, 5420]
-    assert len(document["rows"]) == document["of"]
+    assert len(document["rows"]) == document["total_rows"]
     rows = list(csv.DictReader(io.StringIO(run(capsys, *words, "--csv"))))
     assert [row["name"] for row in rows] == [row["name"] for row in document["rows"]]
     assert [float(row["delta"]) for row in rows] == [row["delta"] for row in document["rows"]]
-    real = [row["beyond_noise"] for row in document["rows"]]
+    real = [row["is_beyond_noise"] for row in document["rows"]]
     assert real == sorted(real, reverse=True)
 
 

@@ -33,7 +33,7 @@ def test_a_summary(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_names_only(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["counters", folder, "--list", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["schema"] == "rcv.counters.list/1"
+    assert document["schema"] == "rcv.counters.list/2"
     assert len(document["counters"]) == 8
     assert document["counters"][0]["interval"] == 40
     assert main(["counters", folder, "--list"]) == 0

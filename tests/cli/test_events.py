@@ -29,7 +29,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_json_has_a_schema_and_every_marker(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = json.loads(printed(capsys, str(folder), "--json"))
-    assert made["schema"] == "rcv.events/1"
+    assert made["schema"] == "rcv.events/2"
     assert made["problems"] == []
     assert {row["kind"] for row in made["rows"]} == {"marker"}
     points = [row for row in made["rows"] if row["name"] == "vmem issued"]

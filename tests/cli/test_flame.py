@@ -41,7 +41,7 @@ def test_json_has_every_frame_with_its_parent_before_it(capsys: pytest.CaptureFi
     document = json.loads(
         printed(capsys, str(synthetic_path("markers_gfx12")), "--json", "--metric", "stall")
     )
-    assert document["schema"] == "rcv.flame/1"
+    assert document["schema"] == "rcv.flame/2"
     assert (document["total"], document["unit"]) == (1507, "cycles")
     frames = document["frames"]
     assert sum(frame["self"] for frame in frames) == 1507

@@ -51,7 +51,7 @@ def mixed(tmp_path: Path) -> Path:
 
 def test_every_capture_is_there_once(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(run(capsys, library, "--json"))
-    assert document["schema"] == "rcv.index/1"
+    assert document["schema"] == "rcv.index/2"
     rows = {Path(row["path"]).name: row for row in document["captures"]}
     assert set(rows) == {captures.trace_path(name).name for name in captures.TRACES}
     moe = rows[captures.trace_path("moe_reduce").name]
@@ -73,7 +73,7 @@ def test_the_duration_is_that_of_the_record(library: Path, capsys: pytest.Captur
         folder = captures.trace_path(name)
         row = next(row for path, row in rows.items() if path.name == folder.name)
         occupancy = json.loads(main_out(capsys, "occupancy", folder, "--json"))["rows"][0]
-        assert row["duration"] == occupancy["end"] - occupancy["begin"]
+        assert row["duration"] == occupancy["end"] - occupancy["start"]
         assert row["duration_ns"] == pytest.approx(row["duration"] / 2.2, rel=0.2)
         limits = json.loads(main_out(capsys, "occupancy", folder, "--limits", "--json"))
         assert (row["waves_per_simd"], row["limiter"]) == (limits["waves_per_simd"], limits["binding"] or "")

@@ -24,15 +24,15 @@ def test_totals_of_the_reference_rule(name: str, capsys: pytest.CaptureFixture[s
     text, errors = run(capsys, captures.trace_path(name), "--rule", "reference", "--json", "--top", 0)
     document, golden = json.loads(text), captures.golden(f"rcv/{name}.json")["totals"]
     assert not errors
-    assert document["schema"] == "rcv.latency/1"
+    assert document["schema"] == "rcv.latency/2"
     assert document["totals"]["hidden"] == golden["hidden_clamped"]
     assert document["totals"]["not_hidden"] == golden["nonhidden"]
     assert sum(row["hidden"] for row in document["rows"]) == golden["hidden_clamped"]
-    assert document["of"] == len(document["rows"])
+    assert document["total_rows"] == len(document["rows"])
     assert "reference" in document["assumption"]
     beyond = captures.golden(f"beyond/{name}.json")
-    assert document["totals"]["matrix_busy"] == beyond["mfma_model"]["matrix_busy_cycles"]
-    assert document["totals"]["simd_resident"] == beyond["simd_issue"]["resident"]
+    assert document["totals"]["mfma_busy"] == beyond["mfma_model"]["matrix_busy_cycles"]
+    assert document["totals"]["simd_cycles"] == beyond["simd_issue"]["resident"]
 
 
 def test_text_says_what_is_hidden_and_what_is_assumed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,7 +50,7 @@ def test_memory_latency_as_a_spreadsheet(capsys: pytest.CaptureFixture[str]) -> 
     text, errors = run(capsys, folder, "--kind", "memory", "--rule", "reference", "--csv")
     rows = list(csv.DictReader(io.StringIO(text)))
     assert not errors
-    assert [(row["line"], row["counter"], row["samples"]) for row in rows] == [
+    assert [(row["instruction"], row["counter"], row["samples"]) for row in rows] == [
         ("3", "VMEM", "94"),
         ("8", "VMEM", "89"),
         ("4", "LDS", "94"),
@@ -76,4 +76,4 @@ def test_where_there_is_nothing_a_sentence_says_why(
     assert sentence in json.loads(run(capsys, folder, "--kind", kind, "--json")[0])["reason"]
     table, errors = run(capsys, folder, "--kind", kind, "--csv")
     assert sentence in errors
-    assert table.startswith("line,")
+    assert table.startswith("instruction,")

@@ -27,7 +27,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     folder, golden = captures.trace_path(name), captures.golden(f"beyond/{name}.json")
     document = json.loads(run(capsys, "loops", folder, "--json", "--top", 0))
-    assert document["schema"] == "rcv.loops/1"
+    assert document["schema"] == "rcv.loops/2"
     found = {(row["branch"], row["head"]): row for row in document["rows"]}
     for row in golden["loops"]:
         mine = found[row["branch_line"], row["head_line"]]
@@ -40,7 +40,7 @@ def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFix
         assert {key: mine[key] for key in expected} == expected
     barriers = golden["barriers"]
     mine = document["barriers"]
-    assert (mine["instances"], mine["median"], mine["max"]) == (
+    assert (mine["instances"], mine["median_skew"], mine["max_skew"]) == (
         barriers["instances"],
         barriers["arrival_skew_median"],
         barriers["arrival_skew_max"],
@@ -48,13 +48,15 @@ def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFix
     document = json.loads(run(capsys, "bubbles", folder, "--rule", "reference", "--json"))
     issue = golden["simd_issue"]
     totals = document["totals"]
-    assert (totals["resident"], totals["issuing"], totals["bubble"]) == (
+    assert (totals["simd_cycles"], totals["issuing"], totals["bubbles"]) == (
         issue["resident"],
         issue["issue"],
         issue["bubble"],
     )
-    assert [row["cycles"] for row in document["rows"]] == [row["bubble_cycles"] for row in issue["top_lines"]]
-    assert document["matrix"]["busy"] == golden["mfma_model"]["matrix_busy_cycles"]
+    assert [row["bubbles"] for row in document["rows"]] == [
+        row["bubble_cycles"] for row in issue["top_lines"]
+    ]
+    assert document["mfma_use"]["mfma_busy"] == golden["mfma_model"]["matrix_busy_cycles"]
 
 
 def test_every_table_is_offered() -> None:
@@ -73,10 +75,10 @@ def test_text_csv_and_json_tell_the_same(
     sheet = list(csv.reader(io.StringIO(run(capsys, *words, "--csv"))))
     assert len(sheet) == len(document["rows"]) + 1
     spec = TABLES[show][0]
-    if not document["of"]:
+    if not document["total_rows"]:
         assert spec.nothing in text
     else:
-        assert f"{len(document['rows'])} of {document['of']:,} row" in text
+        assert f"{len(document['rows'])} of {document['total_rows']:,} row" in text
         assert spec.note in " ".join(text.split())
 
 
@@ -102,7 +104,7 @@ def test_limits(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Traced: at most 2 waves" in text
     assert "discover_kernel_trace.csv" in text
     document = json.loads(run(capsys, "occupancy", folder, "--limits", "--json"))
-    assert document["schema"] == "rcv.occupancy_limits/1"
+    assert document["schema"] == "rcv.occupancy_limits/2"
     assert (document["waves_per_simd"], document["goal"], document["resident"]["peak"]) == (2, 4, 2)
     sheet = list(csv.DictReader(io.StringIO(run(capsys, "occupancy", folder, "--limits", "--csv"))))
     assert [row["name"] for row in sheet] == ["vector registers", "scalar registers", "LDS", "workgroup"]

@@ -69,7 +69,7 @@ def test_executions_of_waves_that_are_gone_are_not_known(tmp_path: Path) -> None
 
 def test_totals_of_no_wave_are_not_known(tmp_path: Path) -> None:
     document = json.loads(run("triage", damaged(tmp_path, 0), "--json").out)
-    assert document["totals"] == {"resident": None, "silent": None, "bubbles": None}
+    assert document["totals"] == {"simd_cycles": None, "no_issue": None, "bubbles": None}
     assert document["note"]
 
 
@@ -77,4 +77,4 @@ def test_of_a_whole_capture_nothing_is_missing() -> None:
     folder = str(captures.trace_path("pa_mqa_small"))
     assert json.loads(run("line", folder, "2", "--json").out)["missing"] == ""
     assert json.loads(run("units", folder, "--json").out)["missing"] == ""
-    assert json.loads(run("triage", folder, "--json").out)["totals"]["resident"] > 0
+    assert json.loads(run("triage", folder, "--json").out)["totals"]["simd_cycles"] > 0

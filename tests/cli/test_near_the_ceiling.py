@@ -36,30 +36,30 @@ def percents(text: str) -> list[float]:
 
 def test_bubbles_are_what_neither_issue_nor_passes_fill(folder: Path) -> None:
     totals = json.loads(told("bubbles", folder, "--json"))["totals"]
-    resident = totals["resident"]
-    assert totals["matrix"] == WORK
+    resident = totals["simd_cycles"]
+    assert totals["mfma"] == WORK
     assert totals["no_issue"] > 0.8 * resident
-    assert totals["bubble"] < 0.15 * resident
-    assert resident - WORK - totals["issuing"] <= totals["bubble"] <= resident - WORK
+    assert totals["bubbles"] < 0.15 * resident
+    assert resident - WORK - totals["issuing"] <= totals["bubbles"] <= resident - WORK
     most = next(line for line in told("bubbles", folder).splitlines() if "at most" in line)
-    assert percents(most) == [pytest.approx(100 * totals["bubble"] / resident, abs=0.05)]
+    assert percents(most) == [pytest.approx(100 * totals["bubbles"] / resident, abs=0.05)]
 
 
 def test_the_reference_knows_no_passes(folder: Path) -> None:
     totals = json.loads(told("bubbles", folder, "--rule", "reference", "--json"))["totals"]
-    assert totals["matrix"] == 0
-    assert totals["bubble"] == totals["no_issue"] > 0.8 * totals["resident"]
+    assert totals["mfma"] == 0
+    assert totals["bubbles"] == totals["no_issue"] > 0.8 * totals["simd_cycles"]
 
 
 def test_the_summary_shows_issue_and_the_matrix_unit(folder: Path) -> None:
     value = {fact["id"]: fact["value"] for fact in json.loads(told("summary", folder, "--json"))["facts"]}
     totals = json.loads(told("bubbles", folder, "--json"))["totals"]
-    resident = totals["resident"]
+    resident = totals["simd_cycles"]
     for name, cycles in (
         ("simd_busy", resident - totals["no_issue"]),
         ("matrix_busy", WORK),
         ("no_issue", totals["no_issue"]),
-        ("nothing_happens", totals["bubble"]),
+        ("nothing_happens", totals["bubbles"]),
     ):
         assert value[name] == pytest.approx(cycles / resident, abs=1e-6)
     assert value["simd_busy"] < 0.2
@@ -69,7 +69,7 @@ def test_the_summary_shows_issue_and_the_matrix_unit(folder: Path) -> None:
 def test_triage_has_no_bound_beyond_them(folder: Path) -> None:
     document = json.loads(told("triage", folder, "--top", "0", "--json"))
     totals = document["totals"]
-    assert totals["bubbles"] < 0.15 * totals["resident"] < 0.8 * totals["resident"] < totals["silent"]
+    assert totals["bubbles"] < 0.15 * totals["simd_cycles"] < 0.8 * totals["simd_cycles"] < totals["no_issue"]
     numbers = {one["id"]: percents(one["text"]) for one in document["numbers"]}
     assert numbers["matrix"][0] > 85
     assert numbers["nothing"][0] < 15

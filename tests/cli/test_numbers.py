@@ -57,13 +57,15 @@ every = pytest.mark.parametrize("name", NAMES)
 def test_hotspot_sums_executions_and_ranks_them(name: str) -> None:
     document, by_line = told(name, "hotspot", "--top", "0"), files(name).by_line()
     expected = {line: costs(tokens) for line, tokens in by_line.items()}
-    rows = {row["line"]: picked(row) for row in document["rows"] if row["hits"]}
+    rows = {row["instruction"]: picked(row) for row in document["rows"] if row["hits"]}
     assert rows == expected
     latencies = [row["latency"] for row in document["rows"]]
     assert latencies == sorted(latencies, reverse=True)
     assert document["totals"] == costs([token for tokens in by_line.values() for token in tokens])
     whole = document["totals"]["latency"]
-    assert all(row["share"] == pytest.approx(row["latency"] / whole, abs=1e-6) for row in document["rows"])
+    assert all(
+        row["share_of_total"] == pytest.approx(row["latency"] / whole, abs=1e-6) for row in document["rows"]
+    )
 
 
 @every
@@ -85,14 +87,16 @@ def test_hotspot_by_source_kind_and_class_loses_nothing(name: str) -> None:
 def test_isa_lines_blocks_and_branches(name: str) -> None:
     found, by_line = files(name), files(name).by_line()
     lines = told(name, "isa")["rows"]
-    assert [row["instruction"] for row in lines] == [row[0] for row in found.code]
-    assert all(picked(row) == costs(by_line.get(row["row"], [])) for row in lines)
+    assert [row["text"] for row in lines] == [row[0] for row in found.code]
+    assert all(picked(row) == costs(by_line.get(row["instruction"], [])) for row in lines)
     blocks = told(name, "isa", "--blocks")["rows"]
-    covered = [line for block in blocks for line in range(block["first"], block["last"] + 1)]
+    covered = [
+        line for block in blocks for line in range(block["first_instruction"], block["last_instruction"] + 1)
+    ]
     assert sorted(set(covered)) == covered
     assert {line for line, tokens in by_line.items() if tokens} <= set(covered)
     for block in blocks:
-        rows = range(block["first"], block["last"] + 1)
+        rows = range(block["first_instruction"], block["last_instruction"] + 1)
         inside = [token for line in rows for token in by_line.get(line, [])]
         head = next((line for line in rows if not found.text(line).startswith(LABEL)), None)
         assert picked(block) == {**costs(inside), "hits": len(by_line.get(head, []))}
@@ -102,13 +106,16 @@ def test_isa_lines_blocks_and_branches(name: str) -> None:
         for token, after in zip(wave.tokens, wave.tokens[1:], strict=False)
         if token.kind == JUMP
     }
-    assert entered <= {block["first"] for block in blocks}
+    assert entered <= {block["first_instruction"] for block in blocks}
     taken, passed = Counter(), Counter()
     for line, tokens in by_line.items():
         taken[line] += sum(token.kind == JUMP for token in tokens)
         passed[line] += sum(token.kind == NEXT for token in tokens)
     for row in told(name, "isa", "--branches")["rows"]:
-        assert (row["taken"], row["not_taken"]) == (taken.pop(row["row"], 0), passed.pop(row["row"], 0))
+        assert (row["taken"], row["not_taken"]) == (
+            taken.pop(row["instruction"], 0),
+            passed.pop(row["instruction"], 0),
+        )
     assert not +taken
     assert not +passed
 
@@ -120,7 +127,7 @@ def test_line_tells_the_hits_of_the_costliest_instruction(name: str) -> None:
     values = sorted(token.duration for token in by_line[line])
     document = told(name, "line", str(line), "--top", "5")
     spread = document["measures"]["latency"]
-    assert (spread["count"], spread["least"], spread["most"]) == (len(values), values[0], values[-1])
+    assert (spread["hits"], spread["min"], spread["max"]) == (len(values), values[0], values[-1])
     assert spread["total"] == sum(values)
     assert spread["mean"] == pytest.approx(statistics.fmean(values))
     assert statistics.median_low(values) <= spread["median"] <= statistics.median_high(values)
@@ -130,7 +137,7 @@ def test_line_tells_the_hits_of_the_costliest_instruction(name: str) -> None:
         sum(low <= value < high for value in values)
         for low, high in zip(bins["edges"], bins["edges"][1:], strict=False)
     ]
-    assert bins["counts"] == expected
+    assert bins["hits"] == expected
     places = {(wave.name, token.time) for wave in files(name).waves for token in wave.tokens}
     assert all((row["wave"], row["start"]) in places for row in document["slowest"])
 
@@ -143,11 +150,11 @@ def test_waits_charge_stall_to_what_the_files_name(name: str) -> None:
         for line, places in wave.waits:
             required[line] |= set(places)
     document = told(name, "waits", "--top", "0")
-    assert {wait["line"] for wait in document["waits"] if wait["producers"]} == set(required)
+    assert {wait["instruction"] for wait in document["waits"] if wait["producers"]} == set(required)
     for wait in document["waits"]:
-        assert wait["stall"] == sum(token.stall for token in by_line[wait["line"]])
-        assert wait["hits"] == len(by_line[wait["line"]])
-        assert {one["line"] for one in wait["producers"]} == required[wait["line"]]
+        assert wait["stall"] == sum(token.stall for token in by_line[wait["instruction"]])
+        assert wait["hits"] == len(by_line[wait["instruction"]])
+        assert {one["instruction"] for one in wait["producers"]} == required[wait["instruction"]]
         assert sum(one["stall"] for one in wait["producers"]) <= wait["stall"]
     assert document["totals"]["stall"] == sum(wait["stall"] for wait in document["waits"])
 
@@ -156,21 +163,21 @@ def test_waits_charge_stall_to_what_the_files_name(name: str) -> None:
 def test_causes_share_out_every_cycle_once(name: str) -> None:
     by_line = files(name).by_line()
     stall = sum(token.stall for tokens in by_line.values() for token in tokens)
-    for by in ("cause", "line", "producer"):
+    for by in ("cause", "instruction", "producer"):
         document = told(name, "causes", "--by", by, "--top", "0")
         assert document["totals"]["stall"] == stall == sum(row["stall"] for row in document["rows"])
         assert document["totals"]["idle"] == sum(row["idle"] for row in document["rows"])
         for row in document["rows"]:
             for key in ("stall", "idle"):
                 assert row[key] == sum(part[key] for part in row["parts"])
-        if by == "line":
-            said = {row["line"]: row["stall"] for row in document["rows"] if row["stall"]}
+        if by == "instruction":
+            said = {row["instruction"]: row["stall"] for row in document["rows"] if row["stall"]}
             own = {line: sum(token.stall for token in tokens) for line, tokens in by_line.items()}
             assert said == {line: cycles for line, cycles in own.items() if cycles}
     unexplained = sum(
         row["stall"] for row in told(name, "causes", "--top", "0")["rows"] if row["cause"] == "unexplained"
     )
-    assert document["totals"]["explained"] == pytest.approx(1 - unexplained / stall, abs=1e-6)
+    assert document["totals"]["explained_share_of_stall"] == pytest.approx(1 - unexplained / stall, abs=1e-6)
 
 
 @every
@@ -208,7 +215,7 @@ def test_barriers_measure_arrivals(name: str) -> None:
     said = told(name, "loops", "--show", "barriers", "--top", "0")
     assert sorted(row["skew"] for row in said["rows"]) == sorted(skews)
     assert said["barriers"]["instances"] == len(skews)
-    assert said["barriers"]["max"] == (max(skews) if skews else None)
+    assert said["barriers"]["max_skew"] == (max(skews) if skews else None)
 
 
 @every
@@ -232,11 +239,11 @@ def test_occupancy_counts_the_waves_of_the_device(name: str) -> None:
             levels.append((time, now))
             peak = max(peak, now)
         first, last = levels[0][0], levels[-1][0]
-        assert (row["begin"], row["end"], row["peak"]) == (first, last, peak)
+        assert (row["start"], row["end"], row["peak"]) == (first, last, peak)
         assert row["area"] == sum(end - begin for begin, end in lives)
         assert row["mean"] == pytest.approx(row["area"] / (last - first))
         above = max(i for i, (_, level) in enumerate(levels) if 2 * level > peak)
-        assert row["tail"] == pytest.approx((last - levels[above + 1][0]) / (last - first))
+        assert row["tail_share_of_time"] == pytest.approx((last - levels[above + 1][0]) / (last - first))
 
 
 @every
@@ -261,7 +268,7 @@ def test_summary_adds_states_and_lives(name: str) -> None:
     simds = found.simds()
     assert len(document["simds"]) == len(simds)
     for row, key in zip(document["simds"], sorted(simds), strict=True):
-        assert row["resident"] == length([(wave.begin, wave.end) for wave in simds[key]])
+        assert row["simd_cycles"] == length([(wave.begin, wave.end) for wave in simds[key]])
         busy = [(token.issue, token.end) for wave in simds[key] for token in wave.tokens]
         assert row["busy"] == length(busy)
 
@@ -326,9 +333,11 @@ def test_bubbles_charge_cycles_in_which_nothing_happens_one_by_one(name: str) ->
                     charged[line] += 4 / len(lines_there)
     document = told(name, "bubbles", "--top", "0")
     totals = document["totals"]
-    assert (totals["resident"], totals["issuing"], totals["matrix"]) == (resident, issuing, matrix)
-    assert totals["bubble"] == pytest.approx(sum(charged.values()))
-    assert {row["line"]: row["cycles"] for row in document["rows"]} == pytest.approx(charged, abs=0.01)
+    assert (totals["simd_cycles"], totals["issuing"], totals["mfma"]) == (resident, issuing, matrix)
+    assert totals["bubbles"] == pytest.approx(sum(charged.values()))
+    assert {row["instruction"]: row["bubbles"] for row in document["rows"]} == pytest.approx(
+        charged, abs=0.01
+    )
 
 
 @every
@@ -342,13 +351,13 @@ def test_flame_loses_nothing_and_nests(name: str) -> None:
     own: Counter[int] = Counter()
     inside: Counter[int] = Counter()
     for frame in frames:
-        if frame["line"] is not None:
-            own[frame["line"]] += frame["self"]
+        if frame["instruction"] is not None:
+            own[frame["instruction"]] += frame["self"]
         if frame["parent"] is not None:
             around = frames[frame["parent"]]
             inside[frame["parent"]] += frame["total"]
-            assert around["begin"] <= frame["begin"]
-            assert frame["begin"] + frame["total"] <= around["begin"] + around["total"]
+            assert around["start"] <= frame["start"]
+            assert frame["start"] + frame["total"] <= around["start"] + around["total"]
             assert frame["depth"] == around["depth"] + 1
     assert all(frames[at]["total"] == cycles + frames[at]["self"] for at, cycles in inside.items())
     if own:
@@ -365,7 +374,7 @@ def test_latency_splits_what_was_spent(name: str) -> None:
         for line, tokens in found.by_line().items()
         if not found.text(line).lstrip().startswith(LABEL)
     }
-    assert {row["line"]: row["total"] for row in document["rows"]} == spent
+    assert {row["instruction"]: row["total"] for row in document["rows"]} == spent
     parts = ("hidden_idle", "hidden_stall", "hidden_issue")
     for row in document["rows"]:
         assert row["hidden"] + row["not_hidden"] == row["total"]
@@ -380,7 +389,7 @@ def test_triage_claims_no_more_than_there_is_and_shows_where(name: str) -> None:
     found, document = files(name), told(name, "triage", "--top", "0", "--all", "--waves", "all")
     waves = {wave.name: wave for wave in found.waves}
     totals = document["totals"]
-    assert totals["resident"] == sum(
+    assert totals["simd_cycles"] == sum(
         length([(wave.begin, wave.end) for wave in waves]) for waves in found.simds().values()
     )
     gains = [one["gain"] for one in document["findings"] if one["rank"] == "ranked"]
@@ -388,22 +397,22 @@ def test_triage_claims_no_more_than_there_is_and_shows_where(name: str) -> None:
     assert gains == sorted(gains, reverse=True)
     for one in document["findings"]:
         if one["is_upper_bound"] and one["unit"].startswith("cycles in which a SIMD"):
-            assert one["cycles"] <= totals["resident"]
-            assert one["share"] == pytest.approx(one["cycles"] / totals["resident"], abs=1e-6)
+            assert one["cycles"] <= totals["simd_cycles"]
+            assert one["share_of_unit"] == pytest.approx(one["cycles"] / totals["simd_cycles"], abs=1e-6)
         for place in one["evidence"]:
-            if "line" in place:
-                assert 0 <= place["line"] < len(found.code)
+            if "instruction" in place:
+                assert 0 <= place["instruction"] < len(found.code)
             if place["kind"] == "token":
                 token = waves[place["wave"]].tokens[place["token"]]
-                assert token.line == place["line"]
-                assert (token.time, token.end) == (place["begin"], place["end"])
+                assert token.line == place["instruction"]
+                assert (token.time, token.end) == (place["start"], place["end"])
 
 
 @pytest.mark.parametrize("name", captures.SYNTHETIC)
 def test_bounds_of_made_up_captures_are_below_what_there_is(name: str) -> None:
     done = run("triage", str(captures.synthetic_path(name)), "--top", "0", "--all", "--json")
     document = json.loads(done.out)
-    silent = document["totals"]["silent"]
+    silent = document["totals"]["no_issue"]
     for one in document["findings"]:
         is_of_waits = one["unit"] == "cycles in which a SIMD held a traced wave"
         if one["is_upper_bound"] and is_of_waits and one["name"] != "matrix-ceiling":
@@ -428,11 +437,11 @@ def test_index_adds_up_every_capture() -> None:
             whole["stall"],
         )
         stalls = {line: sum(token.stall for token in tokens) for line, tokens in spent.items()}
-        assert stalls[row["top_line"]] == max(stalls.values())
-        assert row["top_stall_share"] == pytest.approx(max(stalls.values()) / whole["stall"], abs=1e-6)
+        assert stalls[row["top_instruction"]] == max(stalls.values())
+        assert row["top_share_of_stall"] == pytest.approx(max(stalls.values()) / whole["stall"], abs=1e-6)
         assert row["waves"] == len(found.waves)
     a, b = (captures.trace_path(f"flash_attn_small_{which}").name for which in ("before", "after"))
-    assert (rows[a]["twin"], rows[b]["twin"]) in {(b, ""), ("", a), (b, a)}
+    assert (rows[a]["replicate"], rows[b]["replicate"]) in {(b, ""), ("", a), (b, a)}
 
 
 def test_compare_puts_cycles_against_waves() -> None:
@@ -454,9 +463,9 @@ def test_compare_puts_cycles_against_waves() -> None:
     assert kernel["cycles_per_hit"] == pytest.approx([c / len(t) for c, t in zip(spent, tokens, strict=True)])
     by_a, by_b = a.by_line(), b.by_line()
     for row in document["rows"]:
-        assert row["hits_a"] == len(by_a.get(row["line_a"], []))
-        assert row["hits_b"] == len(by_b.get(row["line_b"], []))
-        own = sum(token.duration + token.gap for token in by_a.get(row["line_a"], []))
+        assert row["hits_a"] == len(by_a.get(row["instruction_a"], []))
+        assert row["hits_b"] == len(by_b.get(row["instruction_b"], []))
+        own = sum(token.duration + token.gap for token in by_a.get(row["instruction_a"], []))
         assert row["cycles_a"] == pytest.approx(own / waves[0], abs=0.001)
 
 

@@ -89,7 +89,7 @@ HONOURED: tuple[tuple[str, str, str, str], ...] = (
     ("waits", FLASH, "", "--clock {early}"),
     ("waits", FLASH, "", "--sort hits"),
     ("waits", FLASH, "--sort hits", "--ascending"),
-    ("causes", FLASH, "", "--by line"),
+    ("causes", FLASH, "", "--by instruction"),
     ("causes", FLASH, "", "--top 1"),
     ("causes", FLASH, "", "--line 973"),
     ("causes", FLASH, "", "--sort count"),
@@ -234,7 +234,7 @@ REFUSED = (
     ("hotspot", FLASH, "--se 77"),
     ("hotspot", FLASH, "--from 9 --to 9"),
     ("hotspot", "pcsampling", "--from 1"),
-    ("hotspot", FLASH, "--charge self --by line --file x.py"),
+    ("hotspot", FLASH, "--charge self --by instruction --file x.py"),
     ("hotspot", FLASH, "--charge self --by tree --sort stall"),
     ("hotspot", FLASH, "--context 3"),
     ("hotspot", FLASH, "--like new --context 3"),
@@ -383,8 +383,8 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     wave = min(broken.glob("se*_wv*.json"))
     wave.write_bytes(wave.read_bytes()[:-400])
     lives = json.loads(run("waves", str(folder), "--json").out)["rows"]
-    begin = min(row["begin"] for row in lives)  # before other waves begin
-    end = sorted(row["begin"] for row in lives)[1]
+    begin = min(row["start"] for row in lives)  # before other waves begin
+    end = sorted(row["start"] for row in lives)[1]
     return {
         "tables": str(place),
         "formulas": str(place / "formulas.txt"),

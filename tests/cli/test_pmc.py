@@ -69,7 +69,7 @@ def test_documents(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["pmc", *tables(), "--ideal-mb", "8590"]
     assert main([*words, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["schema"] == "rcv.pmc/1"
+    assert document["schema"] == "rcv.pmc/2"
     first = document["rows"][0]
     # By hand: 70,000,000 reads of which 350,000 have 32 bytes, a dispatch.
     assert first["read_least"] == 350_000 * 32 + 69_650_000 * 64

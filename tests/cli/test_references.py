@@ -26,12 +26,14 @@ def test_bubbles(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
     document = told(name, "bubbles", "--rule", "reference", "--top", "0")
     totals = document["totals"]
-    assert totals["resident"] == golden["resident"]
-    assert totals["bubble"] == pytest.approx(golden["bubble"], abs=8)  # what issues behind the end of a wave
-    assert 100 * totals["busy_share"] == pytest.approx(golden["busy_pct"], abs=0.06)
+    assert totals["simd_cycles"] == golden["simd_cycles"]
+    assert totals["bubbles"] == pytest.approx(
+        golden["bubbles"], abs=8
+    )  # what issues behind the end of a wave
+    assert 100 * totals["issuing_share_of_simd_cycles"] == pytest.approx(golden["busy_pct"], abs=0.06)
     for kind, cycles in golden["bubble_by_kind"].items():
         assert totals[kind] == pytest.approx(cycles, rel=0.002, abs=8)
-    rows = {row["line"]: row["cycles"] for row in document["rows"]}
+    rows = {row["instruction"]: row["bubbles"] for row in document["rows"]}
     for row in golden["top_lines"]:
         assert rows[row["line"]] == pytest.approx(row["bubble_cycles"], rel=0.002, abs=4)
 
@@ -41,17 +43,17 @@ def test_barriers(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["barriers"]
     said = told(name, "loops")["barriers"]
     assert said["instances"] == golden["instances"]
-    assert said["median"] == golden["arrival_skew_median"]
-    assert said["max"] == golden["arrival_skew_max"]
-    assert said["release_spread_max"] == golden["release_spread_max"]
+    assert said["median_skew"] == golden["arrival_skew_median"]
+    assert said["max_skew"] == golden["arrival_skew_max"]
+    assert said["max_release_spread"] == golden["max_release_spread"]
 
 
 @every
 def test_matrix_units(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["mfma_model"]
     totals = told(name, "latency")["totals"]
-    assert totals["matrix_busy"] == golden["matrix_busy_cycles"]
-    share = 100 * totals["matrix_busy"] / totals["simd_resident"]
+    assert totals["mfma_busy"] == golden["matrix_busy_cycles"]
+    share = 100 * totals["mfma_busy"] / totals["simd_cycles"]
     assert share == pytest.approx(golden["pct_of_resident_simd_cycles"], abs=0.01)
 
 
@@ -60,7 +62,7 @@ def test_matrix_units(name: str) -> None:
 def test_the_costliest_instructions(name: str, by: str) -> None:
     golden = captures.golden(f"rcv/{name}.json")[f"top20_by_{by}"]
     rows = told(name, "hotspot", "--sort", by, "--top", "0")["rows"]
-    said = {row["line"]: row for row in rows}
+    said = {row["instruction"]: row for row in rows}
     assert [row[by] for row in rows[:20]] == [row[by] for row in golden]
     for row in golden:
         own = said[row["line"]]

@@ -128,9 +128,9 @@ def test_csv_can_be_read_back() -> None:
 
 
 def test_json_names_its_schema_and_survives_names_that_are_no_text() -> None:
-    document = json.loads(json_text("rcv.test/1", {"rows": [1, "a\udc80b"], "n": {"k": None}}))
+    document = json.loads(json_text("rcv.test/2", {"rows": [1, "a\udc80b"], "n": {"k": None}}))
     assert document == {
-        "schema": "rcv.test/1",
+        "schema": "rcv.test/2",
         "rcv": __version__,
         "rows": [1, r"a\udc80b"],
         "n": {"k": None},

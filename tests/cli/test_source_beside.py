@@ -117,7 +117,7 @@ def test_every_instruction_has_its_place(command: str, more: str) -> None:
     assert not text_faults(shown.out, 2 if command == "place" else 1)[:3]
 
 
-@pytest.mark.parametrize("by", ["line", "block", "listing", "flame"])
+@pytest.mark.parametrize("by", ["instruction", "block", "listing", "flame"])
 def test_rows_of_compare_have_their_place(by: str) -> None:
     pair = [str(captures.trace_path(f"flash_attn_small_{when}")) for when in ("before", "after")]
     words = ("compare", *pair, "--by", by, "--top", "0")
@@ -127,7 +127,7 @@ def test_rows_of_compare_have_their_place(by: str) -> None:
             if row.get(f"line_{side}", -1) is not None and row.get(f"line_{side}", -1) >= 0:
                 source = row[f"source_{side}"]
                 assert not source or source.rsplit(":", 1)[1].isdigit()
-    if by in ("line", "listing"):
+    if by in ("instruction", "listing"):
         texts = [row.get("text_b", row.get("text")) for row in document["rows"] if row["line_b"] >= 0]
         lines = [row["source_b"] for row in document["rows"] if row["line_b"] >= 0]
         assert sum(text in places() for text in texts) > 100

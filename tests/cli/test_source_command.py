@@ -29,9 +29,9 @@ def document(capsys: pytest.CaptureFixture[str], *words: object) -> dict:
 @pytest.mark.parametrize("name", captures.TRACES)
 def test_shares_of_files_add_up(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = document(capsys, captures.trace_path(name), "--no-causes", "--top", "0")
-    assert (found["schema"], found["kind"]) == ("rcv.source/1", "files")
+    assert (found["schema"], found["kind"]) == ("rcv.source/2", "files")
     cost = sum(row["latency"] + row["idle"] for row in found["rows"])
-    assert cost + found["unmapped"] == found["whole"]
+    assert cost + found["unmapped"] == found["total"]
 
 
 def test_files_lines_and_instructions_lead_on(
@@ -41,13 +41,17 @@ def test_files_lines_and_instructions_lead_on(
     folder = captures.trace_path("flash_attn_small_after")
     files = document(capsys, folder)
     best = files["rows"][0]
-    assert (best["file"].rsplit("/", 1)[1], best["hottest_line"]) == ("flash_attn_func.py", 258)
+    assert (best["file"].rsplit("/", 1)[1], best["hottest_source_line"]) == ("flash_attn_func.py", 258)
     lines = document(capsys, folder, "flash_attn_func.py", "--top", "0")
     assert lines["kind"] == "lines"
     assert sum(row["latency"] for row in lines["rows"]) == best["latency"]
-    one = next(row for row in lines["rows"] if row["line"] == 745)
+    one = next(row for row in lines["rows"] if row["source_line"] == 745)
     rows = document(capsys, folder, "kernels/flash_attn_func.py:745", "--top", "0")
-    assert (rows["kind"], rows["of"], rows["line"]) == ("instructions", one["instructions"], 745)
+    assert (rows["kind"], rows["total_rows"], rows["source_line"]) == (
+        "instructions",
+        one["instructions"],
+        745,
+    )
     assert sum(row["latency"] for row in rows["rows"]) == one["latency"] == 22_604
     assert (one["hits"], one["stall"], one["cause"]) == (1_024, 20_552, "LDS access")
     text = run(capsys, folder, "flash_attn_func.py:745", "--context", "1", "--top", "2")
@@ -70,10 +74,10 @@ def test_inlined_frames(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     plain = document(capsys, SAMPLE / "matmul_tiled")
     inlined = document(capsys, SAMPLE / "matmul_tiled", "--inlined")
     assert inlined["rows"][0]["file"].endswith("matmul.hip")
-    assert sum(row["share"] for row in plain["rows"]) == pytest.approx(1, abs=1e-5)
-    assert sum(row["share"] for row in inlined["rows"]) > 1.5
+    assert sum(row["share_of_total"] for row in plain["rows"]) == pytest.approx(1, abs=1e-5)
+    assert sum(row["share_of_total"] for row in inlined["rows"]) > 1.5
     best = plain["rows"][0]
-    text = run(capsys, SAMPLE / "matmul_tiled", f"tile_io.h:{best['hottest_line']}", "--top", "3")
+    text = run(capsys, SAMPLE / "matmul_tiled", f"tile_io.h:{best['hottest_source_line']}", "--top", "3")
     assert "inlined into" in text
     assert "matmul.hip:" in text
     assert "changes nothing" in run(capsys, captures.trace_path("vec_add"), "--inlined", "--no-causes")
@@ -89,7 +93,7 @@ def test_samples_have_no_hits_and_no_idle(capsys: pytest.CaptureFixture[str]) ->
 def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
     rows = list(csv.DictReader(io.StringIO(run(capsys, captures.trace_path("vec_add"), "--csv"))))
     assert [row["file"].rsplit("/", 1)[1] for row in rows] == ["test_vec_add.py", "universal.py"]
-    assert rows[0]["hottest_line"] == "28"
+    assert rows[0]["hottest_source_line"] == "28"
 
 
 @pytest.mark.parametrize(

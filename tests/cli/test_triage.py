@@ -31,7 +31,7 @@ def test_json_is_what_the_engine_says(capsys: pytest.CaptureFixture[str]) -> Non
     document = json.loads(run(capsys, folder, "--json", "--top", 0))
     trace = open_trace(folder)
     found = findings_near(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    assert document["schema"] == "rcv.triage/1"
+    assert document["schema"] == "rcv.triage/2"
     assert document["findings"] == finding_table(found.findings).rows()
     assert document["waves"] == {"read": 32, "of": 32, "counted": 32, "missing": 0}
     assert document["totals"]["silent"] <= document["totals"]["resident"]
@@ -81,7 +81,7 @@ def parent(tmp_path: Path) -> Path:
 
 def test_a_folder_of_captures_gets_a_line_each(parent: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(run(capsys, parent, "--json"))
-    assert document["schema"] == "rcv.triage.folder/1"
+    assert document["schema"] == "rcv.triage.folder/2"
     by_name = {Path(row["capture"]).name[-1]: row for row in document["captures"]}
     assert by_name["1"]["cycles"] > 0
     assert by_name["2"]["name"] is None

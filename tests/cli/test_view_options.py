@@ -69,12 +69,12 @@ def test_bins_add_up_to_the_ranking(told: Any) -> None:
 
 
 def test_charged_lines_are_latency_and_idle_of_their_instructions(told: Any, trace: Trace) -> None:
-    rows = told("hotspot", "--by", "line", "--charge", "self", "--top", "0")["rows"]
+    rows = told("hotspot", "--by", "instruction", "--charge", "self", "--top", "0")["rows"]
     cost = trace.code.latency + trace.code.idle
     assert {row["line"]: row["cost"] for row in rows} == {
         row: int(cost[row]) for row in np.flatnonzero(cost).tolist()
     }
-    rows = told("hotspot", "--by", "line", "--charge", "self", "--no-idle", "--top", "3")["rows"]
+    rows = told("hotspot", "--by", "instruction", "--charge", "self", "--no-idle", "--top", "3")["rows"]
     assert [row["cost"] for row in rows] == sorted(trace.code.latency.tolist(), reverse=True)[:3]
 
 

@@ -24,25 +24,25 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(run(capsys, captures.trace_path(name), "--json", "--top", 15))
     golden = captures.golden(f"beyond/{name}.json")
-    assert document["schema"] == "rcv.waits/1"
+    assert document["schema"] == "rcv.waits/2"
     for row, expected in zip(document["waits"], golden["wait_top"], strict=True):
-        assert (row["line"], row["hits"], row["stall"]) == tuple(
+        assert (row["instruction"], row["hits"], row["stall"]) == tuple(
             expected[key] for key in ("line", "hits", "stall")
         )
         assert sum(one["stall"] for one in row["producers"]) <= row["stall"]
     latencies = {row["line"]: row for row in golden["lat_top"]}
     for row in document["waits"]:
         for one in row["producers"]:
-            if one["line"] in latencies:
-                assert one["latency"]["median"] == latencies[one["line"]]["median"]
+            if one["instruction"] in latencies:
+                assert one["latency"]["median"] == latencies[one["instruction"]]["median"]
 
 
 def test_latencies_as_json_csv_and_text(capsys: pytest.CaptureFixture[str]) -> None:
     folder = captures.trace_path("pa_mqa_big")
     rows = json.loads(run(capsys, folder, "--latency", "--json", "--top", 0))["latency"]
     sheet = list(csv.DictReader(io.StringIO(run(capsys, folder, "--latency", "--csv", "--top", 0))))
-    assert [int(row["line"]) for row in sheet] == [row["line"] for row in rows]
-    by_line = {row["line"]: row for row in rows}
+    assert [int(row["instruction"]) for row in sheet] == [row["instruction"] for row in rows]
+    by_line = {row["instruction"]: row for row in rows}
     for row in captures.golden("beyond/pa_mqa_big.json")["lat_top"]:
         mine = by_line[row["line"]]
         assert [mine[key] for key in ("exact", "bounds", "p10", "median", "p90", "mean")] == [
@@ -67,8 +67,8 @@ def test_csv_has_a_row_a_producer(capsys: pytest.CaptureFixture[str]) -> None:
     )
     charged: dict[str, int] = {}
     for row in rows:
-        charged[row["line"]] = charged.get(row["line"], 0) + int(row["charged"])
-    stall = {row["line"]: int(row["stall"]) for row in rows}
+        charged[row["instruction"]] = charged.get(row["instruction"], 0) + int(row["producer_stall"])
+    stall = {row["instruction"]: int(row["stall"]) for row in rows}
     assert all(charged[line] <= stall[line] for line in stall)
 
 

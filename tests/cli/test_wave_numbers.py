@@ -62,14 +62,14 @@ def test_waves_lived_and_did(name: str) -> None:
                     "wave": wave.name,
                     "cu": wave.cu,
                     "kernel": kernel_of(name, wave),
-                    "begin": wave.begin,
+                    "start": wave.begin,
                     "end": wave.end,
                     "cycles": wave.end - wave.begin,
-                    "tokens": len(wave.tokens),
+                    "hits": len(wave.tokens),
                     **states(wave, *(window or ALL)),
                 }
         assert {row["wave"]: row for row in document["rows"]} == expected
-        assert document["of"] == len(document["rows"])
+        assert document["total_rows"] == len(document["rows"])
     rows = told(name, "waves", "--sort", "stall", "--top", "2")["rows"]
     ranked = sorted((states(wave, *ALL)["stall"] for wave in waves), reverse=True)
     assert [row["stall"] for row in rows] == ranked[:2]
@@ -83,7 +83,7 @@ def test_resident_waves_are_those_of_the_record(name: str) -> None:
         (one.se, one.cu, one.simd, one.slot, one.begin, one.end, one.kernel) for one in found.stays
     )
     rows = told(name, "waves", "--resident")["rows"]
-    keys = ("se", "cu", "simd", "slot", "begin", "end", "kernel")
+    keys = ("se", "cu", "simd", "slot", "start", "end", "kernel")
     assert [tuple(row[key] for key in keys) for row in rows] == expected
     assert [row["wave"] for row in rows] == [traced.get(one[:6], "") for one in expected]
     assert sum(row["wave"] != "" for row in rows) == len(found.waves)
@@ -101,14 +101,14 @@ def test_a_wave_and_its_instructions(name: str) -> None:
     for wave in found.waves:
         document = told(name, "wave", wave.name, "--tokens", f"--clock={wave.end - 1}:{wave.end}")
         own = costs(wave.tokens)
-        assert document["tokens"] == own.pop("hits")
+        assert document["hits"] == own.pop("hits")
         assert {key: document[key] for key in own} == own
         assert document["states"] == states(wave, *ALL)
-        assert document["within"] == [wave.begin, wave.end]
+        assert document["range"] == [wave.begin, wave.end]
         assert document["counted"] == sum(one.begin < wave.end <= one.end for one in found.waves)
         for row, token in zip(document["instructions"], wave.tokens, strict=True):
             parts = (token.time, token.stall, token.duration - token.stall, token.gap, token.line)
-            assert tuple(row[key] for key in ("start", "stall", "issue", "idle", "line")) == parts
+            assert tuple(row[key] for key in ("start", "stall", "issue", "idle", "instruction")) == parts
             assert row["text"] == found.text(token.line)
             assert row["kind"] == kind_of(name, token)
     wave = found.waves[0]
@@ -146,11 +146,13 @@ def test_units_were_busy_while_something_issued(name: str) -> None:
         document = told(name, "units", "--of", first.name, *words)
         expected = {key: length([span for span in spans if span[0] < span[1]]) for key, spans in busy.items()}
         assert {row["unit"]: row["busy"] for row in document["rows"]} == expected
-        whole = document["within"][1] - document["within"][0]
+        whole = document["range"][1] - document["range"][0]
         assert document["waves"] == len(unit)
-        assert all(row["share"] == pytest.approx(row["busy"] / whole, abs=1e-6) for row in document["rows"])
+        assert all(
+            row["share_of_range"] == pytest.approx(row["busy"] / whole, abs=1e-6) for row in document["rows"]
+        )
         if words:
-            assert document["within"] == list(window)
+            assert document["range"] == list(window)
 
 
 @each
@@ -167,10 +169,10 @@ def test_a_place_is_one_execution_and_what_it_waited_for(name: str) -> None:
     words = [f"{wave.name}:line {line}#{hit}" for line, hit in asked]
     whole = sum(token.duration + token.gap for tokens in by_line.values() for token in tokens)
     places = told(name, "place", *words)["places"]
-    assert [place["place"] for place in places] == words
+    assert [place["argument"] for place in places] == words
     for (line, hit), place in zip(asked, places, strict=True):
-        assert place["instruction"] == found.text(line)
-        assert place["totals"] == {**costs(by_line[line]), "whole": whole}
+        assert (place["instruction"], place["text"]) == (line, found.text(line))
+        assert place["totals"] == {**costs(by_line[line]), "program_total": whole}
         token = wave.tokens[ran[line][hit]]
         assert (place["token"], place["hits_of_wave"]) == (ran[line][hit], len(ran[line]))
         assert (place["start"], place["stall"], place["idle"]) == (token.time, token.stall, token.gap)
@@ -180,13 +182,17 @@ def test_a_place_is_one_execution_and_what_it_waited_for(name: str) -> None:
             late[one["is_idle"]] += one["cycles"]
         assert (late[False], late[True]) == (token.stall, token.gap)
         if line in once:
-            waited = {one["line"]: one["cycles_before"] for one in place["waited_for"]}
+            waited = {one["instruction"]: one["cycles_before"] for one in place["waited_for"]}
             assert set(waited) == set(named[line])
             for producer, cycles in waited.items():
                 assert token.time - cycles in {wave.tokens[at].issue for at in ran[producer]}
     assert places[0]["wave"] == wave.name
     _, of_wave = told(name, "place", ":line 3", wave.name)["places"]
-    assert (of_wave["line"], of_wave["begin"], of_wave["end"]) == (None, wave.begin, wave.end)
+    assert (of_wave["instruction"], of_wave["wave_start"], of_wave["wave_end"]) == (
+        None,
+        wave.begin,
+        wave.end,
+    )
 
 
 def source_texts(name: str) -> dict[str, list[str]]:
@@ -213,7 +219,7 @@ def source_texts(name: str) -> dict[str, list[str]]:
 def test_search_finds_every_line(name: str, text: str) -> None:
     document = told(name, "search", "--match", text)
     code = [at for at, row in enumerate(files(name).code) if text.lower() in str(row[0]).lower()]
-    assert [row["line"] for row in document["rows"] if row["line"] is not None] == code
+    assert [row["instruction"] for row in document["rows"] if row["instruction"] is not None] == code
     of_files = {row["file"] for row in told(name, "source", "--top", "0")["rows"]}
     lines = [
         (path, at)
@@ -223,9 +229,11 @@ def test_search_finds_every_line(name: str, text: str) -> None:
     ]
     said = [(row["file"], row["source_line"]) for row in document["rows"] if row["file"]]
     assert sorted(row for row in said if row[0] in of_files) == sorted(lines)
-    assert document["of"] == len(document["rows"]) == len(code) + len(said)
+    assert document["total_rows"] == len(document["rows"]) == len(code) + len(said)
     exact = told(name, "search", "--match", text, "--case")["rows"]
-    assert {row["line"] for row in exact} - {None} == {at for at in code if text in files(name).text(at)}
+    assert {row["instruction"] for row in exact} - {None} == {
+        at for at in code if text in files(name).text(at)
+    }
 
 
 @pytest.mark.parametrize("name", ["flash_attn_small_before", "flash_attn_small_after", "vec_add"])
@@ -243,26 +251,26 @@ def test_sources_are_charged_what_their_instructions_cost(name: str) -> None:
         else:
             unmapped += own
     document = told(name, "source", "--no-causes", "--top", "0")
-    assert (document["whole"], document["unmapped"]) == (everything, unmapped)
+    assert (document["total"], document["unmapped"]) == (everything, unmapped)
     assert {row["file"] for row in document["rows"]} == set(rows_of)
     for row in document["rows"]:
         lines = rows_of[row["file"]]
         inside = [token for rows in lines.values() for at in rows for token in by_line.get(at, [])]
         assert picked(row) == costs(inside)
-        assert row["lines"] == len(lines)
+        assert row["source_lines"] == len(lines)
         assert row["instructions"] == sum(map(len, lines.values()))
         spent = sum(token.duration + token.gap for token in inside)
-        assert row["share"] == pytest.approx(spent / everything, abs=1e-6)
+        assert row["share_of_total"] == pytest.approx(spent / everything, abs=1e-6)
     path = document["rows"][0]["file"]
     rows = told(name, "source", path, "--no-causes", "--top", "0")["rows"]
-    assert {row["line"] for row in rows} == set(rows_of[path])
+    assert {row["source_line"] for row in rows} == set(rows_of[path])
     for row in rows:
-        places = rows_of[path][row["line"]]
+        places = rows_of[path][row["source_line"]]
         assert picked(row) == costs([token for at in places for token in by_line.get(at, [])])
-    hottest = document["rows"][0]["hottest_line"]
+    hottest = document["rows"][0]["hottest_source_line"]
     rows = told(name, "source", f"{path}:{hottest}", "--no-causes", "--top", "0")["rows"]
-    assert {row["row"] for row in rows} == set(rows_of[path][hottest])
-    assert all(picked(row) == costs(by_line.get(row["row"], [])) for row in rows)
+    assert {row["instruction"] for row in rows} == set(rows_of[path][hottest])
+    assert all(picked(row) == costs(by_line.get(row["instruction"], [])) for row in rows)
 
 
 @each

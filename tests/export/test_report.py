@@ -189,7 +189,7 @@ def test_numbers_are_those_of_hotspot(
     main_table = tables(reports[name], "top")[0]
     shown = [[cell.text.replace(",", "") for cell in (row[0], *row[2:6])] for row in main_table.rows]
     expected = [
-        [row[key] for key in ("line", "hits", "latency", "stall", "idle")] for row in document["rows"]
+        [row[key] for key in ("instruction", "hits", "latency", "stall", "idle")] for row in document["rows"]
     ]
     assert shown == [[str(value) for value in row] for row in expected]
     by_kind = asked(capsys, "hotspot", path, "--by", "kind", "--json")
@@ -220,7 +220,7 @@ def test_the_verdict_comes_first_and_findings_are_those_of_triage(
     first = document["headline"] if document["class"] is None else document["class"]["sentence"]
     assert (lead.text, lead.is_lead) == (first, True)
     rows = tables(report, "findings")[0].rows
-    full = [one for one in document["findings"] if not one["small"]]
+    full = [one for one in document["findings"] if not one["is_small"]]
     assert [(row[1].text, row[4].value or 0) for row in rows] == [
         (one["title"], one["cycles"]) for one in full
     ]

@@ -18,23 +18,13 @@ HARDWARE = {"se", "sa", "cu", "simd", "slot", "wid"}  # where a wave was: attrib
 YET = {  # to be converted
     "api",  # `Literal` types of options
     "api.capture",  # the same, and facts of a document
-    "cli.chosen",  # names of options
     "cli.commands.hotspot",
     "cli.commands.pmc",  # roles of counters
     "cli.commands.synth",
     "cli.options.capture_options",
     "cli.options.cost_options",
-    "export.report.svg",  # names of colours
-    "ui.panels.causes.panel",
-    "ui.panels.compare.panel",
-    "ui.panels.distribution.hit_table",
-    "ui.panels.distribution.panel",
-    "ui.panels.events",
-    "ui.panels.health.panel",
-    "ui.panels.isa.fold_view",
-    "ui.panels.latency.columns",
-    "ui.panels.waits.panel",
-    "ui.panels.wave_picker.panel",
+    "ui.panels.distribution",
+    "ui.panels.latency",
 }
 
 

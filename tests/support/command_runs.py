@@ -43,7 +43,7 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
     "source": ("--top 3", "--inlined --no-causes"),
     "line": ("3 --top 3", "5 --by since --log", "{line} --bar 0 --bars 4"),
     "waits": ("--top 3", "--latency --top 4", "--line {line} --sort hits"),
-    "causes": ("--top 3", "--by line --top 3", "--by producer --top 3", "--line {line} --sort count"),
+    "causes": ("--top 3", "--by instruction --top 3", "--by producer --top 3", "--line {line} --sort hits"),
     "loops": (
         "--top 3",
         *(

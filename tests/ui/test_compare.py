@@ -204,7 +204,7 @@ def test_mode_and_filter_are_remembered(compared: ComparePanel, ui: UiContext, s
     choose(compared, "block", settled)
     compared.only.setChecked(True)
     state = compared.save_state()
-    choose(compared, "line", settled)
+    choose(compared, "instruction", settled)
     compared.load_state(state)
     settled()
     assert (compared.by, compared.only.isChecked()) == ("block", True)

@@ -156,7 +156,7 @@ def test_the_histogram(clock: TimeWindow | None, app: App, shown: Any) -> None:
     panel = shown("hotspot")
     document = printed(panel)
     bins = panel.plot.bins
-    assert [(row["first"], row["total"]) for row in document["rows"]] == list(
+    assert [(row["first_instruction"], row["total"]) for row in document["rows"]] == list(
         zip(bins.first.tolist(), bins.totals.tolist(), strict=True)
     )
     kinds = {TokenKind(kind).name: int(value) for kind, value in enumerate(bins.cycles.sum(axis=0)) if value}
@@ -186,7 +186,7 @@ def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
     lines = panel.view.lines
     shown_costs = {int(n): int(c) for n, c in zip(lines.number, lines.cost, strict=True) if c}
     rows = printed(panel)["rows"]
-    assert {row["line"]: row["cost"] for row in rows if row["cost"]} == shown_costs
+    assert {row["instruction"]: row["cost"] for row in rows if row["cost"]} == shown_costs
     assert [row["line"] for row in rows] == sorted(row["line"] for row in rows)
 
 
@@ -205,16 +205,16 @@ def test_instructions_in_each_mode(mode: LatencyMode, app: App, shown: Any) -> N
     app.ui.session.latency_mode.set(mode)
     panel = shown("isa")
     rows = printed(panel)["rows"]
-    names = ("row", "hits", "latency", "stall", "idle")
+    names = ("instruction", "hits", "latency", "stall", "idle")
     every = [tuple(row[name] for name in names) for row in rows]
     columns = [panel.view.table.columns[panel.view.table.column_of(name)].values for name in names]
     assert every == [tuple(int(value) for value in row) for row in zip(*columns, strict=True)]
     assert any(row["latency"] for row in rows)
     share = panel.view.table.columns[panel.view.table.column_of("share")].values
     real = ~app.ui.session.trace.value.code.is_label
-    assert [row["share"] * 100 for row, is_real in zip(rows, real, strict=True) if is_real] == pytest.approx(
-        share[real].tolist(), abs=1e-3
-    )
+    assert [
+        row["share_of_total"] * 100 for row, is_real in zip(rows, real, strict=True) if is_real
+    ] == pytest.approx(share[real].tolist(), abs=1e-3)
 
 
 @pytest.mark.parametrize("bars", [Annotation.NONHIDDEN, Annotation.CAUSES, Annotation.MEMORY_WAITS])
@@ -270,7 +270,7 @@ def test_waits(clock: TimeWindow | None, only: bool, app: App, shown: Any) -> No
             (one.line, one.times, one.stall) for one in nodes[:FIRST]
         ]
         for row, node in zip(rows[:FIRST], nodes, strict=False):
-            assert {(by["line"], by["n"], by["stall"]) for by in row["producers"]} == {
+            assert {(by["instruction"], by["hits"], by["stall"]) for by in row["producers"]} == {
                 (by.line, by.times, by.stall) for by in node.children
             }
     finally:
@@ -576,7 +576,7 @@ def test_a_comparison(app: App, shown: Any, qtbot: QtBot) -> None:
         other.window.workspace.show_panel("compare")
         settle(other, qtbot)
         panel = other.window.workspace.docks["compare"].panel
-        for by in ("line", "source", "class", "listing", "flame"):
+        for by in ("instruction", "source", "class", "listing", "flame"):
             panel.mode.setCurrentIndex(panel.mode.findData(by))
             panel._show_mode()
             settle(other, qtbot)

@@ -15,7 +15,7 @@ from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.base.text import plural
 
 MANY_TIMES = 4
-BY = ("line", "source", "block", "class")
+BY = ("instruction", "source", "block", "class")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class Change:
         return self.delta / self.cost_a if self.cost_a else None
 
 
-def changes(found: Comparison, by: str = "line") -> tuple[Change, ...]:
+def changes(found: Comparison, by: str = "instruction") -> tuple[Change, ...]:
     """Return all rows that were executed in a capture: beyond noise first, then by the size of the change."""
-    if by == "line":
+    if by == "instruction":
         table, names = found.rows, _lines(found)
     else:
         groups, table = found.grouped(by)

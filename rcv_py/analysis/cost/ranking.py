@@ -19,7 +19,7 @@ from rcv_py.analysis.program.instruction_classes import (
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 
-BY = ("line", "source", "kind", "class")
+BY = ("instruction", "source", "kind", "class")
 SORT = ("latency", "stall", "idle", "hits")
 
 
@@ -43,7 +43,7 @@ def ranking(
     code: CodeTable,
     sources: Sequence[SourceFile],
     costs: CostColumns,
-    by: str = "line",
+    by: str = "instruction",
     sort: str = "latency",
 ) -> tuple[Ranked, ...]:
     """Return all rows whose `sort` column is not zero, the largest first, equal ones in program order.
@@ -63,7 +63,7 @@ def ranking(
 
     def row(number: int) -> Ranked:
         at = int(first[number])
-        if by == "line":
+        if by == "instruction":
             name, text = f"line {at}", code.text[at]
         elif by == "source":
             name, text = places[at] or NO_SOURCE, _source_text(code, sources, at)
@@ -74,14 +74,14 @@ def ranking(
         return Ranked(
             name=name,
             text=text,
-            line=at if by == "line" else -1,
+            line=at if by == "instruction" else -1,
             rows=int(size[number]),
             hits=int(columns["hits"][number]),
             latency=int(columns["latency"][number]),
             stall=int(columns["stall"][number]),
             idle=int(columns["idle"][number]),
             share=int(columns[sort][number]) / whole,
-            source=places[at] if by == "line" else "",
+            source=places[at] if by == "instruction" else "",
         )
 
     return tuple(row(number) for number in order[columns[sort][order] > 0].tolist())
@@ -89,7 +89,7 @@ def ranking(
 
 def _groups(code: CodeTable, by: str) -> tuple[np.ndarray, int]:
     """Return the group of each code row, -1 for labels, and how many groups there are."""
-    if by == "line":
+    if by == "instruction":
         group, n = np.arange(len(code)), len(code)
     elif by == "source":
         leaf = np.where(code.leaf >= 0, code.leaf, len(code.chain_file))

@@ -20,7 +20,7 @@ def line_of(inputs: FindingInputs, line: int, why: str = "") -> Evidence:
     """An instruction with its text and its source line."""
     text = inputs.trace.code.text[line]
     return Evidence(
-        "line", f"{text}, {why}" if why else text, line=line, beside=source_line(inputs.trace, line)
+        "instruction", f"{text}, {why}" if why else text, line=line, beside=source_line(inputs.trace, line)
     )
 
 

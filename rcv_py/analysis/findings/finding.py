@@ -48,7 +48,7 @@ class Evidence:
         beside = f" {self.beside}" if self.beside else ""
         line = f"instruction {self.line}{beside}" if self.line >= 0 else ""
         places = {
-            "line": line,
+            "instruction": line,
             "wave": f"{self.wave}",
             "window": f"cycles {count(self.begin)} to {count(self.end)}",
             "source": self.text,
@@ -65,13 +65,13 @@ class Evidence:
         found = {
             "kind": self.kind,
             "text": self.text,
-            "line": self.line if self.line >= 0 else None,
-            "place": self.beside or None,
+            "instruction": self.line if self.line >= 0 else None,
+            "source": self.beside or None,
             "wave": None if self.wave is None else str(self.wave),
             "token": self.token if is_token else None,
-            "begin": self.begin if has_times else None,
+            "start": self.begin if has_times else None,
             "end": self.end if has_times else None,
-            "source": self.source and {"file": self.source[0], "line": self.source[1]},
+            "position": self.source and {"file": self.source[0], "source_line": self.source[1]},
         }
         return {name: value for name, value in found.items() if value is not None}
 
@@ -264,7 +264,9 @@ def _section(number: int, one: Finding) -> Iterator[str]:
         yield from (f"**{label}**: {md_text(sentence)}" if label else md_text(sentence), "")
     for place in one.evidence:
         yield f"- {md_text(place.place)}" + (
-            f": {md_code(place.text, in_table=False)}" if place.kind == "line" else f": {md_text(place.text)}"
+            f": {md_code(place.text, in_table=False)}"
+            if place.kind == "instruction"
+            else f": {md_text(place.text)}"
         )
     if one.assumption:
         yield from ("", f"*{md_text(one.assumption)}*")

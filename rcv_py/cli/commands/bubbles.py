@@ -25,7 +25,7 @@ def run(options: BubblesOptions) -> Answer:
         options,
         waves,
         bubble_table(trace, found),
-        "rcv.bubbles/1",
+        "rcv.bubbles/2",
         lambda: facts(trace, found, matrix_use(trace, read), rule),
         footer=lambda table: _footer(found, table, rule),
         why_none=waves.why_none("bubbles"),
@@ -33,7 +33,7 @@ def run(options: BubblesOptions) -> Answer:
 
 
 def _footer(found: Bubbles, table: Table, rule: ReferenceRule) -> Iterator[str]:
-    part, resident = sum(table.plain("cycles")), found.resident
+    part, resident = sum(table.plain("bubbles")), found.resident
     is_ours = rule is ReferenceRule.OURS
     empty = "nothing happened" if is_ours else "no wave issued"
     yield (

@@ -25,7 +25,9 @@ from rcv_py.results.causes import (
     documents,
     facts,
     flat_table,
+    grouped,
     in_order,
+    keys,
 )
 from rcv_py.results.common import IDLE, STALL
 from rcv_py.results.places import short_sources
@@ -35,7 +37,7 @@ MAX_LISTED = 3  # parts of a row that the text shows
 _NUMBERS = tuple(Column(field.title, True) for field in (STALL, SHARE_OF_STALL, IDLE, TIMES))
 _CAUSES = (*_NUMBERS, Column("cause"), Column("because", elastic="right"))
 _LINES = (
-    Column("line", True),
+    Column("#", True),
     *_NUMBERS,
     Column("instruction", elastic="right"),
     Column("source", elastic="left"),
@@ -49,7 +51,7 @@ def run(options: CausesOptions) -> Answer:
     table = attribution(trace, waves.batches, waves.rows)
     if options.line is not None:
         table = table.where((table.line == options.line) | (table.producer == options.line))
-    groups = getattr(table, f"by_{by}")()
+    groups = grouped(table, by)
     if options.sort:
         every = cause_table(trace, groups, by, table.total_stall)
         groups = in_order(groups, every, options.sort, descending=not options.ascending)
@@ -63,7 +65,7 @@ def run(options: CausesOptions) -> Answer:
             yield waves.why_none("stalls") or nothing("stall and no idle time", options, BY[by].nothing)
 
     return Answer(
-        schema="rcv.causes/2",
+        schema="rcv.causes/3",
         document=lambda: {
             "capture": trace.name,
             "by": by,
@@ -88,8 +90,8 @@ class _Printed:
     def parts(self) -> Iterator[Part]:
         """A table, and what it explains."""
         table, short = self.table, short_sources(self.trace)
-        keys = getattr(self.groups, self.by).tolist()
-        rows = [cells for at, key in enumerate(keys) for cells in self._cells(at, key, short)]
+        named = keys(self.groups, self.by).tolist()
+        rows = [cells for at, key in enumerate(named) for cells in self._cells(at, key, short)]
         yield Grid(_CAUSES if self.by == "cause" else _LINES, rows)
         read = f"{table.waves:,} of " if table.waves < table.of else ""
         yield (
@@ -101,7 +103,7 @@ class _Printed:
 
     def _cells(self, at: int, key: int, short: dict[str, str]) -> Iterator[list[str]]:
         yield self._row(self.groups, at, *self._title(key, short), key=key)
-        part = self.table.where(getattr(self.table, self.by) == key)
+        part = self.table.where(keys(self.table, self.by) == key)
         for row in range(min(MAX_LISTED, len(part))):
             yield self._row(part, row, *self._below(part, row, short), key=-1)
 
@@ -120,8 +122,8 @@ class _Printed:
         own = f"{line} {text[line]}" if line >= 0 else "(no instruction)"
         if self.by == "cause":
             return "", f"  {own}{beside(self.trace, line)}{by}{beside(self.trace, blamed)}"
-        place = short_place(source_of(self.trace, blamed if self.by == "line" else line), short)
-        return (f"  {cause}{by}" if self.by == "line" else f"  → {perhaps}{own}: {cause}"), place
+        place = short_place(source_of(self.trace, blamed if self.by == "instruction" else line), short)
+        return (f"  {cause}{by}" if self.by == "instruction" else f"  → {perhaps}{own}: {cause}"), place
 
     def _row(self, table: Attribution, row: int, *texts: str, key: int) -> list[str]:
         stall, total = int(table.stall[row]), self.table.total_stall

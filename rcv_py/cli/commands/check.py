@@ -38,7 +38,7 @@ def _card(options: CheckOptions) -> Answer:
     notes = capture_health(trace, tuple(pooled(trace)), Extras(_twin(trace, options)))
     is_refused = options.strict and any(note.is_serious for note in notes)
     return Answer(
-        schema="rcv.check/1",
+        schema="rcv.check/2",
         document=lambda: document(trace, notes),
         csv=lambda: number_table(notes).csv(),
         text=lambda: _text(trace, notes),

@@ -115,7 +115,7 @@ def _ranking(
 
     is_tripped = code == ExitCode.GATE
     return Answer(
-        schema="rcv.compare/1",
+        schema="rcv.compare/2",
         document=lambda: facts(found, rows, options.by) | {"rows": shown.rows()},
         csv=shown.csv,
         text=text,
@@ -188,7 +188,7 @@ def _listing(
     shown = limited(table, options)
     short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
     return Answer(
-        schema="rcv.compare.listing/1",
+        schema="rcv.compare.listing/2",
         document=lambda: view_facts(found, table) | {"rows": shown.rows()},
         csv=shown.csv,
         text=lambda: [found.judgement.sentence, "", Shown(with_short_places(shown, short))],
@@ -205,7 +205,7 @@ def _flame(
     shown = widest(table, options.top) if "top" in options.given else table
     short = short_paths(source.path for source in traces[1].sources)
     return Answer(
-        schema="rcv.compare.flame/1",
+        schema="rcv.compare.flame/2",
         document=lambda: view_facts(found, table) | {"frames": shown.rows()},
         csv=shown.csv,
         text=lambda: [found.judgement.sentence, "", Shown(with_short_places(shown, short))],

@@ -63,7 +63,7 @@ def _answer(
     text: Callable[[], Sequence[Part]],
 ) -> Answer:
     return Answer(
-        schema="rcv.counters/1",
+        schema="rcv.counters/2",
         document=lambda: {
             "capture": trace.name,
             "notes": list(found.notes),
@@ -87,7 +87,7 @@ def _names(trace: Trace, found: Counters) -> Answer:
         return [table.spec[name].title for name in names], rows
 
     return Answer(
-        schema="rcv.counters.list/1",
+        schema="rcv.counters.list/2",
         document=lambda: {"capture": trace.name, "counters": table.rows()},
         csv=csv,
         text=lambda: [Shown(table, trace), *_notes(found, None)],

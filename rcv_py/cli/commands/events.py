@@ -39,7 +39,7 @@ def run(options: EventsOptions) -> Answer:
         options,
         trace,
         events(entries)[_rows(entries, kinds, options)],
-        "rcv.events/1",
+        "rcv.events/2",
         lambda: {"kinds": list(kinds), "problems": [problem.text for problem in spans.problems]},
         footer=lambda shown: _footer(spans, shown, len(entries)),
         why_none="" if len(entries) else _NOTHING,

@@ -29,7 +29,7 @@ def run(options: ExportOptions) -> Answer:
     rows = wave_rows(trace, options.waves)
     text = _WRITERS[options.to](trace, rows, options)
     return Answer(
-        schema="rcv.export/1",
+        schema="rcv.export/2",
         document=lambda: {"capture": trace.name, "to": options.to, "file": str(options.out), "text": text},
         csv=lambda: ((), ()),
         text=lambda: [f"{options.out}: {text}"],

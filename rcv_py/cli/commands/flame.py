@@ -60,7 +60,7 @@ def run(options: FlameOptions) -> Answer:
         return _head(trace, options, unit, total) | {"frames": _frames(trace, tree, options).rows()}
 
     return Answer(
-        schema="rcv.flame/1",
+        schema="rcv.flame/2",
         document=document,
         csv=lambda: _frames(trace, tree, options).csv(),
         text=text,
@@ -141,7 +141,7 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
 
     unit = "samples" if costs.label == SAMPLES else "cycles"
     return Answer(
-        schema="rcv.flame.sandwich/1",
+        schema="rcv.flame.sandwich/2",
         document=lambda: _head(trace, options, unit, boxes.whole) | {"frames": table.rows()},
         csv=table.csv,
         text=text,

@@ -56,13 +56,13 @@ def _ranking(waves: ChosenWaves, options: HotspotOptions) -> Answer:
         options,
         waves,
         shown,
-        "rcv.hotspot/1",
+        "rcv.hotspot/2",
         lambda: {
             "by": options.by,
             "sort": options.sort,
             "measure": costs.label,
             "totals": totals(costs),
-            "of": len(table),
+            "total_rows": len(table),
             "occupancy": occupancy_facts(limits),
         },
         above=[Facts(_header(trace, costs, limits, waves.whose)), ""],
@@ -136,8 +136,8 @@ def _histogram(waves: ChosenWaves, options: HotspotOptions) -> Answer:
         options,
         trace,
         bins_table(bins),
-        "rcv.hotspot.bins/1",
-        lambda: {"se": options.se, "clock": options.clock, "step": bins.step, "total": total},
+        "rcv.hotspot.bins/2",
+        lambda: {"se": options.se, "range": options.clock, "step": bins.step, "total": total},
         footer=lambda _: f"\n{count(total)} cycles in ranges of {plural(bins.step, 'code row')}.",
         is_shown_empty=True,
     )
@@ -169,15 +169,15 @@ def _places(waves: ChosenWaves, options: HotspotOptions) -> Answer:
         options,
         waves,
         table.head(options.top),
-        "rcv.hotspot.places/1",
+        "rcv.hotspot.places/2",
         lambda: {
             "by": options.by,
             "charge": options.charge,
-            "idle": not options.no_idle,
-            "clock": options.clock,
+            "is_idle_charged": not options.no_idle,
+            "range": options.clock,
             "unit": unit,
             "total": total,
-            "of": len(table),
+            "total_rows": len(table),
         },
         footer=lambda shown: (
             f"\n{len(shown):,} of {plural(len(table), 'place')}; "
@@ -189,5 +189,5 @@ def _places(waves: ChosenWaves, options: HotspotOptions) -> Answer:
 
 def _order(options: HotspotOptions) -> str | None:
     """The field that `--sort` means; its default here is the cost, of one file its program order."""
-    names = {"latency": None if options.file else "cost", "place": "line" if options.file else "path"}
+    names = {"latency": None if options.file else "cost", "place": "source_line" if options.file else "path"}
     return names.get(options.sort, options.sort)

@@ -33,7 +33,7 @@ def run(options: IndexOptions) -> Answer:
     heading += f", {count(len(errors))} of which cannot be opened" if errors else ""
     heading += f"; {count(left_out)} more were left out" if left_out else ""
     return Answer(
-        schema="rcv.index/1",
+        schema="rcv.index/2",
         document=lambda: {"folder": str(root), "left_out": left_out, "captures": table.rows()},
         csv=table.csv,
         text=lambda: [heading, Shown(table)],

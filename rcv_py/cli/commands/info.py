@@ -36,7 +36,7 @@ def run(options: InfoOptions) -> Answer:
     entries = [capture_entry(path) for path in paths]
     table = capture_table(entries, [below(options.folder, entry.path) for entry in entries])
     return Answer(
-        schema="rcv.captures/1",
+        schema="rcv.captures/2",
         document=lambda: {"captures": table.rows()},
         csv=table.csv,
         text=lambda: [Shown(table)],
@@ -56,7 +56,7 @@ def _one(path: Path, options: InfoOptions) -> Answer:
     facts = info(trace)
 
     def text() -> Iterator[Part]:
-        yield from (bold(facts["name"], sys.stdout), Facts(_facts(facts)))
+        yield from (bold(facts["capture"], sys.stdout), Facts(_facts(facts)))
         problems = [(one["severity"], f"{one['text']} {one['hint']}".strip()) for one in facts["problems"]]
         if problems:
             yield from ("", Facts(problems))
@@ -64,7 +64,7 @@ def _one(path: Path, options: InfoOptions) -> Answer:
             yield "\nEvery wave was read; nothing contradicts itself."
 
     return Answer(
-        schema="rcv.info/1",
+        schema="rcv.info/2",
         document=lambda: facts,
         csv=lambda: (("name", "value"), _flat(facts)),
         text=text,
@@ -111,7 +111,7 @@ def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _recorded(facts: dict[str, Any]) -> str:
     form = facts["format"]
-    kinds = [("thread trace", form["thread_trace"]), ("PC samples", form["pc_samples"])]
+    kinds = [("thread trace", form["has_thread_trace"]), ("PC samples", form["has_pc_samples"])]
     what = " and ".join(name for name, is_there in kinds if is_there)
     version = f"format {form['version']}" if form["version"] else ""
     target = f"{form['target']} ({INFERRED})" if form["target_from"] == INFERRED else form["target"]
@@ -122,7 +122,7 @@ def _waves(waves: dict[str, Any]) -> str:
     if not waves["count"]:
         return "none traced"
     engines = ", ".join(f"SE{se}: {count(n)}" for se, n in waves["by_shader_engine"].items())
-    life = f"{count(waves['shortest'])} to {count(waves['longest'])} cycles long"
+    life = f"{count(waves['min_cycles'])} to {count(waves['max_cycles'])} cycles long"
     return f"{count(waves['count'])} traced ({engines}), {life}, {byte_size(waves['bytes'])}"
 
 
@@ -147,9 +147,9 @@ def _time(facts: dict[str, Any]) -> str:
     clock = facts["clock"]
     if not (facts["waves"]["count"] or facts["occupancy"]["waves"]):
         return ""
-    text = f"{count(clock['begin'])} to {count(clock['end'])}, {plural(clock['cycles'], 'cycle')}"
+    text = f"{count(clock['start'])} to {count(clock['end'])}, {plural(clock['cycles'], 'cycle')}"
     rate = f" at {clock['shader_mhz']:,.0f} MHz" if clock["shader_mhz"] else ""
-    return text if clock["ns"] is None else f"{text}, {nanoseconds(clock['ns'])}{rate}"
+    return text if clock["duration_ns"] is None else f"{text}, {nanoseconds(clock['duration_ns'])}{rate}"
 
 
 def _cycles(code: dict[str, Any]) -> str:

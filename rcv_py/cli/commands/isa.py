@@ -27,7 +27,7 @@ from rcv_py.results.isa import listing as rows_of
 from rcv_py.results.table import Table
 
 _PLURAL = {"branch": "branches"}
-_KINDS = {"line": "lines", "block": "blocks", "branch": "branches", "label": "labels"}
+_KINDS = {"instruction": "instructions", "block": "blocks", "branch": "branches", "label": "labels"}
 _MODES = {
     "sum": LatencyMode.SUM_ALL,
     "mean": LatencyMode.MEAN_ALL,
@@ -68,8 +68,8 @@ def run(options: IsaOptions) -> Answer:
         options,
         waves,
         table,
-        "rcv.isa/1",
-        lambda: {"kind": _KINDS[options.by], "measure": found.measure, "of": len(found.table)},
+        "rcv.isa/2",
+        lambda: {"kind": _KINDS[options.by], "measure": found.measure, "total_rows": len(found.table)},
         footer=footer,
         why_none=why_none,
         unknown=DASH,
@@ -113,7 +113,7 @@ def _bar_lengths(trace: Trace, costs: CostColumns, options: IsaOptions) -> np.nd
 def _matching(found: Listing, options: IsaOptions) -> Listing:
     """Keep the rows whose instruction matches `--match`; of blocks and labels their names are looked at."""
     spec = found.table.spec
-    kept = matched(found.table.plain("instruction" if "instruction" in spec else "name"), options)
+    kept = matched(found.table.plain("text" if "text" in spec else "name"), options)
     return found if kept is None else found.at(np.array(sorted(kept), dtype=np.int64))
 
 

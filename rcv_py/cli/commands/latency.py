@@ -48,14 +48,14 @@ def run(options: LatencyOptions) -> Answer:
         options,
         waves if is_hidden else replace(waves, choice=None),  # counters count all waves
         made.table,
-        "rcv.latency/1",
+        "rcv.latency/2",
         lambda: {
             "kind": "memory_waits" if not is_hidden and options.waits else options.kind,
             "rule": options.rule,
             "assumption": made.assumption,
             "reason": made.reason,
             "totals": made.totals,
-            "of": len(made.table),
+            "total_rows": len(made.table),
         },
         footer=lambda table: (
             f"\n{len(table):,} of {plural(len(made.table), 'instruction')}. {made.footer}",

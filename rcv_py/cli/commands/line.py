@@ -54,8 +54,8 @@ def run(options: LineOptions) -> Answer:
 def _head(trace: Trace, line: int) -> dict[str, Any]:
     return {
         "capture": trace.name,
-        "line": line,
-        "instruction": trace.code.text[line],
+        "instruction": line,
+        "text": trace.code.text[line],
         "source": source_of(trace, line),
     }
 
@@ -76,7 +76,7 @@ def _distribution(waves: ChosenWaves, line: int, options: LineOptions) -> Answer
             "hits": len(hits) if len(hits) or not waves.missing else None,
             "missing": waves.missing,
             "measures": spread_facts(spreads(hits)),
-            "bins": {"edges": view.histogram.edges.tolist(), "counts": view.histogram.totals.tolist()},
+            "bins": {"edges": view.histogram.edges.tolist(), "hits": view.histogram.totals.tolist()},
             "slowest": table.rows(),
         }
 
@@ -95,7 +95,7 @@ def _distribution(waves: ChosenWaves, line: int, options: LineOptions) -> Answer
         yield f"\nThe slowest {plural(len(table), 'hit')} by {metric}"
         yield Shown(table)
 
-    return Answer(schema="rcv.line/1", document=document, csv=table.csv, text=text, about=about_of(waves))
+    return Answer(schema="rcv.line/2", document=document, csv=table.csv, text=text, about=about_of(waves))
 
 
 def _listed(view: DistributionView, options: LineOptions) -> np.ndarray:
@@ -148,7 +148,7 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> Answer:
     samples = sample_facts(found)
     facts = [("issued", found.issued), ("stalled", found.stalled), *samples["reasons"].items()]
     return Answer(
-        schema="rcv.line/1",
+        schema="rcv.line/2",
         document=lambda: _head(trace, line) | {"samples": samples},
         csv=lambda: sample_table(found).csv(),
         text=lambda: [
@@ -168,15 +168,15 @@ def _places(trace: Trace, texts: Iterable[str]) -> Answer:
 
     def text() -> Iterator[Part]:
         for at, place in enumerate(places):
-            yield ("\n" if at else "") + place["place"]
+            yield ("\n" if at else "") + place["argument"]
             yield Facts([(name, _text(value)) for name, value in _facts(place)])
 
     return Answer(
-        schema="rcv.place/1",
+        schema="rcv.place/2",
         document=lambda: {"capture": trace.name, "places": places},
         csv=lambda: (
             ("place", "what", "value"),
-            [[place["place"], name, value] for place in places for name, value in _facts(place)],
+            [[place["argument"], name, value] for place in places for name, value in _facts(place)],
         ),
         text=text,
         about={"traces": (trace,)},
@@ -193,7 +193,7 @@ def _place(trace: Trace, text: str) -> dict[str, Any]:
         raise UsageError("An empty text is no place.", hint=_HINT)
     if line is not None and line >= len(trace.code):
         raise UsageError(f"The capture has no line {line}.", hint=f"Its last one is {len(trace.code) - 1}.")
-    place: dict[str, Any] = {"place": text, "wave": None, "line": line, "hit": selection.hit}
+    place: dict[str, Any] = {"argument": text, "wave": None, "instruction": line, "hit": selection.hit}
     if line is not None:
         place |= line_facts(trace, line)
     if selection.wave is not None:
@@ -208,7 +208,7 @@ def _place(trace: Trace, text: str) -> dict[str, Any]:
 def _facts(place: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Every fact of a place as a name and a value."""
     for name, value in place.items():
-        if name == "place" or value is None or value == "":
+        if name == "argument" or value is None or value == "":
             continue
         if isinstance(value, dict):
             yield from ((f"{name}, {part}", fact) for part, fact in _flat(value))

@@ -23,8 +23,8 @@ def run(options: LoopsOptions) -> Answer:
         options,
         waves,
         table,
-        "rcv.loops/1",
-        lambda: {"wave": options.wave, "show": options.show} | facts(inputs) | {"of": len(table)},
+        "rcv.loops/2",
+        lambda: {"wave": options.wave, "show": options.show} | facts(inputs) | {"total_rows": len(table)},
         footer=lambda shown: _footer(inputs, shown, len(table), options),
         why_none=waves.why_none("loops"),
     )

@@ -44,7 +44,7 @@ def run(options: OccupancyOptions) -> Answer:
         options,
         trace,
         table,
-        "rcv.occupancy/1",
+        "rcv.occupancy/2",
         footer=lambda _: _footer(trace, by, rows),
         why_none="" if rows else _NO_STATES if by == "state" else _NO_TIMES,
     )
@@ -118,7 +118,7 @@ def _limits(trace: Trace, options: OccupancyOptions) -> Answer:
             yield f"Tables of the run: {', '.join(facts.files)}."
 
     return Answer(
-        schema="rcv.occupancy_limits/1",
+        schema="rcv.occupancy_limits/2",
         document=lambda: limit_document(trace, limits),
         csv=table.csv,
         text=text,

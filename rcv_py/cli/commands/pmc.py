@@ -51,7 +51,7 @@ def run(options: PmcOptions) -> Answer | int:
     shown = [(row, decision(row)) for row in found[: options.top or None]]
     rows = pmc_rows(shown, family_of(table))
     return Answer(
-        schema="rcv.pmc/1",
+        schema="rcv.pmc/2",
         document=lambda: {
             "files": list(table.files),
             "by": options.by,
@@ -59,7 +59,7 @@ def run(options: PmcOptions) -> Answer | int:
             "ideal_bytes": ideal or None,
             "channels": options.channels or 1,
             "notes": [*table.notes, *_repeats(table)],
-            "of": len(found),
+            "total_rows": len(found),
             "rows": rows.rows(),
         },
         csv=rows.csv,

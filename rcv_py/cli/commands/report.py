@@ -31,7 +31,7 @@ from rcv_py.formats.run_files import run_facts
 from rcv_py.work.load import load_all
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
-_HEAD = ("capture", "file", "error")
+_HEAD = ("path", "file", "error")
 STAGE = "Reports"
 INDEX = "index"
 DIED = "The process that wrote its report ended."
@@ -60,7 +60,7 @@ def run(options: ReportOptions) -> Answer:
         for job, outcome in done.items()
     ]
     return Answer(
-        schema="rcv.report/1",
+        schema="rcv.report/2",
         document=lambda: {"reports": [dict(zip(_HEAD, row, strict=True)) for row in rows]},
         csv=lambda: (_HEAD, rows),
         text=lambda: [] if index is None else [str(index)],

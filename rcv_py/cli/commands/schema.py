@@ -21,7 +21,7 @@ def run(options: SchemaOptions) -> Answer | None:
         return None
     rows = [(schema.id, schema.command, schema.meaning) for schema in SCHEMAS]
     return Answer(
-        schema="rcv.schemas/1",
+        schema="rcv.schemas/2",
         document=lambda: {"schemas": [dict(zip(_HEAD, row, strict=True)) for row in rows]},
         csv=lambda: (_HEAD, rows),
         text=lambda: [Grid(_COLUMNS, rows), _HINT],

@@ -26,8 +26,8 @@ def run(options: SearchOptions) -> Answer:
         options,
         trace,
         table,
-        "rcv.search/1",
-        lambda: {"match": text, "of": len(table)},
+        "rcv.search/2",
+        lambda: {"match": text, "total_rows": len(table)},
         footer=lambda shown: f"\n{len(shown):,} of {plural(len(table), 'hit')}.",
         why_none="" if len(table) else f"Nothing matches “{text}”.",
     )

@@ -57,17 +57,17 @@ def run(options: SourceOptions) -> Answer:
     table = made.table.sorted(options.sort, descending=not options.ascending)
     shown = table.head(options.top if "top" in options.given else TOP[made.kind])
     return Answer(
-        schema="rcv.source/1",
+        schema="rcv.source/2",
         document=lambda: {
             "capture": trace.name,
             "kind": made.kind,
             "file": trace.sources[file].path if file >= 0 else None,
-            "line": line or None,
-            "inlined": options.inlined,
+            "source_line": line or None,
+            "is_inlined": options.inlined,
             "measure": made.costs.label,
-            "whole": made.lines.whole,
+            "total": made.lines.whole,
             "unmapped": made.lines.unmapped,
-            "of": len(made.table),
+            "total_rows": len(made.table),
             "rows": shown.rows(),
         },
         csv=shown.csv,
@@ -112,7 +112,7 @@ def _text(made: _Costs, table: Table, whose: str) -> Iterator[Part]:
         yield _why_none(made)
         return
     if made.kind == "lines":
-        yield _lines(made, table.plain("line"))
+        yield _lines(made, table.plain("source_line"))
     else:
         yield Shown(_without_empty(table), made.trace)
     yield f"\n{_footer(made, len(table), whose)}"
@@ -134,7 +134,7 @@ def _lines(made: _Costs, wanted: Sequence[int]) -> Grid:
         line_table(trace, made.costs, lines, [known[line] for line in near if line in known])
     )
     fields = table.fields(At.TEXT)
-    cells = dict(zip(table.plain("line"), table.cells(At.TEXT), strict=True))
+    cells = dict(zip(table.plain("source_line"), table.cells(At.TEXT), strict=True))
     rows: list[list[str]] = []
     for before, line in zip([None, *near], near, strict=False):
         if before is not None and line != before + 1:

@@ -33,7 +33,7 @@ def _summary(options: SummaryOptions) -> Answer:
     waves = choose_waves(options)
     found = device_summary(waves.trace, waves.batches, waves.rows)
     return Answer(
-        schema="rcv.summary/1",
+        schema="rcv.summary/2",
         document=lambda: summary_document(waves.trace.name, found),
         csv=lambda: summary_table(found).csv(),
         text=lambda: _text(found, waves),
@@ -69,7 +69,7 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
 def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
     yield "\nShare of the cycles in which a SIMD had a traced wave; of kinds of instruction: cycles of"
     yield "issue, and in Other also those of s_endpgm while the last operations of its wave are on the way"
-    names = ("issuing", "working", "matrix_busy", "no_issue", "nothing", *pipes.used)
+    names = ("issuing", "working", "mfma_busy", "no_issue", "bubbles", *pipes.used)
     rows: list[tuple[str, list[int]]] = []  # a SIMD: its cycles, then those of each column
     for place, resident, columns in pipe_rows(found):
         columns["issuing"] = resident - columns["no_issue"]
@@ -79,7 +79,7 @@ def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
         (place, count(resident), *(percent(cycles, resident) for cycles in parts))
         for place, (resident, *parts) in rows
     ]
-    titles = [simd_title(name) for name in ("place", "resident", *names)]
+    titles = [simd_title(name) for name in ("place", "simd_cycles", *names)]
     yield Grid([Column(title, at > 0) for at, title in enumerate(titles)], cells)
 
 
@@ -119,12 +119,12 @@ def _unit_times(options: SummaryOptions) -> Answer:
             yield f"{of}; {what} that no other instruction of the unit covered twice."
 
     return Answer(
-        schema="rcv.units/1",
+        schema="rcv.units/2",
         document=lambda: {
             "capture": trace.name,
             "place": place,
             "waves": len(waves),
-            "within": [window.begin, window.end],
+            "range": [window.begin, window.end],
             "missing": lost,
             "rows": table.rows(),
         },

@@ -30,7 +30,7 @@ def run(options: SynthOptions) -> Answer:
     if not names:
         rows = [(sample.name, sample.text, None, None) for sample in SAMPLES]
     return Answer(
-        schema="rcv.samples/1",
+        schema="rcv.samples/2",
         document=lambda: {"samples": [dict(zip(_HEAD, row, strict=True)) for row in rows]},
         csv=lambda: (_HEAD, rows),
         text=lambda: [] if names else [Grid(_COLUMNS, [row[:2] for row in rows])],

@@ -37,7 +37,7 @@ def run(options: TriageOptions) -> Answer:
     shown = _chosen(found, options.top, is_short=is_plain and not options.all)
     waves = None if found.choice is None else wave_facts(found.choice, found.of)
     return Answer(
-        schema="rcv.triage/1",
+        schema="rcv.triage/2",
         document=lambda: document(trace, found, finding_table(shown)),
         csv=lambda: finding_table(shown).csv(),
         text=lambda: _text(trace, found, shown),
@@ -120,7 +120,7 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
     judged = [_judged(options, path) for path in paths]
     table = capture_table(judged, options.folder)
     return Answer(
-        schema="rcv.triage.folder/1",
+        schema="rcv.triage.folder/2",
         document=lambda: {"folder": str(options.folder), "captures": table.rows()},
         csv=table.csv,
         text=lambda: [Shown(table), f"\n{plural(len(table), 'capture')}; `rcv triage CAPTURE` shows more."],

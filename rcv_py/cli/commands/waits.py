@@ -33,7 +33,7 @@ from rcv_py.results.waits import (
 MAX_LISTED = 4  # producers of a wait that the text shows
 
 _COLUMNS = (
-    Column("line", True),
+    Column("#", True),
     *(Column(field.title, True) for field in (TIMES, STALL, SHARE_OF_STALL)),
     Column("latency", True),
     Column("instruction", elastic="right"),
@@ -76,7 +76,7 @@ def run(options: WaitsOptions) -> Answer:
             yield from _waits(waves, summary, rows)
 
     return Answer(
-        schema="rcv.waits/1",
+        schema="rcv.waits/2",
         document=document,
         csv=shown.csv if options.latency else lambda: flat_table(trace, summary, rows).csv(),
         text=text,
@@ -121,7 +121,7 @@ def _cells(wait: dict[str, Any], short: dict[str, str]) -> Iterator[list[str]]:
     yield _row(wait, wait["hits"], wait["text"], short)
     for producer in wait["producers"][:MAX_LISTED]:
         text = f"  ← {producer['text']}"
-        yield _row(producer, producer["n"], text, short, producer["latency"]["median"])
+        yield _row(producer, producer["hits"], text, short, producer["latency"]["median"])
     more = len(wait["producers"]) - MAX_LISTED
     if more > 0:
         yield ["", "", "", "", "", f"  ← and {plural(more, 'more instruction')}", ""]
@@ -131,10 +131,10 @@ def _row(
     place: dict[str, Any], times: int, text: str, short: dict[str, str], median: float | None = None
 ) -> list[str]:
     return [
-        str(place["line"]),
+        str(place["instruction"]),
         count(times),
         count(place["stall"]),
-        SHARE_OF_STALL.text(place["share"]),
+        SHARE_OF_STALL.text(place.get("share_of_stall", place.get("share_of_wait_stall"))),
         "" if median is None else f"{median:,.0f}",
         text,
         short_place(place["source"], short),

@@ -48,8 +48,8 @@ def run(options: WavesOptions) -> Answer:
         options,
         trace,
         table,
-        "rcv.waves.resident/1" if options.resident else "rcv.waves/1",
-        lambda: {"within": options.within, "of": len(table)},
+        "rcv.waves.resident/2" if options.resident else "rcv.waves/2",
+        lambda: {"range": options.within, "total_rows": len(table)},
         footer=footer,
         why_none="" if there else table.spec.nothing,
         unknown=NO_PLACE,
@@ -67,8 +67,8 @@ def _populations(trace: Trace, options: WavesOptions) -> Answer:
         options,
         trace,
         table,
-        "rcv.waves.populations/1",
-        lambda: {**results.population_facts(trace, found), "of": len(table)},
+        "rcv.waves.populations/2",
+        lambda: {**results.population_facts(trace, found), "total_rows": len(table)},
         footer=lambda _: [*footer, missing] if missing else footer,
         why_none="" if len(table) else missing or table.spec.nothing,
     )
@@ -128,11 +128,11 @@ def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
         lasted = f"{count(facts['cycles'])} cycles" + (
             "" if duration is None else f", {nanoseconds(duration)}"
         )
-        counted = f"{facts['counted']:,} of {plural(facts['of'], 'wave')}"
+        counted = f"{facts['counted']:,} of {plural(facts['traced'], 'wave')}"
         rows = [
             ("life", f"{count(wave.begin)} to {count(wave.end)}, {lasted}"),
             ("place", f"compute unit {wave.cu}" if wave.cu >= 0 else ""),
-            ("instructions", count(facts["tokens"])),
+            ("instructions", count(facts["hits"])),
             ("states", _states(facts["states"])),
             ("counted", counted if options.touching else ""),
         ]
@@ -142,7 +142,7 @@ def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
             yield from ("", Shown(tokens, trace))
 
     return Answer(
-        schema="rcv.wave/1",
+        schema="rcv.wave/2",
         document=lambda: facts | ({"instructions": tokens.rows()} if options.tokens else {}),
         csv=tokens.csv,
         text=text,

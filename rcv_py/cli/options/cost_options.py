@@ -26,17 +26,17 @@ from rcv_py.cli.options.option import (
 )
 from rcv_py.cli.options.shared import ALL
 
-RANKED_BY = ("line", "source", "kind", "class", "tree")
+RANKED_BY = ("instruction", "source", "kind", "class", "tree")
 SORTED_BY = ("latency", "stall", "idle", "hits")
 CHARGED = ("self", "inclusive")
 CHARGED_SORT = ("cost", "share", "place", "text")
 LIKE = ("old", "new")
 LIKE_MODES = ("asm", "src", "both")
-LISTED_BY = ("line", "block", "branch", "label")
+LISTED_BY = ("instruction", "block", "branch", "label")
 MODES = ("sum", "mean", "hit", "wave-sum", "wave-mean", "wave-max")
 BARS = ("nonhidden", "kinds", "causes", "reasons", "latency_stall", "memory", "memory_waits")
 MEASURED = ("latency", "stall", "idle", "since")
-COMPARED_BY = ("line", "source", "block", "class", "listing", "flame")
+COMPARED_BY = ("instruction", "source", "block", "class", "listing", "flame")
 COMPARED = ("cost", "latency", "stall")
 GATES = ("regression", "difference")
 FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
@@ -81,7 +81,7 @@ class HotspotOptions(
     )
 
     top: int = shared.top(20, shown="20, of --like 15")
-    by: str = option("what a row is (default line)", "line", choices=RANKED_BY)
+    by: str = option("what a row is (default instruction)", "instruction", choices=RANKED_BY)
     sort: str = option(
         "largest first (default latency; what only --charge knows: its own, default cost)",
         "latency",
@@ -131,12 +131,17 @@ class IsaOptions(
             "costs",
             "Branches are counted in all waves: leave it out.",
         ),
-        Need("bars no_idle", is_one("by", "line"), "the listing of instructions", "Leave --by out, or this."),
+        Need(
+            "bars no_idle",
+            is_one("by", "instruction"),
+            "the listing of instructions",
+            "Leave --by out, or this.",
+        ),
     )
 
     by: str = option(
-        "what a row is; branch: taken and not taken, label: cycles up to the next one (default line)",
-        "line",
+        "what a row is; branch: taken and not taken, label: cycles up to the next one (default instruction)",
+        "instruction",
         choices=LISTED_BY,
         old={"--blocks": "block", "--branches": "branch", "--labels": "label"},
     )
@@ -255,14 +260,14 @@ class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on re
             "markdown junit",
             is_none("by", "listing", "flame"),
             "a ranking",
-            "Use --by line, source, block or class.",
+            "Use --by instruction, source, block or class.",
         ),
     )
 
     folder: Path = shared.folder("A", "the capture that is compared with, before the change")
     other: Path = positional("B", "the capture that is judged, after the change")
     twin: Path | None = shared.twin("another capture of the build of A: what it differs by is noise")
-    by: str = option("what a row is (default line)", "line", choices=COMPARED_BY)
+    by: str = option("what a row is (default instruction)", "instruction", choices=COMPARED_BY)
     metric: str = option(
         "cycles of what (default cost: latency and idle)", "cost", choices=COMPARED, old={"--measure": None}
     )

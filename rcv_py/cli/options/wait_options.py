@@ -10,7 +10,7 @@ from rcv_py.cli.options.common import pair
 from rcv_py.cli.options.option import Need, flag, has, is_one, number, option, text
 from rcv_py.cli.options.shared import ALL, REFERENCE, WORKING
 
-CAUSES_BY = ("cause", "line", "producer")
+CAUSES_BY = ("cause", "instruction", "producer")
 LOOPS_SHOWN = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
 LATENCY_KINDS = ("hidden", "memory")
 

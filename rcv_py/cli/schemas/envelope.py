@@ -83,7 +83,7 @@ class Schema:
     meaning: str  # what the document tells: a sentence
     fields: tuple[Field, ...] = ()  # of a document that has one form
     forms: tuple[Form, ...] = ()  # of one that has several
-    version: int = 1
+    version: int = 2
     command: str = ""  # that prints it; by default the first word of its name
 
     def __post_init__(self) -> None:
@@ -128,5 +128,5 @@ def envelope(identity: str = "") -> dict[str, Shape]:
 def envelope_schema() -> dict[str, Any]:
     """Return the JSON Schema of what all documents have in common."""
     shape = json_types.record("What every document of rcv begins with.", envelope())
-    head = {"$schema": DIALECT, "$id": "urn:rcv:envelope:1", "title": "rcv.envelope/1"}
+    head = {"$schema": DIALECT, "$id": "urn:rcv:envelope:1", "title": "rcv.envelope/2"}
     return {**head, **shape, "additionalProperties": True}

@@ -86,7 +86,7 @@ def schemas() -> Iterator[Schema]:
     yield Schema(
         "hotspot",
         "Instructions, source lines, kinds or classes, ranked by what they cost.",
-        (*hotspot.RANKING_FACTS, hotspot.ranking_spec("line", "").field()),
+        (*hotspot.RANKING_FACTS, hotspot.ranking_spec("instruction", "").field()),
     )
     yield Schema(
         "hotspot_like",
@@ -139,7 +139,7 @@ def schemas() -> Iterator[Schema]:
     yield Schema(
         "hotspot.places",
         "Source lines, instructions, or the tree of places with what they are charged (--charge).",
-        (*hotspot.PLACES_FACTS, hotspot.places_spec("line", "cycles").field()),
+        (*hotspot.PLACES_FACTS, hotspot.places_spec("instruction", "cycles").field()),
     )
     yield Schema(
         "compare.listing",
@@ -222,7 +222,7 @@ def schemas() -> Iterator[Schema]:
         forms=tuple(
             _form(causes.WORDS[by], causes.FACTS, "by", by, spec) for by, spec in causes.DOCUMENTS.items()
         ),
-        version=2,
+        version=3,
     )
     yield Schema(
         "bubbles",
@@ -240,7 +240,7 @@ def schemas() -> Iterator[Schema]:
     yield Schema(
         "compare",
         "Whether B takes more or fewer cycles than A, beyond noise, and where.",
-        (*compare.FACTS, compare.CHANGES["line"].field()),
+        (*compare.FACTS, compare.CHANGES["instruction"].field()),
     )
     yield Schema(
         "index", "All captures below a folder, ranked.", (*library.FACTS, library.LIBRARY.field("captures"))
@@ -276,7 +276,7 @@ def schema_document(name: str) -> dict[str, Any]:
 
     Raise UsageError for a name that is neither.
     """
-    if name in (ENVELOPE, "rcv.envelope", "rcv.envelope/1"):
+    if name in (ENVELOPE, "rcv.envelope", "rcv.envelope/2"):
         return envelope_schema()
     found = list(of_command(name)) or [
         schema for schema in SCHEMAS if name in (schema.id, schema.name, schema.name.removeprefix("rcv."))

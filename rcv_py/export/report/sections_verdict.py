@@ -122,7 +122,7 @@ def _finding(inputs: ReportInputs, ordinal: int, finding: Finding) -> list[model
 def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[model.Cell, ...]:
     """A row: the place, as `rcv view --goto` takes it, and what is seen there."""
     seen = model.Cell(one.text)
-    if one.kind == "line":
+    if one.kind == "instruction":
         return cells.code(one.place, cells.line_anchor(one.line)), seen
     if one.kind == "wave" and one.wave is not None:
         return cells.code(cells.place_text(one.wave), cells.wave_anchor(one.wave)), seen

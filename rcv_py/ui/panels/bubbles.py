@@ -58,7 +58,7 @@ class BubblesPanel(TablePanel[Bubbles]):
         self.empty.say(sentence)
         if trace is not None and self.result is not None:
             columns = result_columns(bubble_table(trace, self.result), trace)
-            self.view.show_columns(with_bar(columns, "text", "cycles", width=140, tip=BAR_TIP))
+            self.view.show_columns(with_bar(columns, "text", "bubbles", width=140, tip=BAR_TIP))
             self._show_legend()
             self._say(self.result)
             self._follow()

@@ -53,7 +53,7 @@ NOISE_TIP = (
 STREAM_MS = 800
 SIDE_BY_SIDE, FLAME = "listing", "flame"
 MODES = {
-    "line": "Instructions",
+    "instruction": "Instructions",
     "source": "Source lines",
     "block": "Blocks",
     "class": "Classes",
@@ -96,7 +96,9 @@ def compare_rows(trace: Trace, found: Comparison, by: str) -> CompareRows:
     if by != SIDE_BY_SIDE:
         is_known, noise = (np.asarray(table.columns[name]) for name in ("is_noise_known", "noise"))
         columns = tuple(_shown(column, np.where(is_known, noise, np.inf)) for column in columns)
-    line, is_real, delta = (np.asarray(table.columns[name]) for name in ("line_b", "beyond_noise", "delta"))
+    line, is_real, delta = (
+        np.asarray(table.columns[name]) for name in ("instruction_b", "is_beyond_noise", "delta")
+    )
     return CompareRows(columns, line, is_real, delta, tuple(table.plain("status")))
 
 
@@ -352,7 +354,7 @@ class ComparePanel(TablePanel[Comparison]):
         selection, rows = self.session.selection.value, self.view.rows
         if self.flame.scene is not None:
             self.flame.set_selected(selected_frames(self.flame.scene, selection))
-        if rows is not None and self.by in ("line", SIDE_BY_SIDE) and selection.line is not None:
+        if rows is not None and self.by in ("instruction", SIDE_BY_SIDE) and selection.line is not None:
             super()._follow()
 
     # -- what the shell asks ------------------------------------------------------------------------

@@ -104,7 +104,7 @@ class EventsPanel(TablePanel[EventTable]):
         columns = (("name", table.name, 264), ("place", table.place, 280), ("detail", table.detail, 240))
         self.view.show_columns(
             (
-                field_column(EVENTS["time"], table.time, width=96),
+                field_column(EVENTS["start"], table.time, width=96),
                 field_column(EVENTS["duration"], table.duration, title="cycles", text=_length, width=72),
                 field_column(EVENTS["kind"], table.kind, text=kinds.__getitem__, width=76),
                 *(field_column(EVENTS[name], words, text=texts, width=px) for name, words, px in columns),

@@ -42,7 +42,7 @@ class LabelsPanel(TablePanel[tuple[Label, ...]]):
         self.view.show_columns(
             (
                 field_column(LABELS["name"], [label.name for label in found], title="label", width=120),
-                field_column(LABELS["share"], share, title="%", text="{:.1f}".format, width=48),
+                field_column(LABELS["share_of_labels"], share, title="%", text="{:.1f}".format, width=48),
                 field_column(LABELS["address"], [label.address for label in found], width=84),
             )
         )

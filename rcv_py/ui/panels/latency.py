@@ -45,7 +45,16 @@ BY_WAITS = (
 )
 DIGIT_PX = 9  # room for a digit at the usual size of code
 _BY_WAITS = ("exact", "median", "p90")
-_BY_COUNTERS = ("counter", "mean", "error", "std", "samples", "in_flight", "issue", "stall")
+_BY_COUNTERS = (
+    "counter",
+    "mean",
+    "standard_error",
+    "standard_deviation",
+    "samples",
+    "in_flight",
+    "issue",
+    "stall",
+)
 _MEAN_TIP = "Mean latency; the whisker reaches one standard deviation to both sides."
 _MEDIAN_TIP = "Median latency by waits."
 _COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
@@ -95,13 +104,13 @@ def memory_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None = 
     Lines of which waits tell upper bounds only are left out; `waits` is None until they are known.
     """
     table = results.memory_and_wait_rows(trace, found, waits)
-    line = np.asarray(table.columns["line"])
+    line = np.asarray(table.columns["instruction"])
     is_told = waits is not None and len(waits.line) > 0
     left_out = (() if is_told else _BY_WAITS) if len(found) else _BY_COUNTERS
     columns = tuple(column for column in result_columns(table, trace) if column.id not in left_out)
     after, of, tip = ("counter", "mean", _MEAN_TIP) if len(found) else ("source", "median", _MEDIAN_TIP)
     length = np.nan_to_num(np.asarray(table.columns[of]))
-    spread = np.nan_to_num(np.asarray(table.columns["std"])) if len(found) else None
+    spread = np.nan_to_num(np.asarray(table.columns["standard_deviation"])) if len(found) else None
     columns = with_bar(columns, after, of, title="latency", tip=tip)
     kinds = trace.code.kind[line].astype(np.int64)
     return LatencyRows(line, columns, (), length[None], spread, kinds)
@@ -109,7 +118,7 @@ def memory_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None = 
 
 def _roomy(column: Column, largest: int) -> Column:
     """A column wide enough for the largest total, so that it need not grow while waves are read."""
-    if column.id in ("line", "share") or not column.is_number:
+    if column.id in ("instruction", "hidden_share_of_total") or not column.is_number:
         return column
     return replace(column, width=max(column.width, len(grouped(largest)) * DIGIT_PX + 2 * PAD))
 

@@ -79,7 +79,7 @@ def ranking_columns(ranking: Ranking) -> tuple[Column, ...]:
         Column("rank", "#", np.arange(1, len(cost) + 1), str, True, width=30, tip="Rank."),
         field_column(spec["place"], ranking.names, is_elided_left=True, width=96, sort="name"),
         field_column(spec["cost"], cost, id="bar", title="cost", is_left=True, width=48, tip=tip),
-        field_column(spec["share"], share, title="%", text="{:.1f}".format, width=44, tip=tip),
+        field_column(spec["share_of_total"], share, title="%", text="{:.1f}".format, width=44, tip=tip),
         field_column(spec["cost"], cost, text=short_count, width=50),
         field_column(spec["text"], ranking.text, width=300),
     )
@@ -92,7 +92,7 @@ class TopLinesPanel(TablePanel[Ranking]):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self._shown_file: int | None = None
-        elastic = Elastic("place", "share", 84, 160, yields=("bar",))
+        elastic = Elastic("place", "share_of_total", 84, 160, yields=("bar",))
         self.view = self.rows_view("Lines ranked by cost", elastic, bar=self._paint_bar)
         self.scope = Choice("Which files are ranked", {"all": "All files", "selected": "Selected file"})
         self.remembered["scope"] = self.scope
@@ -181,7 +181,7 @@ class TopLinesPanel(TablePanel[Ranking]):
         """The ranking."""
         trace, file = self.session.trace.value, self._wanted_file()
         by = (
-            "--by=source" if has_sources(self.session.trace.value) else "--by=line",
+            "--by=source" if has_sources(self.session.trace.value) else "--by=instruction",
             *command_text.charge(self.ui),
         )
         of = () if file is None or trace is None else (f"--file={trace.sources[file].path}",)

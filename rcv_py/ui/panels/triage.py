@@ -57,7 +57,7 @@ EVIDENCE, ASSUMPTION = "evidence", "assumption"
 SHOWN = 3  # pieces of evidence that are named below the title, where a low panel shows them
 # Panels by kind; an execution is seen in the timeline that draws instructions.
 SHOWN_IN = {
-    "line": "isa",
+    "instruction": "isa",
     "token": "compute_unit",
     "wave": "global_timeline",
     "window": "global_timeline",
@@ -264,7 +264,7 @@ def _link(number: int, place: Evidence, sources: object) -> Rich:
 
 def go_to(session: Session, place: Evidence) -> str:
     """Select what the evidence names; return the panel that shows it best."""
-    if place.kind == "line":
+    if place.kind == "instruction":
         session.select_line(place.line)
     elif place.kind == "token" and place.wave is not None:
         session.select_token(place.wave, place.token)

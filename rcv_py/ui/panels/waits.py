@@ -118,7 +118,7 @@ class WaitRows:
                     self.name,
                     lambda node: node.line,
                     tip="A wait, and below it what it waited for.",
-                    sort="line",
+                    sort="instruction",
                 ),
                 TreeColumn(
                     "bar",

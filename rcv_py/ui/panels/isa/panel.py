@@ -44,7 +44,15 @@ MODES = {  # on the command line
     LatencyMode.MAX_WAVE: "wave-max",
 }
 SORTED = command_text.same(
-    "row", "instruction", "hits", "latency", "stall", "idle", "share", samples="latency", stalled="stall"
+    "hits",
+    "latency",
+    "stall",
+    "idle",
+    row="instruction",
+    instruction="text",
+    share="share_of_total",
+    samples="latency",
+    stalled="stall",
 )
 
 
@@ -356,7 +364,9 @@ class IsaPanel(CodePanel):
             *(() if is_total else (f"--bars={bars.name.lower()}",)),
             *command_text.idle(self.ui),
             *(command_text.matching(session.query.value) if self.view.table.is_filtered else ()),
-            *command_text.sorting(self.view.table, SORTED | {"cost": "share" if is_total else "bar"}),
+            *command_text.sorting(
+                self.view.table, SORTED | {"cost": "share_of_total" if is_total else "bar"}
+            ),
         )
 
     def sheet(self) -> Sheet | None:

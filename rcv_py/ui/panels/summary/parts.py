@@ -32,9 +32,9 @@ LISTED = 16  # SIMDs that a tooltip names one by one
 _SIMD_FACTS = {  # key numbers about SIMDs: column of each, short name, and colour
     "simd_busy": ("issuing", "issuing", "accent"),
     "simd_working": ("working", "working", "accent"),
-    "matrix_busy": ("matrix_busy", "MFMA unit", "good"),
+    "matrix_busy": ("mfma_busy", "MFMA unit", "good"),
     "no_issue": ("no_issue", "no issue", "idle"),
-    "nothing_happens": ("nothing", "nothing", "stall"),
+    "nothing_happens": ("bubbles", "nothing", "stall"),
 }
 
 

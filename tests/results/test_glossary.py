@@ -1,0 +1,119 @@
+"""One name, one meaning and unit, over all documents; names and words that are gone do not come back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rcv_py.cli.schemas.table import SCHEMAS
+from tests.house import ROOT, modules
+
+# What a field of this name is, wherever it stands: the type of its JSON, and how its description ends.
+GLOSSARY = {
+    "instruction": ("integer", r"^(Index of|Position|.*program)"),
+    "producer": ("integer", "instruction"),
+    "head": ("integer", "instruction"),
+    "branch": ("integer|string", ""),
+    "source_line": ("integer", "source file|Line, counted from 1"),
+    "hottest_source_line": ("integer", "source file"),
+    "is_upper_bound": ("boolean", "^Whether"),
+    "simd_cycles": ("integer", "cycles"),
+    "no_issue": ("integer", "cycles"),
+    "mfma_busy": ("integer", "cycles"),
+    "stall": ("integer|number|object", "cycles|percent|in percent|Time until it could issue"),
+    "idle": ("integer|number|object", "cycles|percent|Gap in front"),
+    "latency": ("integer|number|array|object", "cycles|issue|samples"),
+    "start": ("integer|number", "cycles|unit"),
+    "end": ("integer|number", "cycles"),
+    "range": ("array", "in cycles"),
+    "total_rows": ("integer", "as a count"),
+    "median": ("integer|number", "cycles"),
+    "p90": ("integer|number", "cycles"),
+    "wave": ("string", "wave"),
+    "cu": ("integer", "Compute unit"),
+    "hit": ("integer", "counted from 0"),
+    "token": ("integer", "counted from 0"),
+    "gain": ("number", "from 0 to 1"),
+}
+GONE = {  # names of version 1 that said too little, or said it in words of our own
+    "begin", "bubble", "codeobj", "cost_a", "cost_b", "given", "least", "line", "line_a", "line_b", "matrix",
+    "matrix_busy", "most", "n", "nanoseconds", "nothing", "ns", "of", "producer_line", "row", "share",
+    "silent", "std", "times", "top_line", "twin", "vector", "whole", "within",
+}  # fmt: skip
+WORDS = (  # of texts and names in the code
+    r"how-manieth",
+    r"\bGLANCE\b",
+    r"\bPATIENCE\b",
+    r"\bPOLITENESS\b",
+    r"\bSTOPS_BORNE\b",
+    r"\bKeptReader\b",
+    r"\btriage_in_peace\b",
+    r"\bevidence_go\b",
+    r"\bdoes not accept more\b",
+    r"\bleft places empty\b",
+)
+
+
+def fields(shape: Mapping[str, Any], place: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every field of a schema at any depth: where it stands, its name and its type."""
+    for name, below in shape.get("properties", {}).items():
+        yield place, name, below
+        yield from fields(below, f"{place}.{name}")
+    for key in ("items", "additionalProperties"):
+        if isinstance(shape.get(key), dict):
+            yield from fields(shape[key], place)
+    for form in shape.get("oneOf", ()):
+        yield from fields(form, place)
+
+
+def strange(place: str, name: str, shape: Mapping[str, Any]) -> str | None:
+    """What is wrong with a field of this name, None if nothing is."""
+    if name in GONE:
+        return f"{place}.{name} is a name of version 1"
+    if name not in GLOSSARY:
+        return None
+    types, words = GLOSSARY[name]
+    own = shape.get("type", "object")
+    own = {own} if isinstance(own, str) else set(own)
+    if not own - {"null"} <= set(types.split("|")):
+        return f"{place}.{name} is {sorted(own)}, not {types}"
+    return None if re.search(words, shape["description"]) else f"{place}.{name}: {shape['description']}"
+
+
+def test_a_name_means_the_same_everywhere() -> None:
+    found = [strange(*field) for schema in SCHEMAS for field in fields(schema.as_json(), schema.name)]
+    assert [text for text in found if text] == []
+
+
+def test_a_planted_name_is_found() -> None:
+    assert strange("rcv.x", "line", {"type": "integer", "description": "Index of the instruction."})
+    assert strange("rcv.x", "instruction", {"type": "string", "description": "Text of the instruction."})
+    assert strange("rcv.x", "range", {"type": "array", "description": "Lines."})
+
+
+def test_every_share_names_its_denominator() -> None:
+    for schema in SCHEMAS:
+        for place, name, _ in fields(schema.as_json(), schema.name):
+            if re.search(r"(^|_)share", name):
+                assert re.search(r"share_of_\w+$", name), f"{place}.{name}"
+
+
+def texts() -> dict[str, str]:
+    """The modules of the package and the hand-written pages."""
+    pages = {path.name: path.read_text() for path in (ROOT / "docs").glob("*.md")}
+    return pages | {name: module.text for name, module in modules().items()}
+
+
+def gone_words(known: Mapping[str, str]) -> Iterator[str]:
+    """Words that must not come back."""
+    for name, text in known.items():
+        yield from (f"{name}: {word}" for word in WORDS if re.search(word, text))
+
+
+def test_words_that_are_gone_do_not_come_back() -> None:
+    assert list(gone_words(texts())) == []
+
+
+def test_a_planted_word_is_found() -> None:
+    assert list(gone_words({"planted": "PATIENCE = 3"}))
