@@ -147,7 +147,7 @@ def test_every_command_about_a_capture_is_held() -> None:
     alone = {"view", "shot", "compare", "pmc", "index", "report", "export", "synth", "schema", "mcp"}
     alone |= {"completion", "help"}
     about_a_capture = {command.name for command in COMMANDS} - alone
-    assert about_a_capture | set(FOLDED) == set(ON_A_CAPTURE), "add the command to tests/support/command_runs.py"
+    assert about_a_capture | set(FOLDED) == set(ON_A_CAPTURE), "add it to command_runs.py"
 
 
 # -- the schemas themselves -------------------------------------------------------------------------
