@@ -113,8 +113,8 @@ class Capture(CaptureTables):
         """Return the most expensive code, the first first, by `instruction`, `source`, `kind` or `class`.
 
         `sort` is `latency`, `stall`, `idle` or `hits`; `share_of_total` is the part of it.
-        Sums over all traced waves unless `waves` names some, not elapsed time; `facts["measure"]` says whether they are cycles or
-        PC samples.
+        Sums over all traced waves unless `waves` names some, not elapsed time; `facts["measure"]` says
+        whether they are cycles or PC samples.
         """
         one_of("by", by, BY)
         one_of("sort", sort, SORT)
