@@ -17,7 +17,7 @@ from rcv_py.ui.shell.exporter import WINDOW
 WINDOW_SIZE = QSize(1600, 900)
 PANEL_SIZE = QSize(1200, 600)
 NOISE = "propagateSizeHints"  # the offscreen platform says of every window that it does not do this
-PATIENCE_MS = 180_000
+TIMEOUT_MS = 180_000
 SETTLED_TURNS = 4  # of the event loop without anything being computed
 
 
@@ -82,14 +82,14 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> None:
 
 def wait_until_idle(app: App, errors: list[BaseException]) -> None:
     """Let the window work until nothing is left to do; raise what went wrong meanwhile."""
-    patience, quiet = QDeadlineTimer(PATIENCE_MS), 0
+    deadline, quiet = QDeadlineTimer(TIMEOUT_MS), 0
     while quiet < SETTLED_TURNS:
         QApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
         QApplication.sendPostedEvents()
         if errors:
             raise errors[0]
         quiet = quiet + 1 if app.window.idle else 0
-        if patience.hasExpired():
+        if deadline.hasExpired():
             raise ExportError(
                 "The picture did not get ready in three minutes.", hint="Try a smaller capture."
             )

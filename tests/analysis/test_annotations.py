@@ -17,7 +17,7 @@ from rcv_py.analysis.cost.annotations import (
     annotation,
     why_not,
 )
-from rcv_py.analysis.cost.hotspot import kind_latency
+from rcv_py.analysis.cost.hotspot import Bins, kind_latency
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.model.kinds import KIND_COUNT, StallReason, TokenKind
 from rcv_py.model.modes import LatencyMode
@@ -80,7 +80,8 @@ def test_what_is_hidden_is_drawn_apart_and_the_bar_keeps_its_length() -> None:
 def test_kinds_show_those_that_occur() -> None:
     kinds = np.zeros((4, KIND_COUNT), dtype=np.int64)
     kinds[1, TokenKind.VALU], kinds[3, TokenKind.SALU] = 100, 40
-    bars = annotation(Annotation.KINDS, Ingredients(CODE, costs(), kinds=kinds))
+    rows = np.arange(len(CODE))
+    bars = annotation(Annotation.KINDS, Ingredients(CODE, costs(), kinds=Bins(rows, rows + 1, kinds, 1, 0.0)))
     assert named(bars) == {"SALU": [0, 0, 0, 40], "VALU": [0, 100, 0, 0], "idle": [0, 10, 0, 0]}
     assert {part.table for part in bars.parts} == {"kind", "role"}
 

@@ -191,7 +191,7 @@ def test_the_loop_of_a_real_kernel(name: str, first: int, stop: int, rounds: int
 
 def test_cycles_by_kind_add_up(case: Case) -> None:
     code = case.trace.code
-    kinds = kind_latency(case.batches, len(code))
+    kinds = kind_latency(case.batches, len(code)).cycles
     np.testing.assert_array_equal(kinds.sum(axis=1), code.latency)
     total = np.zeros(16, dtype=np.int64)
     for row in case.golden["waves"]:

@@ -18,6 +18,13 @@ from tests.support.captures import ROOT
 TIMES = st.integers(-(1 << 50), 1 << 50)
 
 
+def test_a_cell_may_hold_an_array() -> None:
+    cell: Cell[np.ndarray | None] = Cell(None)
+    for value in (np.zeros(3), np.zeros(3), None):
+        cell.set(value)
+        assert cell.value is value
+
+
 @pytest.fixture(scope="module")
 def loaded() -> Session:
     session = Session()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
 from rcv_py.analysis.cost.annotations import Annotation
+from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.base import colors
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core import shared_results
@@ -165,7 +165,8 @@ def test_the_choice_is_remembered(isa: IsaPanel, ui: UiContext, settled: Settled
 def test_hidden_cycles_come_from_the_shared_result(
     ui: UiContext, qtbot: object, settled: Settled, open_in: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hidden = SimpleNamespace(idle=np.zeros(8), stall=np.array([0, 0, 0, 990, 0, 0, 0, 0]), issue=np.zeros(8))
+    none = np.zeros(8, dtype=np.int64)
+    hidden = HiddenLatency(none, np.array([0, 0, 0, 990, 0, 0, 0, 0]), none, "")
     jobs = shared_results.JOBS | {"hidden": lambda trace, batches: hidden}
     monkeypatch.setattr(shared_results, "JOBS", jobs)
     from dataclasses import replace

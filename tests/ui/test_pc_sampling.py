@@ -109,7 +109,7 @@ def test_reasons_of_the_kernel_and_of_the_selected_line(qtbot: QtBot) -> None:
         summary = shown(app, qtbot, "summary")
         assert "no times" in summary.note.text()
         assert "pipe stalled\t777" in summary.reasons.text()
-        assert summary.reasons.whole == 4690
+        assert summary.reasons.total == 4690
         assert "Select an instruction" in summary.line_title.text()
         app.ui.session.select_line(102)
         settle(app, qtbot)

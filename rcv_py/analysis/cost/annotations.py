@@ -26,6 +26,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.core.cost_columns import CostColumns, split_cycles
 from rcv_py.analysis.core.saturated import sums
+from rcv_py.analysis.cost.hotspot import Bins
 from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
@@ -72,7 +73,7 @@ class Ingredients:
     costs: CostColumns
     show_idle: bool = True
     hidden: Any = None
-    kinds: np.ndarray | None = None  # int64 [code rows, KIND_COUNT]
+    kinds: Bins | None = None  # one bin a line
     memory: Any = None
     waits: Any = None
     causes: Any = None
@@ -184,9 +185,9 @@ def _nonhidden(has: Ingredients) -> Bars:
 def _kinds(has: Ingredients) -> Bars:
     assert has.kinds is not None
     code, real = has.code, ~has.code.is_label
-    shown = [kind for kind in range(KIND_COUNT) if has.kinds[:, kind].any()]
+    shown = [kind for kind in range(KIND_COUNT) if has.kinds.cycles[:, kind].any()]
     parts = tuple(Part(TokenKind(kind).name, KIND_TEXT[TokenKind(kind)], "kind", kind) for kind in shown)
-    columns = [np.maximum(0, has.kinds[:, kind]) for kind in shown]
+    columns = [np.maximum(0, has.kinds.cycles[:, kind]) for kind in shown]
     if has.show_idle:
         parts, columns = (*parts, FAINT_IDLE), [*columns, np.maximum(0, code.idle)]
     value = np.stack(columns) * real if columns else np.zeros((0, len(code)), dtype=np.int64)

@@ -96,9 +96,9 @@ def default_clock_range(index: WaveIndex, row: int) -> TimeWindow:
     return TimeWindow(begin, max(end, begin + SHORTEST_RANGE))
 
 
-def kind_latency(batches: Iterable[WaveBatch], n: int) -> np.ndarray:
-    """Return the latency of each of `n` code lines by TokenKind, int64 [n, KIND_COUNT].
+def kind_latency(batches: Iterable[WaveBatch], n: int) -> Bins:
+    """Return the latency of each of `n` code lines by TokenKind, one bin a line.
 
     A branch is of two kinds: taken and not taken.  Kinds without a name count as NONE.
     """
-    return hotspot(batches, n, None, n).cycles
+    return hotspot(batches, n, None, n)

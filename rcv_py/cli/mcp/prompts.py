@@ -43,8 +43,8 @@ PROMPTS = (
         "1. check: stop here, and say what to record again, if its verdict is serious.\n"
         "2. triage: take the first three findings, with their evidence.\n"
         "3. For each: causes by line, or waits: which instruction waits for which; line: how hits differ.\n"
-        "4. Report per finding: the instruction, its source line, the cycles at stake as an upper bound, the "
-        "evidence, and one concrete change.  Name what remains unexplained.",
+        "4. Report per finding: the instruction and its source line, the cycles at stake as an upper bound, "
+        "the evidence, and one concrete change.  Name what remains unexplained.",
         (("capture", _CAPTURE, True),),
     ),
     Prompt(

@@ -50,7 +50,7 @@ def only_for(session: Session, done: Callable[[Any], None]) -> Callable[[Any], N
 
 
 def charged(costs: CostColumns, show_idle: bool) -> np.ndarray:
-    """Return what each code line is charged with: latency, and the idle in front of it if that counts."""
+    """Return what each code line is charged with: latency, and the idle before it if that counts."""
     return costs.latency + costs.idle if show_idle else costs.latency
 
 

@@ -1,4 +1,4 @@
-"""Jobs in threads, whose newest answer per owner arrives on the UI thread."""
+"""Jobs in threads, whose newest answer per owner arrives on the UI thread; when garbage may be collected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shiboken6 import isValid
 from rcv_py.base.errors import Cancelled
 from rcv_py.ui.core.visibility import Visibility
 
-MOST = 20_000  # objects made since the last collection
+MAX_UNCOLLECTED = 20_000  # objects made since the last collection
 
 
 class Garbage:
@@ -32,7 +32,7 @@ class Garbage:
         cls.jobs += more
         if cls.jobs > 0:
             gc.disable()
-            if gc.get_count()[0] > MOST:
+            if gc.get_count()[0] > MAX_UNCOLLECTED:
                 gc.collect(1)
         else:
             gc.enable()

@@ -1,4 +1,4 @@
-"""Whether anybody can see a widget, and what is put off until somebody can."""
+"""Whether a widget can be seen, what is put off until it can, and bursts of calls made once."""
 
 from __future__ import annotations
 

@@ -299,7 +299,6 @@ class ComparePanel(TablePanel[Comparison]):
         self._follow()
 
     def _say_inner(self, shown: Shown) -> None:
-        """Say why there are no rows."""
         if shown is None:
             assert self.result is not None
             self.inner.say(self.result.judgement.sentence if self.result.kernel is None else NO_FLAME)

@@ -267,7 +267,7 @@ class ComputeUnitPanel(TimelinePanel):
         return Marks(selected, hovered, ticks, data, self._lines, bookmarks)
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """Rich text about what is there, behind the events whose lines are near."""
+        """Rich text about what is there, after the events whose lines are near."""
         events = near_lines(self._lines, time, pixel)
         is_low = is_strip or self.timeline.plot.band_y >= 0
         values = self.markers.value_tip(row, time, pixel) if is_low else ""

@@ -77,7 +77,6 @@ class DispatchesPanel(CurvePanel):
             self.say(about(name, self.kernels[name]))
 
     def _clicked(self, name: str, time: int, is_double: bool) -> None:
-        """Tell about a kernel; a double click fits its waves."""
         kernel = self.kernels.get(name)
         if kernel is None:
             return

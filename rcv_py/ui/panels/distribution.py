@@ -155,7 +155,6 @@ class DistributionChart(BarChart):
             painter.drawPolygon(QPolygonF([QPointF(x, y - 7), QPointF(x - 5, y + 2), QPointF(x + 5, y + 2)]))
 
     def _ticks(self) -> list[int]:
-        """Round numbers of cycles inside the bars."""
         assert self.view is not None
         low, high = (int(edge) for edge in self.view.histogram.edges[[0, -1]])
         if not self.view.wanted.is_log:
@@ -383,7 +382,6 @@ class DistributionPanel(Panel):
         return -1 if token is None or view is None else view.hits.row_of(token[0].row, token[1])
 
     def _mark(self) -> None:
-        """Point at the selected hit, in the plot and in the table."""
         row, view = self._selected_row(), self.view
         value = None if row < 0 or view is None else int(view.values[row])
         self.plot.mark_token(value if value is not None and value >= 0 else None)

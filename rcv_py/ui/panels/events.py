@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.core.search import find
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table, has_entries
-from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -20,7 +18,7 @@ from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.filter_menu import Choice, FilterButton
-from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.table.find_bar import FindBar, matches_of
 from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.timeline.unit_markers import go_to_wave
@@ -128,14 +126,10 @@ class EventsPanel(TablePanel[EventTable]):
         shown = np.array([ENTRY_TEXT[kind] not in hidden for kind in EntryKind])[table.kind]
         problem, query = "", self._query
         if query.text:
-            try:
-                hits = find(table.texts, query.text, query.is_case_sensitive, query.is_regex)
-            except UsageError as error:
-                problem = f"{error} {error.hint}"
-            else:
-                fits = np.zeros(len(table.texts) + 1, dtype=bool)
-                fits[hits] = True
-                shown &= fits[table.name] | fits[table.place] | fits[table.detail]
+            hits, problem = matches_of(table.texts, query)
+            fits = np.zeros(len(table.texts) + 1, dtype=bool)
+            fits[hits] = True
+            shown &= fits[table.name] | fits[table.place] | fits[table.detail] | bool(problem)
         rows = np.flatnonzero(shown)
         self.view.table.set_filter(rows if len(rows) < len(table) else None)
         self.note.setText(

@@ -221,7 +221,6 @@ class LatencyPanel(TablePanel[LatencyRows]):
         return why_not_hidden(trace) if trace is not None else ""
 
     def _waits(self) -> WaitLatency | None:
-        """The table of latencies by waits, None until it is known."""
         found = self.ui.results.cell(WAITS).value
         return None if found is None else found.latency
 

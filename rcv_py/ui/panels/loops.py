@@ -163,7 +163,6 @@ class LoopsPanel(TablePanel[LoopSummary]):
         return f"Time of {plural(len(found), 'wave')} around loop {loop}: {', '.join(parts)}{without}"
 
     def _list(self) -> None:
-        """Show the iterations of the chosen loop."""
         trace, summary = self.session.trace.value, self.result
         if trace is None or summary is None:
             return

@@ -86,7 +86,6 @@ class OccupancyPanel(CurvePanel):
         return rcv(self.session, "occupancy", f"--by={self.chosen('group')}", *names)
 
     def _tell(self) -> None:
-        """Sum up the curves that are shown."""
         shown = [one for one in self.found if one.name in self.plot.shown]
         if len(shown) == 1:
             self.say(numbers_text(shown[0].steps))
@@ -117,7 +116,6 @@ def numbers_text(steps: StepCurve) -> str:
 
 
 def _curve(trace: Trace, one: OccupancyCurve, number: int, is_share: bool) -> Curve:
-    """The curve with a zero where the trace begins."""
     time, waves = from_zero(trace.span.begin, one.steps)
     slots = f"; its {plural(one.units, 'compute unit')} can hold {count(one.slots)}" if one.slots else ""
     tip = f"{one.name}: {numbers_text(one.steps)}{slots}"

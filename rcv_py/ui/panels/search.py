@@ -41,6 +41,7 @@ class SearchPanel(TablePanel[Hits]):
         for cell in (ui.session.query, ui.results.cell("markers")):
             cell.watch(self._soon.ask)
         self._start()
+        self._search()
 
     def _open(self) -> None:
         self._soon.ask()
@@ -145,7 +146,6 @@ class SearchPanel(TablePanel[Hits]):
         self._say(row)
 
     def _here(self) -> int:
-        """The hit that is selected, -1 if none is."""
         selection, current = self.session.selection.value, self.view.current
         lines, places = self.hits.lines, self.hits.places
 

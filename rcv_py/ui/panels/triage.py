@@ -91,8 +91,6 @@ class NumberStrip(QWidget):
 
 
 class _Cell(QWidget):
-    """One number with its title."""
-
     def __init__(self) -> None:
         super().__init__()
         self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
@@ -174,8 +172,6 @@ class FindingList(QListWidget):
 
 
 class _Rows(QStyledItemDelegate):
-    """Paints a row: number, title, bar, share."""
-
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme

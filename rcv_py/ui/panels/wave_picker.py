@@ -97,7 +97,7 @@ def choices(index: WaveIndex, wave: WaveId) -> tuple[list[int], ...]:
 
 
 def changed(index: WaveIndex, wave: WaveId, level: str, value: int) -> WaveId | None:
-    """Return the wave after one level was set: the levels before it stay, those behind it stay near."""
+    """Return the wave after one level was set: the levels before it stay, those after it stay near."""
     at = LEVELS.index(level)
     rows = np.flatnonzero(getattr(index, level) == value)
     for name in LEVELS[:at]:
@@ -139,7 +139,11 @@ class WavePickerPanel(Panel):
         self.reset = QPushButton("Reset")
         self.use_view = QPushButton("Use view")
         self._lay_out()
-        self._watch()
+        self._soon = self.coalesced(self._update)
+        session = ui.session
+        for cell in (session.trace, session.selection, session.clock_range, session.loaded):
+            cell.watch(self._soon.ask)
+        ui.settings.cell("timeline.units").watch(self._soon.ask)
         self._update()
 
     def commands(self) -> tuple[Command, ...]:
@@ -228,13 +232,6 @@ class WavePickerPanel(Panel):
         self.reset.clicked.connect(lambda: self.session.set_clock_range(None))
         return grid
 
-    def _watch(self) -> None:
-        session = self.session
-        self._soon = self.coalesced(self._update)
-        for cell in (session.trace, session.selection, session.clock_range, session.loaded):
-            cell.watch(self._soon.ask)
-        self.ui.settings.cell("timeline.units").watch(self._soon.ask)
-
     # -- showing ------------------------------------------------------------------------------------
 
     def _update(self) -> None:
@@ -246,8 +243,8 @@ class WavePickerPanel(Panel):
         row = None if wave is None else trace.waves.row(wave)
         if wave is not None and row is not None:
             self._fill(trace, wave)
-            self._tell_wave(trace, row)
-        self._tell_range(trace, 0 if row is None else row)
+            self._show_wave(trace, row)
+        self._show_range(trace, 0 if row is None else row)
 
     def _fill(self, trace: Trace, wave: WaveId) -> None:
         for level, values in zip(LEVELS, choices(trace.waves, wave), strict=True):
@@ -260,7 +257,7 @@ class WavePickerPanel(Panel):
             box.setEnabled(len(values) > 1)
             box.setToolTip("" if len(values) > 1 else "There is only one.")
 
-    def _tell_wave(self, trace: Trace, row: int) -> None:
+    def _show_wave(self, trace: Trace, row: int) -> None:
         span = trace.waves.span(row)
         ns = trace.clock.ns(span.width)
         self.life.setText(str(span))
@@ -276,28 +273,22 @@ class WavePickerPanel(Panel):
         place = f"CU {wave.cu}" if wave.cu >= 0 else ""
         self._facts = " · ".join(part for part in (f"{len(wave.tokens):,} tokens", place) if part)
 
-        def job() -> tuple[int, ...]:
-            return state_cycles(wave, wave.begin, wave.end)
+        job = partial(state_cycles, wave, wave.begin, wave.end)
+        self.run_job(job, only_for(self.session, self._show_states), "states")
 
-        self.run_job(job, only_for(self.session, self._tell_states), "states")
-
-    def _tell_states(self, cycles: tuple[int, ...]) -> None:
+    def _show_states(self, cycles: tuple[int, ...]) -> None:
         self.states.show_cycles(cycles)
         self.shares.setText("\n".join(part for part in (self._facts, state_text(cycles)) if part))
 
-    def _tell_range(self, trace: Trace, row: int) -> None:
+    def _show_range(self, trace: Trace, row: int) -> None:
         chosen = self.session.clock_range.value
         shown = chosen or default_clock_range(trace.waves, row)
         for field, value in ((self.begin, shown.begin), (self.end, shown.end)):
             if not field.hasFocus() or field.text() == "":
                 field.show_cycles(value)
-        number = len(counted_rows(trace.waves, None, chosen))
-        whole = len(trace.waves)
-        self.counted.setText(
-            f"All {plural(whole, 'wave')} count."
-            if number == whole
-            else f"{number:,} of {whole:,} waves count."
-        )
+        counted, total = len(counted_rows(trace.waves, None, chosen)), len(trace.waves)
+        some = f"{counted:,} of {total:,} waves count."
+        self.counted.setText(f"All {plural(total, 'wave')} count." if counted == total else some)
         self.reset.setEnabled(chosen is not None)
 
     # -- choosing -----------------------------------------------------------------------------------
@@ -347,14 +338,6 @@ class WavePickerPanel(Panel):
             return None
         index = trace.waves
         headers = ("se", "simd", "slot", "wave", "cu", "begin", "end", "duration, cycles")
-        columns = (
-            index.se,
-            index.simd,
-            index.slot,
-            index.wid,
-            index.cu,
-            index.begin,
-            index.end,
-            index.end - index.begin,
-        )
+        places = (index.se, index.simd, index.slot, index.wid, index.cu)
+        columns = (*places, index.begin, index.end, index.end - index.begin)
         return Sheet("Waves", headers, zip(*(column.tolist() for column in columns), strict=True))

@@ -1,4 +1,4 @@
 """Curves and bars over time or value.
 
-Read `curve_plot.py` first.
+Read `curve_panel.py` first.
 """

@@ -1,4 +1,4 @@
-"""The plot itself of a `CurvePlot`: axes, curves, marks, and what the mouse means in it."""
+"""The canvas of a plot of curves: axes, curves, marks, values at the cursor, and what the mouse means."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rcv_py.ui.timeline.time_plot import TimePlot
 
 LINE_PX = 15
 PAD_PX = 6
-LONGEST = 40  # characters of a name
+MAX_NAME = 40  # characters of a name
 TEXT_PX = 11
 TAG_PX = 26
 
@@ -92,7 +92,7 @@ class CurveOverlay(TimeOverlay):
         font.setPixelSize(TEXT_PX)
         painter.setFont(font)
         metrics = QFontMetricsF(font)
-        names = [elide_right(one.name, LONGEST) for one in readings]
+        names = [elide_right(one.name, MAX_NAME) for one in readings]
         left = max(metrics.horizontalAdvance(name) for name in names) * 1.06 + 14
         right = max(metrics.horizontalAdvance(one.value) for one in readings) * 1.06
         width = max(left + 16 + right, metrics.horizontalAdvance(title)) + 2 * PAD_PX
@@ -120,7 +120,7 @@ class CurveOverlay(TimeOverlay):
         painter.setFont(font)
 
 
-FEW_MEANS = 2  # curves whose means a measure tells
+MAX_MEANS = 2  # curves whose means a measure tells
 
 
 class CurveCanvas(TimePlot):
@@ -169,8 +169,8 @@ class CurveCanvas(TimePlot):
         if stack is not Stack.LINES:
             found.reverse()
             units = {curve.unit for curve in curves.shown if curve.unit}
-            if stack is Stack.AREAS and len(found) > 1 and (whole := curves.sum_shown.at(time)) is not None:
-                found.insert(0, Reading("together", " ".join((exact_text(whole), *units))))
+            if stack is Stack.AREAS and len(found) > 1 and (total := curves.sum_shown.at(time)) is not None:
+                found.insert(0, Reading("together", " ".join((exact_text(total), *units))))
         return self._time_text(time), found
 
     def _reading(self, curve: Curve, time: int) -> Reading:
@@ -240,7 +240,7 @@ class CurveCanvas(TimePlot):
     def measured(self, window: TimeWindow) -> str:
         """The mean of a curve or two over the measured time."""
         curves = self.curves.set.shown
-        if not 0 < len(curves) <= FEW_MEANS:
+        if not 0 < len(curves) <= MAX_MEANS:
             return ""
         means = [float(curve.steps.means(window, 1)[0]) for curve in curves if curve.is_step]
         return " · ".join(

@@ -21,10 +21,10 @@ from rcv_py.ui.core.plain_text import button_text, tooltip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, curve_color
 
-LONGEST = 36  # characters of a name
+MAX_NAME = 36  # characters of a name
 SWATCH = 10
 GAP = 2
-MOST_LINES = 2  # of buttons, before the legend scrolls
+MAX_LINES = 2  # of buttons, before the legend scrolls
 ALONE = "Show alone, or all again"
 
 
@@ -38,7 +38,7 @@ class LegendButton(QToolButton):
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.name = name
-        self.setText(button_text(elide_right(name, LONGEST)))
+        self.setText(button_text(elide_right(name, MAX_NAME)))
         self.setCheckable(True)
         self.setAutoRaise(True)
         self.setProperty("legend", True)
@@ -149,9 +149,9 @@ class CurveLegend(QScrollArea):
                 x, y = 0, y + line + GAP
             button.setGeometry(x, y, size.width(), size.height())
             x, line = x + size.width() + GAP, size.height()
-        whole = y + line
-        self._inside.resize(width, whole)
-        height = min(whole, MOST_LINES * (line + GAP))
+        needed = y + line
+        self._inside.resize(width, needed)
+        height = min(needed, MAX_LINES * (line + GAP))
         if height != self._height or self.height() != height:
             self._height = height
             self.setFixedHeight(height)

@@ -1,4 +1,4 @@
-"""What the panels with curves share: a line of choices, the plot, an empty state, a table."""
+"""A plot of curves over the session's time, and what panels around one share: choices, empty state, table."""
 
 from __future__ import annotations
 

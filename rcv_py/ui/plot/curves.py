@@ -113,8 +113,8 @@ class CurveSet:
         means = [curve.steps.means(window, width_px) for curve in self.shown]
         tops = np.cumsum(np.array([np.zeros(width_px), *means]), axis=0)
         if stack is Stack.SHARES:
-            whole = self.sum_all.means(window, width_px)
-            tops = np.divide(tops, whole, out=np.zeros_like(tops), where=whole > 0)
+            total = self.sum_all.means(window, width_px)
+            tops = np.divide(tops, total, out=np.zeros_like(tops), where=total > 0)
         return tops
 
     def value_at(self, curve: Curve, time: int, stack: Stack) -> tuple[float | None, float | None]:
@@ -122,5 +122,5 @@ class CurveSet:
         value = curve.steps.at(time)
         if value is None or stack is not Stack.SHARES:
             return value, None
-        whole = self.sum_all.at(time)
-        return value, value / whole if whole else None
+        total = self.sum_all.at(time)
+        return value, value / total if total else None

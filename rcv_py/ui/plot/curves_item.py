@@ -1,4 +1,4 @@
-"""Curves as one graphics item: lines of steps or slopes, or areas on top of each other."""
+"""Curves as one graphics item: lines of steps or slopes, or areas on top of each other, as rectangles."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _merged(rects: np.ndarray) -> np.ndarray:
     return merged
 
 
-MOST_FILLED = 2  # curves; more fills would hide each other
+MAX_FILLED = 2  # curves; more fills would hide each other
 FILL_ALPHA = 34
 NEAR_PX = 6
 BOLD_PX = 4
@@ -225,7 +225,7 @@ class CurvesItem(BoxItem):
 
     def _paint_lines(self, painter: QPainter, scale: Scale) -> None:
         drawn = list(zip(self.set.shown, self._shapes, strict=True))
-        for curve, shape in drawn if len(drawn) <= MOST_FILLED else ():
+        for curve, shape in drawn if len(drawn) <= MAX_FILLED else ():
             if isinstance(shape, Shape):
                 self._fill(painter, shape.fill, soft(curve_color(self._theme, curve.color), FILL_ALPHA))
         for curve, shape in sorted(drawn, key=lambda one: one[0].name == self.bold):

@@ -37,7 +37,7 @@ VERSION = 1  # of the saved layout: one of another version is ignored
 COMPACT_WIDTH = 1500  # px: below it columns are narrow and the bottom starts folded
 RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
 WAVE_PX = 344  # height of the first panel at the right: all it shows
-MOST_LEAST = QSize(600, 170)  # px: no panel may insist on more
+MAX_MINIMUM = QSize(600, 170)  # px: no panel may insist on more
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
 FOCUS_TRIES, FOCUS_AGAIN_MS = 20, 100  # as long as a panel takes to have something
 UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
@@ -375,7 +375,7 @@ class _Body(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """As wide as the panel needs, but not as high."""
-        return super().minimumSizeHint().boundedTo(MOST_LEAST)
+        return super().minimumSizeHint().boundedTo(MAX_MINIMUM)
 
 
 class _Nothing(QWidget):

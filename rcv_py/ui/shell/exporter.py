@@ -1,4 +1,4 @@
-"""Makes pictures, tables and commands of what is in the window."""
+"""Pictures, tables and commands of what is in the window: made, asked for in a dialog, and as commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from rcv_py.ui.shell.go_commands import needs
 from rcv_py.ui.table import command_text
 
 WINDOW = "window"  # stands for the whole window where a panel's id is asked for
-PATIENCE_MS = 20_000  # for the numbers of a panel that slept
+TIMEOUT_MS = 20_000  # for the numbers of a panel that slept
 TURN_MS = 10
 
 
@@ -162,8 +162,8 @@ class Exporter:
         QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
         try:
             with panel.visibility.held_awake():
-                patience = QDeadlineTimer(PATIENCE_MS)
-                while self._is_computing(panel) and not patience.hasExpired():
+                deadline = QDeadlineTimer(TIMEOUT_MS)
+                while self._is_computing(panel) and not deadline.hasExpired():
                     QApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents, TURN_MS)
                     QThread.msleep(TURN_MS)  # or this loop would keep Python from the job it waits for
                 yield

@@ -1,4 +1,4 @@
-"""Menus and shortcuts, made from the table of commands."""
+"""Menus, shortcuts and the card of all keys, made from the table of commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MENUS = ("File", "View", "Go", "Analyze", "Export", "Help")
 # Keys that lists and text fields need themselves: they run a command only if nobody else wanted them.
 SOFT_KEYS = ("Left", "Right", "Up", "Down", "Home", "End", "Esc", "Return")
 
-# A thin line goes in front of these.
+# A thin line goes before these.
 SEPARATED = (
     "file.reload", "file.copy_link", "file.quit", "view.theme", "view.font_bigger", "view.reset_layout",
     "view.settings", "go.zoom_in", "go.previous_token", "go.bookmark", "go.find", "go.dismiss",

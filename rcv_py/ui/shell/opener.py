@@ -1,4 +1,4 @@
-"""What to do with a path: open the capture, show the captures below it, or say why neither."""
+"""What to do with a path: open the capture, show those below it, say why neither, or compare with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rcv_py.work.load import batches
 
 NOTHING_BELOW = "no capture lies in it or below it"
 RECENT_LIMIT = 10
-MOST_JUDGED = 60  # captures: about two hundredths of a second each
+MAX_JUDGED = 60  # captures: about two hundredths of a second each
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Opener(QObject):
 
     def _judge(self, entries: tuple[CaptureEntry, ...]) -> None:
         """Look at the health of captures that can be opened, in a thread; answers by signal."""
-        paths = [entry.path for entry in entries if not entry.note][:MOST_JUDGED]
+        paths = [entry.path for entry in entries if not entry.note][:MAX_JUDGED]
         self._ui.tasks.run(self, lambda: list(map(row_of, paths)), self.judged.emit, "health")
 
     def _opened(self, trace: Trace) -> None:
@@ -115,7 +115,7 @@ class Opener(QObject):
         return [Path(text) for text in stored if isinstance(text, str) and Path(text).exists()]
 
     def remember(self, path: Path) -> None:
-        """Put a path in front of the recent ones."""
+        """Put a path before the recent ones."""
         paths = [path, *(old for old in self.recent if old != path)][:RECENT_LIMIT]
         self._ui.settings.remember("recent", [str(path) for path in paths])
         self.recent_changed.emit()

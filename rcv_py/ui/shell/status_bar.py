@@ -18,7 +18,7 @@ from rcv_py.ui.core.layout import boxed, row
 from rcv_py.ui.core.plain_text import RichLabel, rich, tooltip, with_tip
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.wave_menu import WavesButton
-from rcv_py.ui.widgets.elided_label import NARROWEST, ElidedLabel
+from rcv_py.ui.widgets.elided_label import MIN_PX, ElidedLabel
 
 NAME_LENGTH = 48  # letters of a saved file's name
 SAVED_MS = 30_000  # that a saved file is told of
@@ -26,7 +26,7 @@ UPDATE_MS = 100  # batches arrive faster than anyone reads
 
 
 class StatusBar(QStatusBar):
-    """Facts at the left, problems behind them, work at the right."""
+    """Facts at the left, problems after them, work at the right."""
 
     def __init__(self, ui: UiContext, cancel: Callable[[], None], show_problems: Callable[[], None]) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class StatusBar(QStatusBar):
         self.addWidget(boxed(row(self.facts, self.waves, self.problems, spacing=6)))
         self.saved = RichLabel()
         self.saved.setAccessibleName("Saved file")
-        self.saved.setMinimumWidth(NARROWEST)  # no message may make the window wider
+        self.saved.setMinimumWidth(MIN_PX)  # no message may make the window wider
         self.saved.hide()
         self.saved.linkActivated.connect(self._open_folder)
         self._saved: Path | None = None

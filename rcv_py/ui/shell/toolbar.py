@@ -41,7 +41,7 @@ class TopBar(QToolBar):
         self.capture.setObjectName("capture")
         self.capture.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.capture.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.capture.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow goes behind the name
+        self.capture.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow goes after the name
         self.capture.setMenu(QMenu(self.capture))
         self.capture.menu().setToolTipsVisible(True)
         self.capture.menu().aboutToShow.connect(self._fill)

@@ -62,7 +62,7 @@ def choices(found: Populations | None) -> list[str]:
 
 
 def add_populations(menu: QMenu, session: Session) -> None:
-    """Put the populations of the open capture behind what is in the menu; each entry chooses one."""
+    """Put the populations of the open capture after what is in the menu; each entry chooses one."""
     found = session.populations.value
     if found is None or len(found) < 2:
         return

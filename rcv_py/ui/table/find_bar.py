@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QWidget
 
+from rcv_py.analysis.core.search import find
+from rcv_py.base.errors import UsageError
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column, row
@@ -101,6 +105,14 @@ class FindBar(QWidget):
     def _restyle(self) -> None:
         self.up.setIcon(icon(self._theme, "up"))
         self.down.setIcon(icon(self._theme, "down"))
+
+
+def matches_of(texts: Sequence[str], query: SearchQuery) -> tuple[np.ndarray, str]:
+    """Return the numbers of the texts that match, int64, or what is wrong with the search."""
+    try:
+        return find(texts, query.text, query.is_case_sensitive, query.is_regex), ""
+    except UsageError as error:
+        return np.empty(0, dtype=np.int64), f"{error} {error.hint}".strip()
 
 
 def next_place(places: np.ndarray, current: int, direction: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import (
@@ -300,7 +300,10 @@ class RowsView(QTableView):
 
     def _paint_rows(self, painter: QPainter, area: QRect, first: int, stop: int) -> None:
         rows = self.table.data_rows[first:stop].tolist()
-        looks = [self._full_look(row) for row in rows]
+        looks = [self.look(row) for row in rows]
+        if self.current in rows:
+            at, band = rows.index(self.current), self.theme.role("accent_soft")
+            looks[at] = replace(looks[at], band=band)
         self._paint_bands(painter, first, looks)
         for at, column in enumerate(self.table.columns):
             left, width = self.columnViewportPosition(at), self.columnWidth(at)
@@ -309,12 +312,6 @@ class RowsView(QTableView):
                 self._paint_column(painter, column, box, first=first, rows=rows, looks=looks)
         self._paint_marks(painter, first, rows)
         self.paint_over(painter, first, stop - 1)
-
-    def _full_look(self, row: int) -> Look:
-        look = self.look(row)
-        if row == self.current:
-            return Look(look.ink, self.theme.role("accent_soft"), look.is_bold)
-        return look
 
     def _paint_bands(self, painter: QPainter, first: int, looks: list[Look]) -> None:
         selected = self.selectionModel()

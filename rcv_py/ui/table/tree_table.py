@@ -239,8 +239,6 @@ class TreeModel(QAbstractItemModel, Generic[N]):
 
 
 class _BarDelegate(QStyledItemDelegate):
-    """Paints the bars of a column."""
-
     def __init__(self, model: TreeModel[Any], settings: Settings) -> None:
         super().__init__(model)
         self._model, self._settings = model, settings

@@ -23,7 +23,7 @@ from rcv_py.ui.timeline.time_overlay import Marks, Place, TimeOverlay
 
 # Codes of pixels besides those of the raster (token kinds, and kinds with STALLED).
 CANVAS, GRID, TINT = 0x20, 0x21, 0x22
-STRIP = 0x28  # plus the place of a state in STRIP_ORDER; what is behind the last place is no colour
+STRIP = 0x28  # plus the place of a state in STRIP_ORDER; what is after the last place is no colour
 STRIP_ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
 KERNELS, FAINT_KERNELS = 0x40, 0x60  # plus the number of a kernel, modulo KERNEL_COLORS
 KERNEL_COLORS = 12
@@ -158,7 +158,7 @@ class RowsItem(BoxItem):
         self.frame_ms = 0.0  # what the last new picture cost
 
     def rows_in_view(self, height: float) -> tuple[int, int]:
-        """First row in view and the one behind the last."""
+        """First row in view and the one after the last."""
         source = self.source
         first = int(self.scroll_px // source.shape.pitch)
         return max(0, first), min(len(source), int((self.scroll_px + height) // source.shape.pitch) + 1)

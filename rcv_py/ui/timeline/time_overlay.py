@@ -1,4 +1,4 @@
-"""What is painted over anything drawn over time: clock range, moments, bookmarks, cursor, measure."""
+"""What is painted over anything drawn over time: clock range, events, bookmarks, cursor, measure."""
 
 from __future__ import annotations
 

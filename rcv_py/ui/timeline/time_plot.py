@@ -1,4 +1,4 @@
-"""A plot over the session's time: ruler, gestures and the window, whatever is drawn in it."""
+"""A plot over the session's time: ruler, window, and the one grammar of moving by wheel, drag and keys."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class MarkerBand:
 
 
 def _pixels(frame: Frame, lanes: Lanes, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First pixel and the one behind the last of some boxes, at least one, inside the picture; int64."""
+    """First pixel and the one after the last of some boxes, at least one, inside the picture; int64."""
     window, width = frame.pixels.window, frame.pixels.width_px
     begin, end = np.maximum(lanes.begin[seen], window.begin), np.minimum(lanes.end[seen], window.end)
     per_cycle = width / window.width

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 
 from rcv_py.ui.core.plain_text import PlainLabel, draw_text, tooltip
 
-NARROWEST = 24
+MIN_PX = 24
 
 
 class ElidedLabel(PlainLabel):
@@ -15,7 +15,7 @@ class ElidedLabel(PlainLabel):
 
     def minimumSizeHint(self) -> QSize:
         """Hardly anything."""
-        return QSize(NARROWEST, super().minimumSizeHint().height())
+        return QSize(MIN_PX, super().minimumSizeHint().height())
 
     def setText(self, text: str) -> None:
         """Show a text; it is the tooltip as well, unless somebody gave it another."""

@@ -182,8 +182,6 @@ class FormulaEditor(QPlainTextEdit):
 
 
 class _Highlighter(QSyntaxHighlighter):
-    """The colours of source text, one line at a time."""
-
     def __init__(self, theme: Theme, document: QTextDocument) -> None:
         super().__init__(document)
         self._theme = theme

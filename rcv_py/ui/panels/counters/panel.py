@@ -45,8 +45,6 @@ _MAX_UNITS = 2  # in the title of the axis
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answer:
-    """What a job computed."""
-
     trace: Trace | None
     counters: Counters | None
     raw: tuple[CounterRow, ...]
@@ -187,7 +185,6 @@ class CountersPanel(CurvePanel):
         self._draw()
 
     def _draw(self) -> None:
-        """Give the plot the ticked counters."""
         is_share = self.chosen("scale") == "share"
         rows = [row for row in self._listed() if row.name in self._drawn]
         curves = [_curve(row, self._colors[row.name], is_share) for row in rows]

@@ -9,9 +9,7 @@ import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
-from rcv_py.analysis.core.search import find
 from rcv_py.analysis.flame.flame import Metric, What, key, parts
-from rcv_py.base.errors import UsageError
 from rcv_py.base.text import percent, plural
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
@@ -25,7 +23,7 @@ from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.panels.flamegraph.head import FlameChoices, FlameCrumbs
 from rcv_py.ui.panels.flamegraph.jobs import OF_MARKERS, Content, Wanted, scene_job
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.table.find_bar import FindBar, matches_of
 from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 
@@ -199,7 +197,6 @@ class FlamegraphPanel(Panel):
             self._center(place_of(self.session))
 
     def _center(self, element: int) -> None:
-        """Put another place into the middle of the sandwich."""
         if element >= 0 and element != self._element:
             self._element = element
             self._wanted.ask()
@@ -264,11 +261,10 @@ class FlamegraphPanel(Panel):
             self.view.set_matched(None)
             self.find_bar.say("", 0)
             return
-        try:
-            found = find(scene.search_texts, query.text, query.is_case_sensitive, query.is_regex)
-        except UsageError as error:
+        found, problem = matches_of(scene.search_texts, query)
+        if problem:
             self.view.set_matched(None)
-            self.find_bar.say("", 0, str(error))
+            self.find_bar.say("", 0, problem)
             return
         matched = np.zeros(len(scene), dtype=bool)
         matched[found] = True
@@ -280,7 +276,6 @@ class FlamegraphPanel(Panel):
         self.find_bar.say(f"{plural(len(rows), 'frame')}{share and ', ' + share}", len(rows))
 
     def _step(self, by: int) -> None:
-        """Go to the next (+1) or previous (-1) match."""
         scene, view = self.view.scene, self.view
         if scene is None or not len(self._matches):
             return
@@ -300,7 +295,6 @@ class FlamegraphPanel(Panel):
         return f"{self.choices.text()}; {note}" if note else self.choices.text()
 
     def _around(self, element: int) -> command_text.Words:
-        """The place in the middle of a sandwich."""
         trace = self.session.trace.value
         if element < 0 or trace is None:
             return ()

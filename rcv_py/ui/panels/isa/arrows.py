@@ -1,4 +1,12 @@
-"""Arrows for the gutter of the instruction table: what a wave waited for, and where branches lead."""
+"""Arrows in the gutter of the instruction table: what a wave waited for, where branches lead.
+
+```
+x:  slot 1   slot 0
+      │        ┌──●  828 ds_read       the producer has a dot
+      │        │     829 v_add
+      └────────└──▶  830 s_waitcnt     the waiting row has the head
+```
+"""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class BarInk:
         bars = self.bars
         if bars is None or row >= len(self._total) or not self._total[row]:
             return []
-        whole = float(self._total.sum())
+        total = float(self._total.sum())
         lines: list[str] = [rich("<b>{}</b>, {}: {}", bars.mode.value, bars.unit, bars.of)]
         for part, value in zip(bars.parts, bars.value[:, row], strict=True):
             if value:
@@ -129,7 +129,7 @@ class BarInk:
                 lines.append(f"{part.name} {_number(value)} ({share} of the row)")
         if bars.is_sum:
             lines.append(
-                f"together {_number(self._total[row])}, {percent(float(self._total[row]), whole)} of all"
+                f"together {_number(self._total[row])}, {percent(float(self._total[row]), total)} of all"
             )
         if bars.high is not None and bars.low is not None and np.isfinite(bars.high[row]):
             what = "90th percentile" if bars.mode is Annotation.MEMORY_WAITS else "one standard deviation to"

@@ -286,7 +286,7 @@ class FoldView(RowsView):
         return section if section >= 0 and self.folds.foldable[section] else -1
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A triangle takes the click in front of its row."""
+        """A triangle takes the click before its row."""
         section = self.section_at(event.position().toPoint())
         if section >= 0 and event.button() == Qt.MouseButton.LeftButton:
             self.toggle(section)

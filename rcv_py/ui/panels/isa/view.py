@@ -44,8 +44,8 @@ from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.cost_bars import mix
 from rcv_py.ui.table.rows_view import Look
 
-NOTE_GAP = 3  # characters between an instruction and the note behind it
-LEAST_NAME = 10  # characters of a block that its number of rows may not take
+NOTE_GAP = 3  # characters between an instruction and the note after it
+MIN_NAME = 10  # characters of a block that its number of rows may not take
 
 
 class IsaView(FoldView):
@@ -172,7 +172,7 @@ class IsaView(FoldView):
         if self.is_fold(row):
             name, rest = self.fold_title(row)
             left = room - len(rest) - NOTE_GAP
-            name = elide_right(name, left if left >= LEAST_NAME else room)
+            name = elide_right(name, left if left >= MIN_NAME else room)
             draw_text(painter, at, name)
             self._paint_note(painter, cell, len(name), rest)
             return
@@ -184,7 +184,7 @@ class IsaView(FoldView):
         self._paint_note(painter, cell, len(text), *self.notes(row))
 
     def notes(self, row: int) -> tuple[str, ...]:
-        """What is written behind an instruction, the longest wording first."""
+        """What is written after an instruction, the longest wording first."""
         assert self.rows is not None
         structure = self.rows.program
         branch = structure.branch_notes.get(row, "") if self.shows_branches else ""
@@ -193,7 +193,7 @@ class IsaView(FoldView):
         return (*both, *(note for note in (branch, ring) if note))
 
     def _paint_note(self, painter: QPainter, cell: QRect, used: int, *notes: str) -> None:
-        """Write the first note that fits at the right end of the cell, behind the text."""
+        """Write the first note that fits at the right end of the cell, after the text."""
         room = self.chars_in(cell.width() - 2 * PAD)
         note = next((note for note in notes if used + NOTE_GAP + len(note) <= room), "")
         if not note:
@@ -343,7 +343,7 @@ class IsaView(FoldView):
         return super().viewportEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """An arrow takes the click in front of its row: an end leads to the other, the middle isolates."""
+        """An arrow takes the click before its row: an end leads to the other, the middle isolates."""
         position = event.position().toPoint()
         number = self.arrow_at(position) if event.button() == Qt.MouseButton.LeftButton else -1
         if number < 0:

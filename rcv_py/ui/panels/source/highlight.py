@@ -16,7 +16,7 @@ TAB = 4
 MAX_CHARS = 4_000_000  # beyond that a file is shown without colours
 MAX_LINE = 4_000  # and a line: expressions of lexers may take the square of it
 
-Span = tuple[int, int, str]  # first column, column behind the last, class of `theme.syntax`
+Span = tuple[int, int, str]  # first column, column after the last, class of `theme.syntax`
 
 # The first that holds the token's type wins.
 _CLASSES = (

@@ -193,7 +193,6 @@ class SummaryPanel(Panel):
         self.line_reasons.set_shares(reason_shares(found) if found.samples else ())
 
     def _go_to_unit(self, row: int) -> None:
-        """Select the first traced wave of a compute unit."""
         trace, summary = self.session.trace.value, self.summary
         if trace is None or summary is None or summary.units is None:
             return

@@ -93,7 +93,6 @@ class Rows(QWidget):
         theme.changed.connect(self.update)
 
     def _shows(self, texts: Iterable[str]) -> None:
-        """Say what is shown now."""
         self.setAccessibleName(f"{self._name}: " + ", ".join(texts))
         self.updateGeometry()
         self.update()
