@@ -12,7 +12,7 @@ from typing import Any
 SAMPLE = Path(__file__).resolve().parents[1] / "sample_traces" / "matmul_tiled"
 # What is called on the sample to learn the columns; one call each, or one for each of these arguments.
 SHAPES: dict[str, tuple[tuple[Any, ...], ...]] = {
-    "isa": (("lines",), ("blocks",), ("branches",)),
+    "isa": (("instructions",), ("blocks",), ("branches",)),
     "line": ((113,),),
     "causes": (("cause",), ("line",), ("producer",), ("each",)),
     "loops": tuple(
