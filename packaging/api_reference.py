@@ -14,7 +14,7 @@ SAMPLE = Path(__file__).resolve().parents[1] / "sample_traces" / "matmul_tiled"
 SHAPES: dict[str, tuple[tuple[Any, ...], ...]] = {
     "isa": (("instructions",), ("blocks",), ("branches",)),
     "line": ((113,),),
-    "causes": (("cause",), ("line",), ("producer",), ("each",)),
+    "causes": (("cause",), ("instruction",), ("producer",), ("each",)),
     "loops": tuple(
         (name,) for name in ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
     ),
