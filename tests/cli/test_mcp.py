@@ -66,7 +66,7 @@ def test_it_says_what_it_offers(agent: McpClient) -> None:
     assert not {"view", "synth", "mcp"} & set(tools)
     hotspot = tools["hotspot"]["inputSchema"]
     assert hotspot["required"] == ["folder"]
-    assert hotspot["properties"]["by"]["enum"] == ["line", "source", "kind", "class", "tree"]
+    assert hotspot["properties"]["by"]["enum"] == ["instruction", "source", "kind", "class", "tree"]
     assert "Use it " in tools["hotspot"]["description"]
     assert tools["hotspot"]["annotations"]["readOnlyHint"] is True
     assert tools["export"]["annotations"]["readOnlyHint"] is False
@@ -264,7 +264,7 @@ def test_the_client_of_the_official_package_understands_it(place: Path) -> None:
 
     count, result = anyio.run(talk)
     assert count > 15
-    assert result.structured_content["rows"][0]["line"] == 113
+    assert result.structured_content["rows"][0]["instruction"] == 113
 
 
 def test_without_the_package_a_sentence_says_how_to_get_it(tmp_path: Path) -> None:
