@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
+from rcv_py.cli.main import main
 from tests.ui.window import ROOT, SAMPLE
 
 
@@ -56,11 +58,19 @@ def test_the_whole_window_at_two_pixels_a_pixel(tmp_path: Path) -> None:
         (("--panel", "isa", "--out", "no/such/x.png"), "cannot be written"),
     ],
 )
-def test_what_cannot_be_drawn_gets_a_sentence(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
-    done = rcv("shot", str(SAMPLE), *words, cwd=tmp_path)
-    assert done.returncode == 2
-    assert sentence in done.stderr
-    assert "Traceback" not in done.stderr
+def test_what_cannot_be_drawn_gets_a_sentence(
+    words: tuple[str, ...],
+    sentence: str,
+    qapp: QApplication,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["shot", str(SAMPLE), *words]) == 2
+    err = capsys.readouterr().err
+    assert sentence in err
+    assert "Traceback" not in err
 
 
 def test_without_a_display_the_viewer_draws_a_picture(tmp_path: Path) -> None:
