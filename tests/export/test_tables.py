@@ -14,6 +14,7 @@ import pytest
 
 from rcv_py import __version__
 from rcv_py.analysis.core.token_columns import of_waves
+from rcv_py.analysis.events.event_table import event_table
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import ExportError, UsageError
@@ -64,6 +65,7 @@ def test_csv_of_code_waves_tokens_and_states_are_the_columns(folder: Path) -> No
     assert list(map(int, waves["start"])) == trace.waves.begin.tolist()
     occupancy = columns(folder / "occupancy.csv")
     assert list(map(int, occupancy["time"])) == trace.occupancy.time.tolist()
+    assert list(map(int, columns(folder / "events.csv")["start"])) == event_table(trace, None).time.tolist()
     assert list(map(int, occupancy["is_start"])) == trace.occupancy.is_start.astype(int).tolist()
 
 
