@@ -224,7 +224,7 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
     result_name = "waits"
 
     def __init__(self, ui: UiContext) -> None:
-        gives_way = dict.fromkeys(("p90", "source", "share", "bar"), 240)
+        gives_way = dict.fromkeys((LATENCIES["p90"].name, SOURCE_PLACE.name, SHARE_OF_STALL.name, "bar"), 240)
         super().__init__(
             ui,
             TreeTable(WaitRows(ui.theme).tree(), ui, sort="stall", yields=gives_way),
