@@ -25,8 +25,8 @@ NO_INSTRUCTION = "no instruction of the program"
 _CHARGED = replace(MEAN_CYCLES, text=lambda cycles: count(round(cycles)), digits=3)
 _PART = replace(_CHARGED, text=lambda cycles: count(round(cycles)) if cycles else "")
 _WAYS = (
-    Field("idle", _PART, "Charged to a line in front of which a wave was idle"),
-    Field("stall", _PART, "Charged to a line in which a wave stalled"),
+    Field("idle", _PART, "Charged to an instruction before which a wave was idle"),
+    Field("stall", _PART, "Charged to an instruction that stalled"),
     Field("drain", _PART, "Charged to the last line of a wave that had nothing left to issue"),
 )
 

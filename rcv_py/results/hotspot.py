@@ -61,7 +61,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
         Field(
             "name",
             name,
-            "What the row is called: a line, a source place, a kind or a class",
+            "What the row is called: an instruction, a source place, a kind or a class",
             title=by,
             at=At.DATA if is_line else At.EVERYWHERE,
         ),

@@ -126,7 +126,7 @@ VARIANTS = {  # kind of the document → its table, its totals, and what asks fo
 
 
 def hidden_rows(trace: Trace, found: HiddenTable) -> Table:
-    """Return one row a line that costs anything, the largest remainder first."""
+    """Return one row an instruction that costs anything, the largest remainder first."""
     return Table(
         HIDDEN,
         {
@@ -160,7 +160,7 @@ def memory_rows(trace: Trace, found: MemoryLatency) -> Table:
 
 
 def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None) -> Table:
-    """Return one row a line that counters or waits know; `waits` is None until they are known."""
+    """Return one row an instruction that counters or waits know; `waits` is None until they are known."""
     line, by_counter, by_wait = matched_lines(found, waits)
     told = None if waits is None or not len(waits.line) else waits
     nothing = np.full(len(line), np.nan)

@@ -42,7 +42,7 @@ HITS = Spec(
     "hit",
     (
         WAVE_NAME,
-        Field("hit", WHOLE, "Which execution of the line by the wave, counted from 0"),
+        Field("hit", WHOLE, "Which execution of the instruction by the wave, counted from 0"),
         *TOKEN[:2],
         *_MEASURES,
     ),

@@ -57,7 +57,7 @@ _GIVEN = (
     Field("argument", TEXT, "The place as it was asked for"),
     replace(WAVE_NAME, is_unknown=True),
     replace(INSTRUCTION_INDEX, is_unknown=True),
-    Field("hit", WHOLE, "Which execution of the line by the wave, counted from 0", is_unknown=True),
+    Field("hit", WHOLE, "Which execution of the instruction by the wave, counted from 0", is_unknown=True),
 )
 _OF_LINE = (
     INSTRUCTION_TEXT,
@@ -66,7 +66,7 @@ _OF_LINE = (
     replace(PC_SAMPLES, meaning="PC samples of the instruction; only of captures that have some"),
 )
 _OF_EXECUTION = (
-    Field("hits_of_wave", COUNT, "Executions of the line by the wave"),
+    Field("hits_of_wave", COUNT, "Executions of the instruction by the wave"),
     *TOKEN,
     Field(
         "waited_for",
@@ -96,7 +96,7 @@ PLACES = Field(
             )
         ),
     ),
-    "One row a place, in the order they were given; a line, a wave and a hit each add fields",
+    "One row a place, in the order they were given; an instruction, a wave and a hit each add fields",
 )
 
 
