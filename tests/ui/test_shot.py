@@ -61,6 +61,7 @@ def test_the_whole_window_at_two_pixels_a_pixel(tmp_path: Path) -> None:
 def test_what_cannot_be_drawn_gets_a_sentence(
     words: tuple[str, ...],
     sentence: str,
+    *,
     qapp: QApplication,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
