@@ -44,6 +44,7 @@ OUR_WORDS = {  # texts that no capture has a part in
     ("ui.core.panel", "addAction"): "a constant of the module",
     ("ui.table.filter_menu", "addAction"): "titles of groups of choices",
     ("ui.panels.counters.formula_dialog", "QPushButton"): "titles of a table of the module",
+    ("ui.panels.counters.formula_dialog", "setWindowTitle"): "a constant of the module",
     ("ui.panels.wave_picker", "QPushButton"): "names of the speeds",
 }
 _TAG = re.compile(r"(?<!\?)(?<!\?P)<(?:/?[a-z][a-z0-9]*\b[^>]*>|!)|&(?:nbsp|lt|gt|amp);", re.IGNORECASE)

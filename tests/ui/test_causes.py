@@ -199,7 +199,7 @@ def test_names_have_room_in_a_narrow_panel(shown: CausesPanel, settled: Settled)
 def test_the_sheet_holds_every_row(shown: CausesPanel, ui: UiContext) -> None:
     sheet = shown.sheet()
     assert sheet is not None
-    names = ("cause", "line", "producer_line", "stall", "idle", "count")
+    names = ("cause", "instruction", "producer", "stall", "idle", "hits")
     rows = [dict(zip(sheet.headers, row, strict=True)) for row in sheet.rows]
     assert [tuple(row[name] for name in names) for row in rows] == [
         ("wait_load", 3, 1, 40, 0, 2),

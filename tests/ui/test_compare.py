@@ -99,12 +99,12 @@ def test_without_a_baseline_it_says_how_to_get_one(panel: ComparePanel, open_in:
 def test_the_verdict_and_the_rows_beyond_noise(compared: ComparePanel) -> None:
     assert compared.verdict.text().startswith("The launch of B takes ")
     assert "more cycles per wave" in compared.notes.text()
-    top = shown(compared, "line_a", "line_b", "status")[:2]
+    top = shown(compared, "instruction_a", "instruction_b", "status")[:2]
     assert top == [(str(WAIT), str(MOVED_WAIT), "same"), ("", "2", "inserted")]
     compared.only.setChecked(True)
-    assert shown(compared, "line_b") == [(str(MOVED_WAIT),), ("2",)]
+    assert shown(compared, "instruction_b") == [(str(MOVED_WAIT),), ("2",)]
     compared.only.setChecked(False)
-    assert len(shown(compared, "line_b")) == 7
+    assert len(shown(compared, "instruction_b")) == 7
 
 
 def test_a_click_selects_the_line_everywhere(compared: ComparePanel, ui: UiContext) -> None:
@@ -181,7 +181,7 @@ def test_the_sheet_has_what_is_shown(compared: ComparePanel) -> None:
     assert sheet is not None
     rows = list(sheet.rows)
     assert len(rows) == 2
-    line, delta = sheet.headers.index("line B"), sheet.headers.index("delta")
+    line, delta = sheet.headers.index("# B"), sheet.headers.index("delta")
     assert [row[line] for row in rows] == [MOVED_WAIT, 2]
     assert rows[0][delta] == pytest.approx(180, rel=0.2)
 

@@ -22,6 +22,10 @@ def shown(panel: object) -> list[str]:
     return [column.id for at, column in enumerate(view.table.columns) if not view.isColumnHidden(at)]
 
 
+def place_of(view: RowsView, column: str) -> int:
+    return [one.id for one in view.table.columns].index(column)
+
+
 @pytest.fixture
 def settle(
     ui: UiContext, open_in: Callable[..., None], settled: Callable[[], None], qtbot: object
@@ -50,7 +54,7 @@ def test_a_column_the_user_hid_stays_hidden(
 ) -> None:
     panel = SourcePanel(ui)
     settle(panel, 900)
-    at = [column.id for column in panel.view.table.columns].index("cost")
+    at = place_of(panel.view, "cost")
     panel.view.setColumnHidden(at, True)
     panel.resize(330, 500)
     panel.resize(900, 500)
@@ -68,7 +72,7 @@ def test_top_lines_keep_the_share(ui: UiContext, settle: Callable[..., None]) ->
     panel = TopLinesPanel(ui)
     settle(panel, 240)
     view = panel.view
-    at = [column.id for column in view.table.columns].index("share")
+    at = place_of(view, "share_of_total")
     assert view.columnViewportPosition(at) + view.columnWidth(at) <= view.viewport().width() + 1
 
 
@@ -100,7 +104,7 @@ def test_widths_of_a_wide_window_do_not_stay_in_a_narrow_one(
     settle(narrow, 240)
     narrow.view.load_state(wide.view.save_state())
     narrow.view.widths.stretch()
-    at = narrow.view.table.column_of("share")
+    at = place_of(narrow.view, "share_of_total")
     end = narrow.view.columnViewportPosition(at) + narrow.view.columnWidth(at)
     assert end <= narrow.view.viewport().width() + 1
 
@@ -109,7 +113,7 @@ def test_a_width_by_hand_is_kept(ui: UiContext, settle: Callable[..., None]) -> 
     first, second = SourcePanel(ui), SourcePanel(ui)
     settle(first, 900)
     settle(second, 900)
-    at = first.view.table.column_of("cost")
+    at = place_of(first.view, "cost")
     first.view.setColumnWidth(at, 133)
     second.view.load_state(first.view.save_state())
     assert second.view.columnWidth(at) == 133
@@ -120,7 +124,7 @@ def test_a_width_by_hand_is_kept(ui: UiContext, settle: Callable[..., None]) -> 
 def test_the_share_is_whole_in_the_narrowest_column(ui: UiContext, settle: Callable[..., None]) -> None:
     panel = TopLinesPanel(ui)
     settle(panel, 195)
-    view, at = panel.view, panel.view.table.column_of("share")
+    view, at = panel.view, place_of(panel.view, "share_of_total")
     assert view.columnViewportPosition(at) + view.columnWidth(at) <= view.viewport().width() + 1
 
 
