@@ -51,7 +51,7 @@ def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot) -> None
         assert first is panel.found.findings[0]
         assert first.title in panel.page.toPlainText()
         assert panel.headline.text() == panel.found.bound_class.sentence
-        rows = [row for row, one in enumerate(panel.found.in_full) if one.evidence[0].kind == "line"]
+        rows = [row for row, one in enumerate(panel.found.in_full) if one.evidence[0].kind == "instruction"]
         panel.list.setCurrentRow(rows[0])
         first = panel.current
         panel.list.setFocus()
