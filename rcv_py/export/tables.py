@@ -1,7 +1,7 @@
 """Every table of a capture as plain columns, for spreadsheets and data frames.
 
-Tables of tokens, states and waits come batch by batch, all others at once.  Cycles are aligned; `line` is the
-row of the program as every command names it.
+Tables of tokens, states and waits come batch by batch, all others at once.  Cycles are aligned; `instruction`
+is its index in the program, as in every command.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _named(spec: Spec, *columns: Column | None) -> Columns:
 
 
 def code_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
-    """One row a line of the program; costs are sums over all traced waves."""
+    """One row an instruction of the program; costs are sums over all traced waves."""
     code = trace.code
     table = blocks(code)
     kernels = [kernel.demangled for kernel in code.kernels]
@@ -178,7 +178,7 @@ def _kinds(kind: np.ndarray) -> Words:
 
 
 def _hits(owner: np.ndarray, line: np.ndarray) -> np.ndarray:
-    """How often the wave had executed the line before, int64."""
+    """How often the wave had executed the instruction before, int64."""
     key = owner.astype(np.int64) << 32 | (line.astype(np.int64) & 0xFFFFFFFF)
     order = np.argsort(key, kind="stable")
     ordered = key[order]

@@ -136,7 +136,7 @@ EVENTS = Spec(
     "One row a dispatch, hardware event, marker or value of shader data.",
     "event",
     (
-        _TIME,
+        _START,
         Field("duration", CYCLES, "How long it took; -1: a moment"),
         Field("kind", choice(*ENTRY_TEXT.values()), "What it is"),
         Field("name", TEXT, "Its name"),

@@ -56,7 +56,9 @@ def test_a_real_capture_does_not_differ_from_itself(name: str) -> None:
     one = real(name)
     found = compare(one, one)
     assert found.verdict is Verdict.SAME
-    assert not any(row.is_real for by in ("line", "source", "block", "class") for row in changes(found, by))
+    assert not any(
+        row.is_real for by in ("instruction", "source", "block", "class") for row in changes(found, by)
+    )
 
 
 def test_more_waves_of_the_same_build_are_no_regression() -> None:
@@ -221,7 +223,7 @@ def sums(found: Comparison, by: str) -> tuple[float, float]:
 
 def test_every_grouping_has_the_same_sums() -> None:
     found = compare(real("flash_attn_small_before"), real("flash_attn_small_after"))
-    lines = sums(found, "line")
+    lines = sums(found, "instruction")
     for by in ("source", "block", "class"):
         assert sums(found, by) == pytest.approx(lines), by
     # A is taken as it is: its own cycles a wave.

@@ -95,7 +95,7 @@ def assert_there(trace: Trace, batches: list[WaveBatch], evidence: Iterable[Evid
     for place in evidence:
         if place.line >= 0 and int(trace.code.leaf[place.line]) >= 0:
             assert place.beside == instruction_place(trace, place.line)
-        if place.kind == "line":
+        if place.kind == "instruction":
             assert trace.code.text[place.line] in place.text
         elif place.kind == "token":
             tokens = waves[place.wave].tokens
@@ -230,7 +230,9 @@ def test_flash_waits_for_copies_to_lds() -> None:
     total = stalls_of("flash_attn_small_after", "s_waitcnt", "vmcnt")
     assert 0.95 * total <= dma.attributed + load.attributed <= total
     assert dma.attributed > 3 * load.attributed
-    waited = [place.line for place in dma.evidence if place.kind == "line" and "waited for" in place.text]
+    waited = [
+        place.line for place in dma.evidence if place.kind == "instruction" and "waited for" in place.text
+    ]
     code = open_trace(captures.trace_path("flash_attn_small_after")).code
     assert waited
     assert all(
@@ -348,10 +350,10 @@ def test_a_finding_as_text() -> None:
         {
             "kind": "token",
             "text": "stalls 8 cycles",
-            "line": 3,
+            "instruction": 3,
             "wave": "se0/simd1/slot2/wv3",
             "token": 9,
-            "begin": 1000,
+            "start": 1000,
             "end": 1012,
         }
     ]

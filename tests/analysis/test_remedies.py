@@ -59,7 +59,9 @@ def test_no_partial_count_behind_scalar_loads(name: str) -> None:
     inputs = real(name)
     for one in of_inputs(inputs).findings:
         if one.remedy_id in ("partial-count", "prefetch-registers", "read-ahead", "second-lds-buffer"):
-            waits = [place for place in one.evidence if place.kind == "line" and "s_wait" in place.text]
+            waits = [
+                place for place in one.evidence if place.kind == "instruction" and "s_wait" in place.text
+            ]
             blamed = [place for place in one.evidence if "waited for" in place.text]
             assert waits
             assert not any(is_scalar(place.text) for place in blamed)

@@ -95,10 +95,10 @@ def unmapped(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_single_instruction_without_a_place_has_a_dash(unmapped: str, words: str) -> None:
     command, *more = words.split()
     rows = json.loads(run("isa", unmapped, "--json").out)["rows"]
-    (row,) = (one for one in rows if one["row"] == 7)
+    (row,) = (one for one in rows if one["instruction"] == 7)
     assert row["source"] == ""  # documents keep the empty text
     printed = run(command, unmapped, *more).out.splitlines()
-    (shown,) = (line for line in printed if row["instruction"] in line)
+    (shown,) = (line for line in printed if row["text"] in line)
     assert shown.rstrip().endswith("–")
     others = [line for line in printed[1:] if line.rstrip().endswith("–") and line != shown]
     assert all("; vecAddKernel_0" in line for line in others)  # the label has none either

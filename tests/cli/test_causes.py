@@ -23,12 +23,12 @@ def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return output.out
 
 
-@pytest.mark.parametrize("by", ["cause", "line", "producer"])
+@pytest.mark.parametrize("by", ["cause", "instruction", "producer"])
 def test_json_adds_up_whatever_a_row_is(by: str, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(run(capsys, captures.trace_path("pa_mqa_small"), "--json", "--by", by, "--top", 0))
-    assert document["schema"] == "rcv.causes/2"
+    assert document["schema"] == "rcv.causes/3"
     assert document["totals"]["stall"] == 11_820
-    assert document["totals"]["explained"] >= 0.95
+    assert document["totals"]["explained_share_of_stall"] >= 0.95
     for name in ("stall", "idle"):
         assert sum(row[name] for row in document["rows"]) == document["totals"][name]
         assert all(sum(part[name] for part in row["parts"]) == row[name] for row in document["rows"])
@@ -37,7 +37,7 @@ def test_json_adds_up_whatever_a_row_is(by: str, capsys: pytest.CaptureFixture[s
 def test_text_ranks_causes_with_lines_and_producers(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, captures.trace_path("pa_mqa_big"), "--top", 2)
     lines = text.splitlines()
-    assert lines[0].split() == ["stall", "share", "idle", "times", "cause", "because"]
+    assert lines[0].split() == ["stall", "share", "idle", "hits", "cause", "because"]
     assert "vector load" in lines[1]
     assert "481 s_waitcnt vmcnt(5) ← 427 buffer_load_dword" in lines[2]
     assert "of 791,816 stalled" in text
@@ -62,7 +62,7 @@ def test_a_capture_without_waves_says_so(capsys: pytest.CaptureFixture[str]) -> 
     assert "no traced waves" in run(capsys, folder)
     document = json.loads(run(capsys, folder, "--json"))
     assert document["rows"] == []
-    totals = dict.fromkeys(("stall", "idle", "explained", "explained_idle"))
+    totals = dict.fromkeys(("stall", "idle", "explained_share_of_stall", "explained_share_of_idle"))
     assert document["totals"] == totals, "nothing is known of waves that are not there"
 
 
@@ -70,12 +70,12 @@ def test_a_share_of_no_stall_is_a_dash(capsys: pytest.CaptureFixture[str]) -> No
     """`--line` of an instruction that only idled: its cycles of stall are none, so their share is unknown."""
     path = captures.trace_path("pa_mqa_small")
     rows = json.loads(run(capsys, path, "--json", "--by", "instruction", "--top", 0))["rows"]
-    idle = [row["line"] for row in rows if not row["stall"] and row["idle"]]
+    idle = [row["instruction"] for row in rows if not row["stall"] and row["idle"]]
     for line in idle:
         document = json.loads(run(capsys, path, "--json", "--line", line))
         if not document["totals"]["stall"]:
-            assert document["totals"]["explained"] is None
-            assert all(row["share"] is None for row in document["rows"])
+            assert document["totals"]["explained_share_of_stall"] is None
+            assert all(row["share_of_stall"] is None for row in document["rows"])
             assert "\n– of 0 stalled" in run(capsys, path, "--line", line)
             return
     raise AssertionError("the capture has such an instruction")

@@ -57,7 +57,7 @@ def test_a_shell_reads_its_script(shell: str, tmp_path: Path, capsys: pytest.Cap
     [
         (("tri",), {"triage"}),
         (("captures in",), {"captures in here"}),
-        (("hotspot", "--by", ""), {"line", "source", "kind", "class", "tree"}),
+        (("hotspot", "--by", ""), {"instruction", "source", "kind", "class", "tree"}),
         (("hotspot", "--by", "=", "s"), {"source"}),
         (("hotspot", "--so"), {"--sort"}),
         (("hotspot", "--top", ""), set()),

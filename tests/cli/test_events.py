@@ -39,7 +39,7 @@ def test_json_has_a_schema_and_every_marker(folder: Path, capsys: pytest.Capture
 
 def test_kinds_are_chosen_and_csv_has_a_head(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = list(csv.reader(io.StringIO(printed(capsys, str(folder), "--kind", "shader,marker", "--csv"))))
-    assert rows[0] == ["time", "duration", "kind", "name", "place", "detail"]
+    assert rows[0] == ["start", "duration", "kind", "name", "place", "detail"]
     assert {row[2] for row in rows[1:]} == {"shader", "marker"}
 
 

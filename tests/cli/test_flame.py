@@ -48,9 +48,9 @@ def test_json_has_every_frame_with_its_parent_before_it(capsys: pytest.CaptureFi
     for at, frame in enumerate(frames):
         parent = frame["parent"]
         assert parent is None or (parent < at and frames[parent]["depth"] == frame["depth"] - 1)
-        begin = 0 if parent is None else frames[parent]["begin"]
-        assert frame["begin"] >= begin
-    assert {frame["line"] for frame in frames if frame["what"] == "code"} >= {2, 7}
+        start = 0 if parent is None else frames[parent]["start"]
+        assert frame["start"] >= start
+    assert {frame["instruction"] for frame in frames if frame["what"] == "code"} >= {2, 7}
 
 
 def test_what_is_not_hidden_comes_with_its_assumption(capsys: pytest.CaptureFixture[str]) -> None:

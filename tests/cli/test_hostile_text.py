@@ -73,7 +73,7 @@ def test_json_is_the_text_itself(captures: dict[str, Path]) -> None:
     folder = captures["matmul_small"]
     told = json.loads(of_capture("isa", folder, "--top 0", "--json").out)
     given = {row[0] for row in json.loads((folder / "code.json").read_text())["code"]}
-    assert given == {row["instruction"] for row in told["rows"]}
+    assert given == {row["text"] for row in told["rows"]}
 
 
 EVIL = "\x1b]0;x\x07\u202e\x9b\nFORGED"
@@ -233,7 +233,7 @@ def test_markdown_opens_nothing(words: tuple[str, ...], captures: dict[str, Path
 
 def test_the_markdown_of_a_comparison_opens_nothing(captures: dict[str, Path], tmp_path: Path) -> None:
     other = hostile(tmp_path, "matmul_small", tmp_path / "p.png")
-    for by in ("line", "source", "block", "class"):
+    for by in ("instruction", "source", "block", "class"):
         done = run(
             "compare", str(captures["matmul_small"]), str(other), "--by", by, "--markdown", "--top", "0"
         )

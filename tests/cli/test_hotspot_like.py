@@ -62,8 +62,8 @@ def test_the_header_of_every_capture(name: str, capsys: pytest.CaptureFixture[st
         int(n) for text in texts for n in re.findall(r"\bv(\d+)\b|\bv\[\d+:(\d+)\]", text) for n in n if n
     ]
     assert used["vector registers"]["used"] >= max(named) + 1
-    assert used["vector registers"]["given"] % 8 == 0
-    assert 1 <= found["waves_per_simd"] <= found["most_waves_per_simd"]
+    assert used["vector registers"]["allocated"] % 8 == 0
+    assert 1 <= found["waves_per_simd"] <= found["max_waves_per_simd"]
     assert found["resident_peak"] <= found["waves_per_simd"], "no more can have been there than fit"
     if name in HEADERS:
         registers, waves, binding = HEADERS[name]
@@ -76,7 +76,7 @@ def test_classes_hold_all_cycles(capsys: pytest.CaptureFixture[str]) -> None:
         run(capsys, captures.trace_path("moe_reduce"), "--by", "class", "--top", "0", "--json")
     )
     assert sum(row["latency"] for row in found["rows"]) == found["totals"]["latency"]
-    assert sum(row["share"] for row in found["rows"]) == pytest.approx(1, abs=1e-4)
+    assert sum(row["share_of_total"] for row in found["rows"]) == pytest.approx(1, abs=1e-4)
 
 
 def test_sources_are_short_in_tables_and_whole_in_documents(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,8 +40,8 @@ def test_all_captures_with_their_twins(library: Path, capsys: pytest.CaptureFixt
     assert len(times) > 1
     assert times == sorted(times, reverse=True)
     twins = rows["a/matmul_small"], rows["b/deep/matmul_small"]
-    assert sum(bool(row["twin"]) for row in twins) == 1
-    assert max(row["twin_noise"] or 0 for row in twins) == 0
+    assert sum(bool(row["replicate"]) for row in twins) == 1
+    assert max(row["replicate_noise"] or 0 for row in twins) == 0
     assert rows["broken"]["error"]
     assert rows["placeholder"]["serious_notes"] == 1
 

@@ -37,7 +37,7 @@ def test_numbers_that_name_are_not_grouped_and_samples_are_no_cycles(
     assert jumps[0].split()[:5] == ["#", "target", "taken", "not", "taken"]
     assert jumps[1].split()[:6] == ["143", "149", "0", "4", "0.0", "%"]
     sampled = run(capsys, "isa", captures.trace_path("pcsampling"), "--top", 1).splitlines()[0].split()
-    assert sampled == ["row", "samples", "stalled", "share", "block", "instruction", "source"]
+    assert sampled == ["#", "samples", "stalled", "share", "block", "instruction", "source"]
     assert "has no branches" in run(capsys, "isa", captures.trace_path("vec_add"), "--branches")
 
 

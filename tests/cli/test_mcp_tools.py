@@ -53,8 +53,8 @@ def test_the_parser_gives_types_choices_and_defaults() -> None:
     assert properties["top"]["type"] == "integer"
     assert properties["by"] == {
         "type": "string",
-        "enum": ["line", "source", "kind", "class", "tree"],
-        "default": "line",
+        "enum": ["instruction", "source", "kind", "class", "tree"],
+        "default": "instruction",
         "description": "What a row is.",
     }
     assert TOOLS["compare"].schema["properties"]["least"]["maximum"] == 100

@@ -72,17 +72,17 @@ def test_documents(capsys: pytest.CaptureFixture[str]) -> None:
     assert document["schema"] == "rcv.pmc/2"
     first = document["rows"][0]
     # By hand: 70,000,000 reads of which 350,000 have 32 bytes, a dispatch.
-    assert first["read_least"] == 350_000 * 32 + 69_650_000 * 64
-    assert first["read_most"] == 350_000 * 32 + 69_650_000 * 128
+    assert first["read_min"] == 350_000 * 32 + 69_650_000 * 64
+    assert first["read_max"] == 350_000 * 32 + 69_650_000 * 128
     assert first["hit_rate"] == 17_500 / 1_000_000
-    assert first["over_fetch_most"] == pytest.approx(first["read_most"] / 8.59e9)
+    assert first["over_fetch_max"] == pytest.approx(first["read_max"] / 8.59e9)
     assert (first["branch"], first["decided_by"]) == ("minimal", "over_fetch")
     assert [test["answer"] for test in first["tests"]] == ["yes", "no", "no"]
     assert main([*words, "--csv", "--top", "1"]) == 0
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
-    assert (row["kernel"], float(row["read_least"]), row["branch"]) == (
+    assert (row["kernel"], float(row["read_min"]), row["branch"]) == (
         "kern_a",
-        first["read_least"],
+        first["read_min"],
         "minimal",
     )
     assert main([*words, "--by", "dispatch", "--json"]) == 0

@@ -87,10 +87,10 @@ def test_captures_below_a_folder_and_between_two(tmp_path: Path) -> None:
     captures.need_shared()
     a, b = (str(captures.trace_path(f"flash_attn_small_{name}")) for name in ("before", "after"))
     small = str(captures.trace_path("pa_mqa_small"))
-    names = [entry["name"] for entry in checked(run("info", str(root), "--json"))["captures"]]
+    names = [entry["capture"] for entry in checked(run("info", str(root), "--json"))["captures"]]
     assert len(names) == len(captures.TRACES)
     assert checked(run("index", str(root), "--jobs", "0", "--json"))["about"]["captures"]
-    for by in ("line", "source", "block", "class", "listing", "flame"):
+    for by in ("instruction", "source", "block", "class", "listing", "flame"):
         found = checked(run("compare", a, b, "--by", by, "--top", "5", "--json"))
         assert len(found["about"]["captures"]) == 2
     assert checked(run("compare", a, small, "--json"))["kernel"] is None
@@ -103,7 +103,7 @@ def test_sources_and_counter_tables() -> None:
     for name in ("flash_attn_small_before", "pcsampling", "vec_add"):
         folder = str(captures.trace_path(name))
         file = checked(run("source", folder, "--json"))["rows"][0]
-        path, line = file["file"], file["hottest_line"]
+        path, line = file["file"], file["hottest_source_line"]
         assert checked(run("source", folder, path, "--json"))["kind"] == "lines"
         assert checked(run("source", folder, f"{path}:{line}", "--json"))["kind"] == "instructions"
     tables = [
@@ -175,16 +175,16 @@ def fields(shape: dict[str, Any], place: str = "") -> Iterator[tuple[str, dict[s
 
 def test_a_document_with_a_strange_or_a_missing_field_is_noticed() -> None:
     good = json.loads(of_capture("hotspot", captures.trace_path("pa_mqa_small"), "--top 4", "--json").out)
-    assert validator("rcv.hotspot/1").is_valid(good)
+    assert validator("rcv.hotspot/2").is_valid(good)
     row, *rows = good["rows"]
     for bad in (
         {**good, "more": 1},
         {name: value for name, value in good.items() if name != "about"},
         {**good, "rows": [{**row, "more": 1}, *rows]},
         {**good, "rows": [{**row, "hits": "7"}, *rows]},
-        {**good, "schema": "rcv.hotspot/2"},
+        {**good, "schema": "rcv.hotspot/3"},
     ):
-        assert not validator("rcv.hotspot/1").is_valid(bad)
+        assert not validator("rcv.hotspot/2").is_valid(bad)
 
 
 def test_fields_do_not_change_without_a_new_version() -> None:
@@ -198,9 +198,9 @@ def test_fields_do_not_change_without_a_new_version() -> None:
 
 
 def test_schemas_are_found_by_command_and_name() -> None:
-    assert schema_document("hotspot")["oneOf"][0]["title"] == "rcv.hotspot/1"
-    assert schema_document("waits")["title"] == "rcv.waits/1"
-    assert schema_document("rcv.hotspot_like/1") == schema_document("rcv.hotspot_like")
+    assert schema_document("hotspot")["oneOf"][0]["title"] == "rcv.hotspot/2"
+    assert schema_document("waits")["title"] == "rcv.waits/2"
+    assert schema_document("rcv.hotspot_like/2") == schema_document("rcv.hotspot_like")
     for name in ("envelope", *(schema.id for schema in SCHEMAS), *ON_A_CAPTURE):
         done = run("schema", name)
         assert done.code == 0

@@ -19,8 +19,8 @@ from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, of_capture, run
 
 NAME = "flash_attn_small_after"
-NAMED = ("text", "instruction", "top_instruction")  # keys of JSON whose value is an instruction
-BESIDE = {"top_instruction": "top_source"}
+NAMED = ("text", "producer_text", "top_text")  # keys of JSON whose value is the text of an instruction
+BESIDE = {"producer_text": "producer_source", "top_text": "top_source"}
 # The scripts that --like repeats name no place; findings have a test of their own.
 LIKE = "--like"
 ELSEWHERE = ("triage", "events", "counters", "check", "info", "summary", "occupancy", "units")
@@ -124,12 +124,12 @@ def test_rows_of_compare_have_their_place(by: str) -> None:
     document = json.loads(run(*words, "--json").out)
     for row in document.get("rows", []):
         for side in ("a", "b"):
-            if row.get(f"line_{side}", -1) is not None and row.get(f"line_{side}", -1) >= 0:
+            if row.get(f"instruction_{side}", -1) is not None and row.get(f"instruction_{side}", -1) >= 0:
                 source = row[f"source_{side}"]
                 assert not source or source.rsplit(":", 1)[1].isdigit()
     if by in ("instruction", "listing"):
-        texts = [row.get("text_b", row.get("text")) for row in document["rows"] if row["line_b"] >= 0]
-        lines = [row["source_b"] for row in document["rows"] if row["line_b"] >= 0]
+        texts = [row.get("text_b", row.get("text")) for row in document["rows"] if row["instruction_b"] >= 0]
+        lines = [row["source_b"] for row in document["rows"] if row["instruction_b"] >= 0]
         assert sum(text in places() for text in texts) > 100
         for text, source in zip(texts, lines, strict=True):
             assert text not in places() or source in places()[text]
@@ -142,8 +142,8 @@ def test_index_names_the_source_of_its_top_instruction(tmp_path: Path) -> None:
     folder.symlink_to(captures.trace_path(NAME))
     found = run("index", str(folder.parent), "--json")
     row = json.loads(found.out)["captures"][0]
-    told = json.loads((folder / "code.json").read_text())["code"][row["top_line"]]
-    assert (row["top_instruction"], row["top_source"]) == (told[0], told[3].rsplit("/", 1)[-1])
+    told = json.loads((folder / "code.json").read_text())["code"][row["top_instruction"]]
+    assert (row["top_text"], row["top_source"]) == (told[0], told[3].rsplit("/", 1)[-1])
 
 
 def test_a_capture_without_mapping_has_a_dash_or_no_column() -> None:

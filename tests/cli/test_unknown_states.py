@@ -41,7 +41,7 @@ def test_waves_have_dashes(folder: Path) -> None:
     rows = json.loads(told("waves", folder, "--json"))["rows"]
     assert len(rows) == 4
     assert all(row[state] is None for row in rows for state in STATES)
-    assert all(row["tokens"] for row in rows)
+    assert all(row["hits"] for row in rows)
     lines = told("waves", folder).splitlines()[1:5]
     assert all(line.split()[-4:] == ["–"] * 4 for line in lines)
 

@@ -148,7 +148,7 @@ def test_waves_lists_populations_and_the_waves_of_one(
         ("working", 3, True),
         ("early-exit", 1, False),
     ]
-    assert document["rows"][1]["instructions"] == mixed.KEPT + 1
+    assert document["rows"][1]["median_hits"] == mixed.KEPT + 1
     rows = json.loads(run(capsys, "waves", folder, "--waves", "early-exit", "--json"))["rows"]
     assert [row["wave"] for row in rows] == ["se3/simd3/slot0/wv0"]
     assert "Shown are 1 wave of 4 (early exit)." in run(capsys, "waves", folder, "--waves", "early-exit")
@@ -193,7 +193,7 @@ def test_missing_files_are_the_reason_and_not_engines_left_out(
     assert "8 wave files are missing or damaged" in text
     assert "--all looks" not in text
     document = json.loads(run(capsys, "triage", five_of_eight, "--json"))
-    assert document["waves"] == {"read": 5, "of": 8, "counted": 5, "missing": 3}
+    assert document["waves"] == {"read": 5, "traced": 8, "counted": 5, "missing": 3}
 
 
 @pytest.mark.parametrize("command", ["causes", "waits", "bubbles", "loops", "latency", "summary", "line"])

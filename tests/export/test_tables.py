@@ -14,6 +14,7 @@ import pytest
 
 from rcv_py import __version__
 from rcv_py.analysis.core.token_columns import of_waves
+from rcv_py.analysis.events.event_table import event_table
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.errors import ExportError, UsageError
@@ -49,20 +50,22 @@ def test_csv_of_code_waves_tokens_and_states_are_the_columns(folder: Path) -> No
     for name in ("hits", "latency", "stall", "idle", "address"):
         assert list(map(int, lines[name])) == getattr(trace.code, name).tolist()
     assert tuple(lines["text"]) == trace.code.text
-    for name in ("stall", "busy", "line", "start", "idle"):
+    for name in ("stall", "busy", "start", "idle"):
         assert list(map(int, tokens[name])) == getattr(piece, name).tolist()
+    assert list(map(int, tokens["instruction"])) == piece.line.tolist()
     assert tokens["wave"] == [str(wave.id) for wave in batch.waves for _ in range(len(wave.tokens))]
     hit: dict[tuple[str, str], int] = {}
-    for wave, line, number in zip(tokens["wave"], tokens["line"], tokens["hit"], strict=True):
+    for wave, line, number in zip(tokens["wave"], tokens["instruction"], tokens["hit"], strict=True):
         assert int(number) == hit.get((wave, line), 0)
         hit[wave, line] = int(number) + 1
     states = columns(folder / "states.csv")
     total = sum(int(wave.states.duration.sum()) for wave in batch.waves)
     assert sum(map(int, states["duration"])) == total
     waves = columns(folder / "waves.csv")
-    assert list(map(int, waves["begin"])) == trace.waves.begin.tolist()
+    assert list(map(int, waves["start"])) == trace.waves.begin.tolist()
     occupancy = columns(folder / "occupancy.csv")
     assert list(map(int, occupancy["time"])) == trace.occupancy.time.tolist()
+    assert list(map(int, columns(folder / "events.csv")["start"])) == event_table(trace, None).time.tolist()
     assert list(map(int, occupancy["is_start"])) == trace.occupancy.is_start.astype(int).tolist()
 
 
@@ -71,8 +74,8 @@ def test_csv_of_waits_are_the_links(folder: Path) -> None:
     batch = trace.reader.read(list(range(len(trace.waves))))
     links = replay(batch, trace.code, trace.gfxip, trace.target)
     found = columns(folder / "waits.csv")
-    assert list(map(int, found["line"])) == batch.line[links.token[links.row_of]].tolist()
-    assert list(map(int, found["producer_line"])) == batch.line[links.producers].tolist()
+    assert list(map(int, found["instruction"])) == batch.line[links.token[links.row_of]].tolist()
+    assert list(map(int, found["producer"])) == batch.line[links.producers].tolist()
     newest = [
         int(stall)
         for stall, is_newest in zip(found["stall"], found["is_newest"], strict=True)

@@ -5,7 +5,6 @@ No damage may cost more than the file it is in: whatever the others hold must st
 
 import json
 import os
-import re
 
 import orjson
 import pytest
@@ -267,8 +266,9 @@ def test_a_pipe_is_not_waited_for(tmp_path, name):
     folder = write(tmp_path / "c", capture())
     (folder / name).unlink()
     os.mkfifo(folder / name)
-    with pytest.raises(BrokenFile, match=f"^{re.escape(name)} is damaged: it is not a plain file\\.$"):
+    with pytest.raises(BrokenFile) as caught:
         read_bytes(folder, name)
+    assert str(caught.value) == f"{name} is damaged: it is not a plain file."
     trace = open_trace(folder)
     batch = read_all(trace)
     assert len(batch.waves) + len(batch.missing) == 4

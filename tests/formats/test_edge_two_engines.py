@@ -209,8 +209,9 @@ def test_edge_08_the_parent_lists_all_captures(tmp_path):
     assert [entry.name for entry in found] == ["ui_output_c", "ui_output_a", "ui_output_b"]
     assert [(entry.kernel, entry.waves, entry.hits) for entry in found[1:]] == [("my_kernel", 4, 24)] * 2
     assert [(entry.instructions, entry.executed, entry.mapped) for entry in found[1:]] == [(7, 6, 7)] * 2
-    with pytest.raises(NotATrace, match=r"it holds 3 captures; choose one of them, such as ui_output_c\.$"):
+    with pytest.raises(NotATrace) as caught:
         open_trace(tmp_path)
+    assert str(caught.value).endswith(": it holds 3 captures; choose one of them, such as ui_output_c.")
 
 
 def test_edge_09_an_engine_with_occupancy_but_without_waves(tmp_path):

@@ -28,6 +28,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
+from rcv_py.ui.table.table_model import Column
 from tests.support.captures import synthetic_path, trace_path
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
 from tests.ui.window import settle as settle_soon
@@ -88,11 +89,16 @@ def printed(panel: Panel) -> dict[str, Any]:
     return dict(json.loads(out.getvalue()))
 
 
+def column_of(view: Any, name: str) -> Column:
+    """A column of a table by its id."""
+    at = view.table.column_of(name)
+    assert at >= 0, f"no column {name}"
+    return view.table.columns[at]
+
+
 def cells(view: Any, *names: str) -> list[tuple[Any, ...]]:
     """The values of some columns of a table as it is shown, its first rows."""
-    columns = [
-        np.asarray(view.table.columns[view.table.column_of(name)].values, dtype=object) for name in names
-    ]
+    columns = [np.asarray(column_of(view, name).values, dtype=object) for name in names]
     rows = view.table.data_rows.tolist()[:FIRST]
     return [tuple(column[row] for column in columns) for row in rows]
 
@@ -174,8 +180,8 @@ def test_lines_ranked_by_cost(how: SourceCost, idle: bool, app: App, shown: Any)
     panel = shown("top_lines")
     rows = printed(panel)["rows"]
     assert cells(panel.view, "cost", "text") == told(rows, "cost", "text")
-    assert [round(share, 3) for (share,) in cells(panel.view, "share")] == [
-        pytest.approx(100 * row["share"], abs=0.001) for row in rows[:FIRST]
+    assert [round(share, 3) for (share,) in cells(panel.view, "share_of_total")] == [
+        pytest.approx(100 * row["share_of_total"], abs=0.001) for row in rows[:FIRST]
     ]
 
 
@@ -186,8 +192,8 @@ def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
     lines = panel.view.lines
     shown_costs = {int(n): int(c) for n, c in zip(lines.number, lines.cost, strict=True) if c}
     rows = printed(panel)["rows"]
-    assert {row["instruction"]: row["cost"] for row in rows if row["cost"]} == shown_costs
-    assert [row["line"] for row in rows] == sorted(row["line"] for row in rows)
+    assert {row["source_line"]: row["cost"] for row in rows if row["cost"]} == shown_costs
+    assert [row["source_line"] for row in rows] == sorted(row["source_line"] for row in rows)
 
 
 def test_the_tree_of_places(shown: Any) -> None:
@@ -205,12 +211,12 @@ def test_instructions_in_each_mode(mode: LatencyMode, app: App, shown: Any) -> N
     app.ui.session.latency_mode.set(mode)
     panel = shown("isa")
     rows = printed(panel)["rows"]
-    names = ("instruction", "hits", "latency", "stall", "idle")
-    every = [tuple(row[name] for name in names) for row in rows]
-    columns = [panel.view.table.columns[panel.view.table.column_of(name)].values for name in names]
+    names = ("hits", "latency", "stall", "idle")
+    every = [tuple(row[name] for name in ("instruction", *names)) for row in rows]
+    columns = [column_of(panel.view, name).values for name in ("row", *names)]
     assert every == [tuple(int(value) for value in row) for row in zip(*columns, strict=True)]
     assert any(row["latency"] for row in rows)
-    share = panel.view.table.columns[panel.view.table.column_of("share")].values
+    share = column_of(panel.view, "share").values
     real = ~app.ui.session.trace.value.code.is_label
     assert [
         row["share_of_total"] * 100 for row, is_real in zip(rows, real, strict=True) if is_real
@@ -240,7 +246,7 @@ def test_a_filtered_and_sorted_listing(app: App, shown: Any) -> None:
         words = panel.command_line()
         assert {"--match=GLOBAL_load", "--sort=stall", "--clock=80000:100000"} <= set(words)
         rows = printed(panel)["rows"]
-        assert cells(panel.view, "row", "stall", "latency") == told(rows, "row", "stall", "latency")
+        assert cells(panel.view, "row", "stall", "latency") == told(rows, "instruction", "stall", "latency")
         assert len(rows) == panel.view.table.rowCount() > 1
     finally:
         panel.find_bar.filter.setChecked(False)
@@ -266,7 +272,7 @@ def test_waits(clock: TimeWindow | None, only: bool, app: App, shown: Any) -> No
         nodes = panel.tree.rows.root.children
         rows = printed(panel)["waits"]
         assert nodes
-        assert told(rows, "line", "hits", "stall") == [
+        assert told(rows, "instruction", "hits", "stall") == [
             (one.line, one.times, one.stall) for one in nodes[:FIRST]
         ]
         for row, node in zip(rows[:FIRST], nodes, strict=False):
@@ -284,7 +290,7 @@ def test_causes(only: bool, app: App, shown: Any) -> None:
     try:
         nodes = panel.tree.rows.root.children
         assert nodes
-        assert told(printed(panel)["rows"], "cause", "stall", "idle", "count") == [
+        assert told(printed(panel)["rows"], "cause", "stall", "idle", "hits") == [
             (Cause(one.cause).name.lower(), one.stall, one.idle, one.times) for one in nodes[:FIRST]
         ]
     finally:
@@ -303,19 +309,15 @@ def test_rounds_of_a_loop(scope: int, app: App, shown: Any) -> None:
     rows = printed(panel)["rows"]
     assert len(rows) == len(panel.rows)
     assert len(rows) or scope == 2
-    assert cells(panel.view, "wave", "iteration", "cycles", "stall", "idle", "begin", "note") == told(
-        rows, "wave", "iteration", "cycles", "stall", "idle", "begin", "note"
-    )
+    names = ("wave", "iteration", "cycles", "stall", "idle", "start", "note")
+    assert cells(panel.view, *names) == told(rows, *names)
 
 
 def test_bubbles(shown: Any) -> None:
     panel = shown("bubbles")
     rows = printed(panel)["rows"]
-    for mine, theirs in zip(
-        cells(panel.view, "line", "cycles", "stall", "idle", "drain"),
-        told(rows, "line", "cycles", "stall", "idle", "drain"),
-        strict=True,
-    ):
+    names = ("instruction", "bubbles", "stall", "idle", "drain")
+    for mine, theirs in zip(cells(panel.view, *names), told(rows, *names), strict=True):
         assert mine == pytest.approx(theirs, abs=0.001)
 
 
@@ -328,12 +330,18 @@ def test_latency(kind: int, rule: int, shown: Any) -> None:
     panel = shown("latency", choose)
     rows = printed(panel)["rows"]
     if kind == 0:
-        names = ("line", "total", "not_hidden", "hidden", "hidden_idle", "hidden_stall", "hidden_issue")
-        assert cells(panel.view, *names) == told(rows, *names)
-    else:
-        assert cells(panel.view, "line", "exact", "median", "p90") == told(
-            rows, "line", "exact", "median", "p90"
+        names = (
+            "instruction",
+            "total",
+            "not_hidden",
+            "hidden",
+            "hidden_idle",
+            "hidden_stall",
+            "hidden_issue",
         )
+    else:
+        names = ("instruction", "exact", "median", "p90")
+    assert cells(panel.view, *names) == told(rows, *names)
     panel.kind.setCurrentIndex(0)
     panel.rule.setCurrentIndex(0)
 
@@ -390,7 +398,7 @@ def test_places_of_the_history_and_the_selected_instruction(app: App, shown: Any
     app.ui.session.select_line(LINE, 1)
     panel = shown("history")
     places = printed(panel)["places"]
-    assert [one["place"] for one in places] == list(
+    assert [one["argument"] for one in places] == list(
         dict.fromkeys(str(place.selection) for place in panel.places if str(place.selection))
     )[:24]
     panel = shown("token_details")
@@ -403,7 +411,7 @@ def test_places_of_the_history_and_the_selected_instruction(app: App, shown: Any
     assert [(by["cause"], by["cycles"]) for by in one["causes"]] == [
         (by.cause.name.lower(), by.cycles) for by in facts.causes
     ]
-    assert [by["line"] for by in one["waited_for"]] == [by.line for by in facts.waits.awaited]
+    assert [by["instruction"] for by in one["waited_for"]] == [by.line for by in facts.waits.awaited]
 
 
 @pytest.mark.parametrize(("measure", "scale"), [(0, 0), (1, 1), (3, 0)])
@@ -418,7 +426,7 @@ def test_a_distribution(measure: int, scale: int, app: App, shown: Any) -> None:
     document = printed(panel)
     histogram = panel.view.histogram
     assert document["bins"]["edges"] == histogram.edges.tolist()
-    assert document["bins"]["counts"] == histogram.totals.tolist()
+    assert document["bins"]["hits"] == histogram.totals.tolist()
     names = ("wave", "hit", "start", "latency", "stall", "idle", "token")
     assert cells(panel.table, *names) == told(document["slowest"], *names)
     panel._list_bin(int(np.argmax(histogram.totals)))
@@ -464,7 +472,7 @@ def test_wave_states(waves: str, shown: Any) -> None:
     rows = {row["state"]: row for row in printed(panel)["rows"]}
     for state, _, number in panel.made.states:
         assert rows[state.name]["peak"] == number.max()
-        assert rows[state.name]["share"] == pytest.approx(panel.made.shares[state], abs=1e-6)
+        assert rows[state.name]["share_of_wave_cycles"] == pytest.approx(panel.made.shares[state], abs=1e-6)
     panel.choose("waves", "all")
 
 
@@ -489,7 +497,7 @@ def test_waves_of_the_timelines(app: App, shown: Any) -> None:
     is_life = panel.all.life >= 0
     seen = is_life & (boxes.begin < view.end) & (boxes.end > view.begin)
     rows = printed(panel)["rows"]
-    assert sorted((row["begin"], row["end"]) for row in rows) == sorted(
+    assert sorted((row["start"], row["end"]) for row in rows) == sorted(
         zip(boxes.begin[seen].tolist(), boxes.end[seen].tolist(), strict=True)
     )
     panel = shown("utilization")
@@ -504,7 +512,7 @@ def test_the_selected_wave(app: App, shown: Any) -> None:
     panel = shown("wave_picker")
     document, row = printed(panel), session.trace.value.waves.row(session.selection.value.wave)
     span = session.trace.value.waves.span(row)
-    assert (document["begin"], document["end"]) == (span.begin, span.end)
+    assert (document["start"], document["end"]) == (span.begin, span.end)
     assert panel.counted.text().startswith(f"{document['counted']:,} of")
     life = printed(panel)
     assert sum(life["states"].values()) >= span.width  # what is recorded may outlast the life by some cycles
@@ -556,7 +564,7 @@ def test_events_with_a_filter(qtbot: QtBot) -> None:
         app.window.workspace.show_panel("events")
         settle(app, qtbot)
         panel = app.window.workspace.docks["events"].panel
-        names = ("time", "kind", "name", "place", "detail")
+        names = ("start", "kind", "name", "place", "detail")
         rows = printed(panel)["rows"]
         assert told(rows, *names) == [(row[0], *row[2:6]) for row in list(panel.sheet().rows)[:FIRST]]
         text = rows[0]["name"][:4].upper()
@@ -564,8 +572,8 @@ def test_events_with_a_filter(qtbot: QtBot) -> None:
         rows = printed(panel)["rows"]
         assert rows
         assert len(rows) == len(list(panel.sheet().rows))
-        panel.view.header.setSortIndicator(panel.view.table.column_of("time"), Qt.SortOrder.DescendingOrder)
-        times = [row["time"] for row in printed(panel)["rows"]]
+        panel.view.header.setSortIndicator(panel.view.table.column_of("start"), Qt.SortOrder.DescendingOrder)
+        times = [row["start"] for row in printed(panel)["rows"]]
         assert times == [row[0] for row in panel.sheet().rows]
 
 
@@ -583,13 +591,12 @@ def test_a_comparison(app: App, shown: Any, qtbot: QtBot) -> None:
             document = printed(panel)
             if by == "flame":
                 scene = panel.flame.scene
-                assert sum(one["cost_a"] for one in document["frames"]) == int(
+                assert sum(one["cycles_a"] for one in document["frames"]) == int(
                     scene.change.before[scene.boxes.width > 0].sum()
                 )
                 continue
-            names = ("cost_a", "cost_b", "delta")
-            keys = names if by == "listing" else ("cycles_a", "cycles_b", "delta")
-            for mine, theirs in zip(cells(panel.view, *names), told(document["rows"], *keys), strict=True):
+            names = ("cycles_a", "cycles_b", "delta")
+            for mine, theirs in zip(cells(panel.view, *names), told(document["rows"], *names), strict=True):
                 assert mine == pytest.approx(theirs, abs=0.002)
 
 
@@ -604,7 +611,7 @@ def test_samples_have_commands_too(qtbot: QtBot) -> None:
                 assert main([*words[1:], "--json"]) == 0, words
         isa = app.window.workspace.docks["isa"].panel
         rows = printed(isa)["rows"]
-        assert cells(isa.view, "row", "samples", "stalled") == told(rows, "row", "latency", "stall")
+        assert cells(isa.view, "row", "samples", "stalled") == told(rows, "instruction", "latency", "stall")
 
 
 def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:

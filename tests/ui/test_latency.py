@@ -74,6 +74,7 @@ def choose(panel: LatencyPanel, settled: Settled, kind: int, rule: int = OURS) -
 
 def column(panel: LatencyPanel, name: str) -> list[Any]:
     at = panel.view.table.column_of(name)
+    assert at >= 0, f"no column {name}"
     return list(panel.view.table.columns[at].values)
 
 
@@ -108,8 +109,10 @@ def test_memory_latency_by_either_rule(
     open_in(found, [waves])
     choose(panel, settled, MEMORY, rule)
     expected = memory_latency(found, [waves], list(ReferenceRule)[rule])
-    for name in ("mean", "std", "error", "samples", "issue", "stall"):
+    for name in ("mean", "samples", "issue", "stall"):
         np.testing.assert_array_equal(column(panel, name), getattr(expected, name))
+    np.testing.assert_array_equal(column(panel, "standard_deviation"), expected.std)
+    np.testing.assert_array_equal(column(panel, "standard_error"), expected.error)
     assert list(column(panel, "counter")) == ["VMEM", "VMEM", "LDS"]
     assert expected.assumption in panel.assumption.text()
     assert panel.legend.names == ("FLAT", "LDS")
@@ -126,7 +129,7 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     found, waves = counters
     open_in(found, [waves])
     choose(panel, lambda: settled(results), MEMORY)
-    assert column(panel, "line") == [3, 8, 4, 1]
+    assert column(panel, "instruction") == [3, 8, 4, 1]
     assert [str(number) for number in column(panel, "median")] == ["nan", "nan", "104.0", "900.0"]
     rows = list(panel.sheet().rows)
     assert rows[0][-5:-2] == ("", "", "")
@@ -135,7 +138,7 @@ def test_waits_tell_latencies_beside_the_counters_and_without_them(
     without = replace(found, counter_names=(), counters=())
     open_in(without, [waves])
     settled(results)
-    assert column(panel, "line") == [1, 4]
+    assert column(panel, "instruction") == [1, 4]
     assert column(panel, "p90") == [990.0, 150.0]
     assert "SQ_INST_LEVEL_VMEM" in panel.assumption.text()
 
@@ -276,7 +279,7 @@ def test_the_sheet_has_what_is_shown(
     sheet = panel.sheet()
     rows = list(sheet.rows)
     assert len(rows) == 10
-    assert sheet.headers[:5] == ("line", "text", "source", "cost", "total")
+    assert sheet.headers[:5] == ("#", "instruction", "source", "cost", "total")
     assert rows[0][1] == "s_waitcnt vmcnt(0) lgkmcnt(0)"
 
 

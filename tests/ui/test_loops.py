@@ -138,7 +138,7 @@ def test_the_sheet_is_what_is_listed_and_state_comes_back(shown: LoopsPanel) -> 
     assert sheet is not None
     rows = list(sheet.rows)
     assert len(rows) == 24
-    assert sheet.headers[:3] == ("wave", "iteration", "begin")
+    assert sheet.headers[:3] == ("wave", "iteration", "start")
     shown.scope.choose(OUTLIERS)
     state = shown.save_state()
     shown.scope.choose(ALL)
@@ -195,7 +195,8 @@ def test_bubbles_are_ranked_and_a_click_selects(
     open_in(trace, [batch])
     qtbot.waitUntil(lambda: bubbles.result is not None)  # type: ignore[attr-defined]
     model = bubbles.view.table
-    assert [model.text(0, model.column_of(name)) for name in ("line", "cycles", "stall")] == ["1", "54", "54"]
+    names = ("instruction", "bubbles", "stall")
+    assert [model.text(0, model.column_of(name)) for name in names] == ["1", "54", "54"]
     assert "54 of " in bubbles.note.text()
     y = bubbles.view.row_top(0) + bubbles.view.row_height // 2
     QTest.mouseClick(bubbles.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, y))

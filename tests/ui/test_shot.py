@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
 
 from rcv_py.cli.main import main
 from tests.ui.window import ROOT, SAMPLE
@@ -49,6 +48,7 @@ def test_the_whole_window_at_two_pixels_a_pixel(tmp_path: Path) -> None:
     assert size_of(out) == (2560, 2 * (800 + 26))
 
 
+@pytest.mark.usefixtures("qapp")
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -61,7 +61,6 @@ def test_the_whole_window_at_two_pixels_a_pixel(tmp_path: Path) -> None:
 def test_what_cannot_be_drawn_gets_a_sentence(
     words: tuple[str, ...],
     sentence: str,
-    qapp: QApplication,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

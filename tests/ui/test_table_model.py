@@ -8,10 +8,12 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
+from rcv_py.base.tree import TreeNode
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.table.cost_bars import MIN_PX, bar_length, heat
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import VALUE_ROLE, Column, TableModel, grouped
+from rcv_py.ui.table.tree_table import Tree, TreeColumn, TreeTable
 
 
 def columns(cost: tuple[int, ...] = (30, 2000, 30, 5)) -> tuple[Column, ...]:
@@ -190,3 +192,12 @@ def test_other_values_behind_a_filter_that_hides_all_rows_name_no_cell(model: Ta
     assert model.rowCount() == 0
     model.set_filter(None)
     assert model.index(0, 2).data() == "1"
+
+
+def test_a_tree_takes_no_name_of_a_column_it_lacks(ui: UiContext, qtbot: object) -> None:
+    columns = (TreeColumn("name", "name"), TreeColumn("cost", "cost", width=60))
+    tree = Tree(TreeNode(), columns, lambda node: "", lambda node: "", lambda node: node.row)
+    table = TreeTable(tree, ui, yields={"cost": 100})
+    qtbot.addWidget(table)  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="is called count"):
+        TreeTable(tree, ui, yields={"count": 100})

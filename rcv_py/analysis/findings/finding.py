@@ -28,7 +28,7 @@ SMALL = 0.02  # of the kernel's duration: ranked findings with less to gain are 
 class Evidence:
     """A place where a finding can be seen; `kind` says which of the other fields are meant.
 
-    line: a code row; wave: a wave; token: one execution, by wave, row of its token, begin and end;
+    instruction: a code row; wave: a wave; token: one execution, by wave, row of its token, begin and end;
     window: a range of time; source: a source place.
     """
 

@@ -192,7 +192,7 @@ class CausesPanel(TreePanel[Attribution, CauseNode]):
     topic = "stalls"
 
     def __init__(self, ui: UiContext) -> None:
-        gives_way = dict.fromkeys(("source", TIMES.name, "idle", "bar"), 260)
+        gives_way = dict.fromkeys((SOURCE_PLACE.name, TIMES.name, IDLE.name, "bar"), 260)
         super().__init__(
             ui,
             TreeTable(CauseRows(ui.theme).tree(), ui, sort="bar", yields=gives_way),

@@ -178,7 +178,7 @@ class WaitRows:
         return [*parts, (rest, self.theme.role("stall"))]
 
     def tip(self, node: WaitNode) -> str:
-        """The whole instruction, exact numbers, how sure the latency is, and the source in full."""
+        """The total instruction, exact numbers, how sure the latency is, and the source in full."""
         facts = _wait_facts(node) if node.is_wait else _producer_facts(node)
         place = "" if self.trace is None else known_place(self.trace, node.line, full=True)
         return "\n".join([self.name(node), *facts, *filter(None, (place,))])
@@ -224,7 +224,7 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
     result_name = "waits"
 
     def __init__(self, ui: UiContext) -> None:
-        gives_way = dict.fromkeys(("p90", "source", SHARE_OF_STALL.name, "bar"), 240)
+        gives_way = dict.fromkeys((LATENCIES["p90"].name, SOURCE_PLACE.name, SHARE_OF_STALL.name, "bar"), 240)
         super().__init__(
             ui,
             TreeTable(WaitRows(ui.theme).tree(), ui, sort="stall", yields=gives_way),

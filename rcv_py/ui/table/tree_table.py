@@ -272,8 +272,9 @@ class TreeTable(QTreeView, Generic[N]):
     """A tree with columns.  What the user opened and closed stays so when a newer tree is shown.
 
     `yields` names columns that give way, the least wanted first, and how many px of room names must have
-    before the column is hidden.  `empty` is shown until there is something; with `sort` it is sorted, at
-    first by that column.
+    before the column is hidden; a name of no such column is an error, since Qt writes to any number of a
+    column that it is given.  `empty` is shown until there is something; with `sort` it is sorted, at first
+    by that column.
     """
 
     chosen = Signal(object)  # node that was clicked, or reached by keyboard
@@ -292,6 +293,8 @@ class TreeTable(QTreeView, Generic[N]):
         self.rows: TreeModel[N] = TreeModel(empty, sort, self)
         self._empty, self._yields = empty, yields
         self._widths = {column.id: column.width for column in empty.columns if column.width}
+        if unknown := yields.keys() - self._widths.keys():
+            raise ValueError(f"no column of a fixed width is called {', '.join(sorted(unknown))}")
         self._opened: set[Hashable] = set()  # by the user
         self._closed: set[Hashable] = set()
         self._is_quiet = False
