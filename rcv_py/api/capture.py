@@ -471,7 +471,7 @@ def _compared(found: Comparison) -> dict[str, Any]:
         "sentence": found.judgement.sentence,
         "per": found.judgement.basis,
         "notes": list(found.notes),
-        "same_instructions": found.align.is_same,
+        "is_same_program": found.align.is_same,
     }
     if found.kernel is None:
         return facts
