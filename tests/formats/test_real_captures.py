@@ -87,6 +87,6 @@ def test_the_captures_of_a_folder_are_listed_with_their_facts():
 @pytest.mark.parametrize("name", ["moe_reduce", "mla_decode"])
 def test_opening_takes_no_step_an_occupancy_event(name):
     trace = opened(name)
-    # moe_reduce takes 82,864 calls and has 65,536 events: one call for each would be too many; mla_decode 25,103.
+    # moe_reduce takes 82,864 calls and has 65,536 events: a call for each would be seen; mla_decode 25,103.
     most = 25 * len(trace.waves) + 8 * len(trace.code)
     assert python_calls(lambda: open_trace(trace_path(name))) < most
