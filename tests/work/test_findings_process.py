@@ -50,7 +50,7 @@ def test_closing_does_not_wait_for_it(process: FindingsProcess) -> None:
     while not active_children() and thread.is_alive():
         time.sleep(0.01)
     process.close()
-    thread.join()
+    thread.join(60)  # at most, or nothing would tell of a hang
     assert answers[0].why == STOPPED, "it was stopped; one that is waited for has findings"
 
 
