@@ -191,8 +191,8 @@ LISTING = Spec(
         _STATUS,
         Field("text_a", INSTRUCTION, "Instruction of A; empty if there is none", "text A"),
         Field("text_b", INSTRUCTION, "Instruction of B; empty if there is none", "text B"),
-        Field("cycles_a", _COST, "A wave of A", "cost A"),
-        Field("cycles_b", _COST, "A wave of B at the executions of A", "cost B"),
+        Field("cycles_a", _COST, "A wave of A", "cycles A"),
+        Field("cycles_b", _COST, "A wave of B at the executions of A", "cycles B"),
         Field("delta", _COST, "B less A, a wave"),
         Field(
             "ratio",
@@ -237,8 +237,8 @@ FRAMES = Spec(
             Field("full_name", TEXT, "The same in full"),
             Field("depth", WHOLE, "Frames around it, as a count"),
         ),
-        Field("cycles_a", CYCLES, "A wave of A", "cost A"),
-        Field("cycles_b", CYCLES, "A wave of B at the executions of A", "cost B"),
+        Field("cycles_a", CYCLES, "A wave of A", "cycles A"),
+        Field("cycles_b", CYCLES, "A wave of B at the executions of A", "cycles B"),
         Field(
             "delta",
             CYCLES,

@@ -38,7 +38,7 @@ _SAMPLED = (
 )
 _NOTHING = "No wave waited for an operation of memory, LDS or messages."
 
-TIMES = Field("hits", COUNT, "Executions", title="times")
+TIMES = Field("hits", COUNT, "Executions")
 STALL = Field("stall", CYCLES, "Stall", is_unknown=True)
 SHARE_OF_STALL = Field("share_of_stall", SHARE, "Part of the stall of all waits", "share")
 WAITS = Spec(
