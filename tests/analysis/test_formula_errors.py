@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +16,7 @@ from rcv_py.analysis.counters.formula.evaluate import (
     word_at,
 )
 from rcv_py.analysis.counters.formula.parser import FUNCTIONS, MAX_DEPTH, FormulaError, FormulaKind, parse
+from tests.support.python_calls import python_calls
 
 A = np.arange(1.0, 9.0).reshape(1, 2, 1, 4)
 GIVEN = {"A": A, "LDS_BANK_CONFLICT:1": A * 2, "N": scalar(4)}
@@ -176,13 +175,10 @@ def test_evaluation_is_lazy_and_computed_once() -> None:
     assert Counted.asked == 1
 
 
-def test_an_evaluation_of_a_large_tensor_is_fast() -> None:
+def test_an_evaluation_of_a_large_tensor_takes_no_step_an_element() -> None:
     big = {"A": np.ones((1, 4, 16, 20_000))}
-    start = time.perf_counter()
-    Evaluator(
-        big, read_definitions("R := sum[A * 2 + max(A, 3), axis=[XCC,SE,CU]] / max[sum[A, axis=CU]]")
-    ).value("R")
-    assert time.perf_counter() - start < 1.0
+    text = "R := sum[A * 2 + max(A, 3), axis=[XCC,SE,CU]] / max[sum[A, axis=CU]]"
+    assert python_calls(lambda: Evaluator(big, read_definitions(text)).value("R")) < 2000  # 570
 
 
 WORDS = "A N Q R S := # axis = TIME SE All 0 1 2.5 1e9 1e400 ( ) [ ] , : + - * / < ! & | == $ é"

@@ -198,7 +198,7 @@ COSTS = cost_columns(CODE, LatencyMode.SUM_ALL, None, None)
 
 
 def test_ranks_by_line_source_and_kind() -> None:
-    assert [(one.name, one.latency) for one in ranking(CODE, SOURCES, COSTS, "line")] == [
+    assert [(one.name, one.latency) for one in ranking(CODE, SOURCES, COSTS, "instruction")] == [
         ("line 4", 1000),
         ("line 3", 100),
         ("line 2", 10),

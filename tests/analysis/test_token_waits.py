@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,7 @@ from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, t
 from rcv_py.formats.open import open_trace
 from tests.analysis import build
 from tests.support import captures
+from tests.support.python_calls import python_calls
 
 TEXTS = ["global_load_dword v0", "ds_read_b32 v1", "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)", "v_add v0"]
 
@@ -46,14 +45,15 @@ def test_what_neither_waits_nor_is_waited_for_has_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["pa_mqa_big", "preshuffle_gemm"])
-def test_both_directions_agree_on_a_real_wave_and_are_fast(name: str) -> None:
+def test_both_directions_agree_on_a_real_wave_without_a_step_a_token(name: str) -> None:
     trace = open_trace(captures.trace_path(name))
     wave = trace.reader.read([0]).waves[0]
     rows = np.flatnonzero([trace.code.text[line].startswith("s_waitcnt") for line in wave.tokens.line])
-    begin = time.perf_counter()
     for row in rows[:40].tolist():
         for one in token_waits(wave, row, trace.code, trace.gfxip).awaited:
             back = token_waits(wave, one.row, trace.code, trace.gfxip).released_by
             assert row in [by.row for by in back]
             assert all(by.latency >= 0 for by in back)
-    assert time.perf_counter() - begin < 10
+    last = int(rows[-1])
+    calls = python_calls(lambda: token_waits(wave, last, trace.code, trace.gfxip))
+    assert calls < len(wave.tokens) / 2, "a step a token"  # 502 of 5,176 and 880 of 2,837

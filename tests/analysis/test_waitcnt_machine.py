@@ -13,6 +13,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Tokens
 from tests.analysis import build
 from tests.analysis.counter_oracle import by_hardware, by_reference
+from tests.support.python_calls import python_calls
 
 SPOKEN = {  # instructions that touch every counter in every way
     9: (
@@ -151,15 +152,9 @@ def test_a_line_that_is_not_in_the_table_is_passed_over() -> None:
     assert rows_of(links) == [(3, "vm", [0])]
 
 
-def test_the_time_is_linear_in_tokens() -> None:
-    import time
-
+def test_no_step_is_taken_a_token() -> None:
     code = build.code(SPOKEN[9])
     lines = np.resize(np.arange(len(SPOKEN[9])), 400_000).tolist()
-    taken = []
     for part in (lines[:100_000], lines):
         batch = build.batch(build.of_tokens(tokens(part)))
-        begin = time.perf_counter()
-        replay(batch, code, 9)
-        taken.append(time.perf_counter() - begin)
-    assert taken[1] < 10 * taken[0] + 0.2
+        assert python_calls(lambda batch=batch: replay(batch, code, 9)) < 1000  # 488 and 359
