@@ -63,5 +63,5 @@ def check_line(trace: Trace, line: int) -> None:
     """Raise UsageError unless the code has such a row."""
     if not 0 <= line < len(trace.code):
         raise UsageError(
-            f"The capture has no line {line}.", hint=f"It has {len(trace.code):,}, counted from 0."
+            f"The capture has no instruction {line}.", hint=f"It has {len(trace.code):,}, counted from 0."
         )

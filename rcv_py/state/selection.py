@@ -105,7 +105,7 @@ class Place:
         if wave is not None and trace.waves.row(wave) is None:
             return f"The capture has no wave {wave}."
         if line is not None and line >= len(trace.code):
-            return f"The capture has no line {line}; its last one is {len(trace.code) - 1}."
+            return f"The capture has no instruction {line}; its last one is {len(trace.code) - 1}."
         if self.cycle is not None and not trace.span.begin <= self.cycle <= trace.span.end:
             return f"The capture has no cycle {self.cycle}; it is about {trace.span}."
         return ""

@@ -119,7 +119,7 @@ def _go(app: App, shot: Shot) -> None:
     if shot.line is not None:
         if shot.line >= len(trace.code):
             raise UsageError(
-                f"The capture has no line {shot.line}.", hint=f"Its last one is {len(trace.code) - 1}."
+                f"The capture has no instruction {shot.line}.", hint=f"Its last one is {len(trace.code) - 1}."
             )
         session.select_line(shot.line)
     if shot.range is not None:

@@ -1,4 +1,4 @@
-"""`rcv causes`: why waves stalled and idled, by cause, by line or by the instruction to blame."""
+"""`rcv causes`: why waves stalled and idled, by cause, by instruction or by the instruction to blame."""
 
 from __future__ import annotations
 

@@ -161,7 +161,9 @@ def _element(trace: Trace, around: tuple[str, int]) -> int:
     path, line = around
     if not path:
         if line >= len(trace.code):
-            raise UsageError(f"The capture has no line {line}.", hint=f"The last is {len(trace.code) - 1}.")
+            raise UsageError(
+                f"The capture has no instruction {line}.", hint=f"The last is {len(trace.code) - 1}."
+            )
         return int(key(What.CODE, 0, line))
     file = next((at for at, source in enumerate(trace.sources) if source.path == path), None)
     if file is None:

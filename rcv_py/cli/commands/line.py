@@ -44,7 +44,7 @@ def run(options: LineOptions) -> Answer:
     alarm = warn(trace)
     if line >= len(trace.code):
         last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."
-        raise UsageError(f"The capture has no line {line}.", hint=last)
+        raise UsageError(f"The capture has no instruction {line}.", hint=last)
     if trace.has_pc_samples and not len(trace.waves):
         refuse(trace, options, "PC samples do not tell waves apart.")
         return _samples(trace, line, options)
@@ -192,7 +192,9 @@ def _place(trace: Trace, text: str) -> dict[str, Any]:
     if selection.wave is None and line is None:
         raise UsageError("An empty text is no place.", hint=_HINT)
     if line is not None and line >= len(trace.code):
-        raise UsageError(f"The capture has no line {line}.", hint=f"Its last one is {len(trace.code) - 1}.")
+        raise UsageError(
+            f"The capture has no instruction {line}.", hint=f"Its last one is {len(trace.code) - 1}."
+        )
     place: dict[str, Any] = {"argument": text, "wave": None, "instruction": line, "hit": selection.hit}
     if line is not None:
         place |= line_facts(trace, line)

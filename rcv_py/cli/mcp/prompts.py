@@ -42,7 +42,7 @@ PROMPTS = (
         "Find out what costs most in the capture {capture}, and what to try first.\n"
         "1. check: stop here, and say what to record again, if its verdict is serious.\n"
         "2. triage: take the first three findings, with their evidence.\n"
-        "3. For each: causes by line, or waits: which instruction waits for which; line: how hits differ.\n"
+        "3. For each: causes by instruction, or waits: what waits for what; line: how executions differ.\n"
         "4. Report per finding: the instruction and its source line, the cycles at stake as an upper bound, "
         "the evidence, and one concrete change.  Name what remains unexplained.",
         (("capture", _CAPTURE, True),),
@@ -67,7 +67,7 @@ PROMPTS = (
         "Explain this line",
         "Explain what instruction {line} of the capture {capture} costs, and why.\n"
         "1. line: how long its hits took, and whether all of them or only some are slow.\n"
-        "2. causes by line: what it stalled for, and which instruction is to blame.\n"
+        "2. causes by instruction: what it stalled for, and which instruction is to blame.\n"
         "3. If it is a wait: waits for what it waited for. If it is memory: latency kind=memory.\n"
         "4. bubbles: whether other waves cover these cycles; covered cycles are not worth much.\n"
         "5. Say it in three sentences: what it does, what it waits for, what would help.",

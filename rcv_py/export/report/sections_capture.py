@@ -27,7 +27,7 @@ _COMMANDS = (
     ("check {}", "the capture's health"),
     ("summary {}", "activity, states, occupancy"),
     ("causes {}", "why cycles were spent"),
-    ("hotspot {} --by class", "costs by class; also by line, source and kind"),
+    ("hotspot {} --by class", "costs by class; also by instruction, source and kind"),
     ("waits {}", "waits and what they waited for"),
     ("loops {}", "loops, phases, iterations"),
     ("occupancy {} --limits", "registers and room for waves"),
