@@ -287,7 +287,12 @@ def test_control_c_is_quiet_in_a_process() -> None:
         "sys.exit(main(['info', 'x']))\n"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),  # without the COLUMNS that the readline library exports: a listing would be held
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
