@@ -292,7 +292,7 @@ def test_control_c_is_quiet_in_a_process() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=dict(os.environ),  # without the COLUMNS that the readline library exports: a listing would be held
+        env=dict(os.environ),  # without the COLUMNS that readline exports: a listing would be held
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
