@@ -172,7 +172,7 @@ def test_words_that_are_not_known_are_refused(capture: Capture) -> None:
         with pytest.raises(UsageError) as caught:
             make()
         assert caught.value.hint.startswith("There are: ")
-    with pytest.raises(UsageError, match="no line 100000"):
+    with pytest.raises(UsageError, match="no instruction 100000"):
         capture.line(100_000)
 
 

@@ -88,7 +88,7 @@ def test_the_samples_of_a_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_has_no_hits_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert "No traced wave ran this instruction." in run(capsys, "line", SAMPLE, 0)
     assert main(["line", str(SAMPLES / "placeholder"), "3"]) == 2
-    assert "has no line 3" in capsys.readouterr().err
+    assert "has no instruction 3" in capsys.readouterr().err
     assert "Compute units" in run(capsys, "summary", SAMPLES / "placeholder")
 
 

@@ -153,7 +153,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(capsys: pytest.CaptureFixture[s
     assert "no column 'nothing'" in refused(capsys, "bubbles", "--sort", "nothing")
     assert "no row 'SE99'" in refused(capsys, "occupancy", "--only", "SE99")
     assert "belong together" in refused(capsys, "flame", "--content", "sandwich")
-    assert "no line 99999" in refused(capsys, "flame", "--content", "sandwich", "--around", "99999")
+    assert "no instruction 99999" in refused(capsys, "flame", "--content", "sandwich", "--around", "99999")
     assert "nothing to look for" in refused(capsys, "search")
     assert "not a place" in refused(capsys, "place", "somewhere")
     assert "No wave ran a loop" in refused(capsys, "loops", "--show=iterations", "--loop=1:2")

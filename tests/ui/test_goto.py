@@ -73,7 +73,7 @@ def test_a_place_of_another_capture_is_a_sentence(qtbot: QtBot) -> None:
     with window() as app:
         errors = arrived(app, qtbot, Place(Selection(line=99_999)))
         assert [type(error) for error in errors] == [UsageError]
-        assert "no line 99999" in str(errors[0])
+        assert "no instruction 99999" in str(errors[0])
 
 
 def test_go_to_place_takes_anchors(qtbot: QtBot) -> None:
