@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
@@ -65,12 +65,12 @@ def wave_lines(wave: Wave, n: int) -> LineStats:
 def all_lines(batches: Iterable[WaveBatch], n: int, rows: Collection[int] | None = None) -> LineStats:
     """Return the totals of the waves whose index row is in `rows` (None: all), each wave once."""
     total = LineStats(*(np.zeros(n, dtype=np.int64) for _ in range(6)))
-    for piece in pieces(batches, rows):
+    for piece in token_columns(batches, rows):
         total = total + _of_piece(piece, n)
     return total
 
 
-def _of_piece(piece: Piece, n: int) -> LineStats:
+def _of_piece(piece: TokenColumns, n: int) -> LineStats:
     known = (piece.line >= 0) & (piece.line < n)
     line = piece.line[known].astype(np.int64)
     duration, idle = piece.duration[known], piece.idle[known]
@@ -198,14 +198,14 @@ def executions(line: np.ndarray, hit: int) -> np.ndarray:
     return np.sort(order[np.arange(len(line)) - first == hit])
 
 
-def _longest(piece: Piece) -> np.ndarray:
+def _longest(piece: TokenColumns) -> np.ndarray:
     """Return the token row of the longest execution of each line, the first one of equals."""
     order = np.lexsort((-piece.duration, piece.line))
     line = piece.line[order]
     return order[np.append(True, line[1:] != line[:-1])[: len(line)]]
 
 
-def _at(piece: Piece, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _at(piece: TokenColumns, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     chosen = chosen[(piece.line[chosen] >= 0) & (piece.line[chosen] < n)]
     columns = []
     for values in (piece.duration, piece.stall, piece.idle):

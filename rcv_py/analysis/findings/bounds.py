@@ -29,7 +29,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, EngineClaims, claims_of, rows_of, summed, timed
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.device.simd_work import SimdWork, simd_work, without_rows
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.model.trace import Trace
@@ -195,7 +195,7 @@ def exposure(
     """
     batches = tuple(batches)
     work = simd_work(trace, batches, rows) if work is None else work
-    found = without_rows([piece for piece in pieces(batches, rows) if len(piece.waves)], work.left_out)
+    found = without_rows([piece for piece in token_columns(batches, rows) if len(piece.waves)], work.left_out)
     ends = ends_of(trace.code)
     parts = [_ending(piece, under_end(piece, ends), work) for piece in found]
     none = np.zeros(0, dtype=np.int64)
@@ -213,7 +213,7 @@ def exposure(
     )
 
 
-def _ending(piece: Piece, rest: np.ndarray, work: SimdWork) -> tuple[int, np.ndarray, np.ndarray]:
+def _ending(piece: TokenColumns, rest: np.ndarray, work: SimdWork) -> tuple[int, np.ndarray, np.ndarray]:
     """Cycles under s_endpgm, and the cycles before begin and end of each in which nothing happened."""
     at = np.flatnonzero(rest)
     shift = np.repeat(work.axis.shift(piece.waves), np.diff(piece.first))
@@ -230,7 +230,7 @@ def waiting_inside(
     cycles, int64 [n].
     """
     range_of = dict(zip(waves.tolist(), zip(begin.tolist(), end.tolist(), strict=True), strict=True))
-    found = without_rows(list(pieces(batches, range_of)), work.left_out)
+    found = without_rows(list(token_columns(batches, range_of)), work.left_out)
     parts = [_inside(piece, work, range_of) for piece in found]
     none = np.zeros(0, dtype=np.int64)
     first, last = (np.concatenate([none, *(part[i] for part in parts)]) for i in (0, 1))
@@ -238,7 +238,7 @@ def waiting_inside(
 
 
 def _inside(
-    piece: Piece, work: SimdWork, range_of: Mapping[int, tuple[int, int]]
+    piece: TokenColumns, work: SimdWork, range_of: Mapping[int, tuple[int, int]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The quiet cycles before begin and end of each wait, cut to the range of its wave."""
     counts = np.diff(piece.first)

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, of_waves
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.waits.waitcnt import reference
 from rcv_py.analysis.waits.waitcnt.generations import (
     KIND_OF,
@@ -197,7 +197,7 @@ _IS_UNORDERED = np.array([name in UNORDERED for name in KINDS])
 
 
 def replay(
-    batch: WaveBatch | Piece,
+    batch: WaveBatch | TokenColumns,
     code: CodeTable,
     gfxip: int,
     target: str = "",
@@ -266,7 +266,7 @@ def _effect(text: str, effect: Callable[[str], Effect]) -> Effect:
 class _Ran:
     """The tokens of a batch that do something to counters, and what they do."""
 
-    def __init__(self, batch: WaveBatch | Piece, code: CodeTable, rules: Generation) -> None:
+    def __init__(self, batch: WaveBatch | TokenColumns, code: CodeTable, rules: Generation) -> None:
         self.rules, self.first = rules, batch.first
         line = batch.line
         known = np.unique(np.clip(line, -1, len(code))) if len(line) else line
