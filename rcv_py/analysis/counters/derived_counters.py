@@ -17,7 +17,7 @@ from rcv_py.analysis.counters.formula.evaluate import (
     Definition,
     Definitions,
     Evaluator,
-    files_over,
+    joined,
     shape_text,
 )
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
@@ -94,7 +94,7 @@ def derived_counters(
     places = {"engines": engines, "units": units}
     tensors = {family: Tensors(counters, family, clock, **places) for family in Family}
     recorded = frozenset(tensors[Family.SQ]) | frozenset(tensors[Family.SPM])
-    definitions = files_over(built_in(gfxip, recorded), files)
+    definitions = joined([built_in(gfxip, recorded), *files])
     evaluators = {
         family: Evaluator(tensors[family], definitions, _reasons(tensors, family)) for family in Family
     }
