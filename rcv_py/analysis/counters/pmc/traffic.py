@@ -169,7 +169,7 @@ def traffic(
             key = (one.kernel,) if by == "kernel" else (one.kernel, one.agent, one.number)
             groups.setdefault(key, []).append(row)
 
-    def row(rows: np.ndarray) -> Traffic:
+    def of(rows: np.ndarray) -> Traffic:
         counted = {key: _mean(column[rows]) for key, column in values.items()}
         first, reads = table.dispatches[int(rows[0])], _all_reads(counted)
         hits, lookups = values["hits"][rows], values["hits"][rows] + values["misses"][rows]
@@ -193,7 +193,7 @@ def traffic(
     def weight(one: Traffic) -> tuple[float, ...]:
         return tuple(np.nan_to_num([-one.read.high, -_lookups(one.counted)]) * one.dispatches)
 
-    return tuple(sorted((row(np.array(group)) for group in groups.values()), key=weight))
+    return tuple(sorted((of(np.array(group)) for group in groups.values()), key=weight))
 
 
 def _lookups(counted: Mapping[str, float]) -> float:
