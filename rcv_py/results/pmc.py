@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from rcv_py.analysis.counters.pmc.decision import Decision, missing
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc_lines, ratio, share, span
 from rcv_py.base.text import byte_size, short_count, short_kernel
@@ -167,8 +165,7 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
         "duration_ns": found.nanoseconds,
     }
     for name, one in ranges.items():
-        row |= dict(zip((f"{name}_{end}" for end in _BOUNDS), _ends(one), strict=True))
-    row = {name: np.nan if value is None and name != "dispatch" else value for name, value in row.items()}
+        row |= {f"{name}_min": one.low, f"{name}_max": one.high}
     return row | {
         "branch": decided.branch.name,
         "because": decided.branch.sentence,
@@ -178,7 +175,8 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
             {
                 "name": test.name,
                 "question": test.question,
-                **dict(zip(_BOUNDS, _ends(test.value), strict=True)),
+                "min": test.value.low if test.value.is_known else None,
+                "max": test.value.high if test.value.is_known else None,
                 "limit": test.limit,
                 "answer": test.answer,
                 "means": test.means,
@@ -188,7 +186,3 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
         "missing": [name for name in (counter_of(key, family) for key in lacks) if name],
         "record": list(pmc_lines(lacks, family)),
     }
-
-
-def _ends(value: Range | None) -> tuple[float | None, float | None]:
-    return (None, None) if value is None else (value.least, value.most)
