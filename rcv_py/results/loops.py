@@ -309,7 +309,7 @@ FACTS = (
                 Field("max_release_spread", CYCLES, "Largest time between the releases of one meeting"),
             ),
             Field("dropped", COUNT, "Executions that fit no meeting"),
-            Field("is_group_guessed", FLAG, "Whether a workgroup is only told by the starts of its waves"),
+            Field("is_group_guessed", FLAG, "Whether a workgroup is only known by the starts of its waves"),
             Field(
                 "groups_known_by",
                 choice("capture", "barriers"),

@@ -104,9 +104,7 @@ _GFX9 = (
     *_waiting(""),
     _conflicts(""),
     _ratio("L2_hit", "TCC_HIT", "(TCC_HIT + TCC_MISS)", _L2_TIP),
-    _ratio(
-        "L1_miss", "TCP_TCC_READ_REQ", "TCP_TOTAL_CACHE_ACCESSES", "Accesses of L1 that asked L2 to read."
-    ),
+    _ratio("L1_miss", "TCP_TCC_READ_REQ", "TCP_TOTAL_CACHE_ACCESSES", "Accesses of L1 that read from L2."),
 )
 _RDNA = (
     *_waiting("SQ_"),

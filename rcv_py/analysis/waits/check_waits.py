@@ -40,7 +40,7 @@ def wait_lists(trace: Trace, waves: Sequence[Wave]) -> Problem | None:
         f"The wait lists of {plural(len(wrong), 'wave')} of {count(len(listed))} are not those of their "
         f"instructions, first {wrong[0].id}."
     )
-    hint = "They are not used: waits are told from the instructions."
+    hint = "They are not used: waits are derived from the instructions."
     return Problem(Severity.INFO, "waves", text, hint)
 
 

@@ -145,7 +145,7 @@ def _histogram(waves: ChosenWaves, options: HotspotOptions) -> Answer:
 
 def _bins(waves: ChosenWaves, options: HotspotOptions) -> Bins:
     trace, number = waves.trace, options.bins or 1
-    refuse(trace, options, "PC samples tell no wave.")
+    refuse(trace, options, "PC samples do not name waves.")
     if not len(trace.waves):
         return static_bins(trace.code, number)
     read = waves.counted if waves.choice is not None else counted_batches(trace, None)

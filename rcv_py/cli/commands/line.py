@@ -46,7 +46,7 @@ def run(options: LineOptions) -> Answer:
         last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."
         raise UsageError(f"The capture has no instruction {line}.", hint=last)
     if trace.has_pc_samples and not len(trace.waves):
-        refuse(trace, options, "PC samples do not tell waves apart.")
+        refuse(trace, options, "PC samples do not name waves.")
         return _samples(trace, line, options)
     return _distribution(chosen(trace, options, alarm), line, options)
 

@@ -18,7 +18,7 @@ INSTRUCTIONS = (
     "are relative to the folder this server was started for; folder is a capture. Start with index to see "
     "which captures there are, check whether one can be trusted, and triage for what costs most; then "
     "causes, waits, loops, bubbles, line and isa for details, and compare after a change. Arguments are the "
-    "options of `rcv COMMAND`; help tells all of them. Answers are the documents of `rcv COMMAND --json`, "
+    "options of `rcv COMMAND`; help lists all of them. Answers are the documents of `rcv COMMAND --json`, "
     "in 8 KB at most: a key `shortened` names lists that were cut; top, a filter, or max_kb (any tool "
     f"takes it, 0 for all) asks for more. {WORDING}"
 )

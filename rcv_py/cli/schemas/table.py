@@ -208,7 +208,7 @@ def schemas() -> Iterator[Schema]:
     )
     yield Schema(
         "waits",
-        "What waits waited for, or the memory latency that waits tell.",
+        "What waits waited for, or the memory latency that waits show.",
         forms=(
             Form("Waits and what they waited for.", (*waits.FACTS, waits.DOCUMENT.field("waits"))),
             Form(

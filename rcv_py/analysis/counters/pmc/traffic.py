@@ -40,8 +40,8 @@ ROLES = (
     Role("hits", ("TCC_HIT", "GL2C_HIT"), "requests that found their line in L2"),
     Role("misses", ("TCC_MISS", "GL2C_MISS"), "requests that did not"),
     Role("requests", ("TCC_REQ", "GL2C_REQ"), "requests of all kinds to L2"),
-    Role("l1_reads", ("TCP_TCC_READ_REQ",), "reads that L1 asked L2 for"),
-    Role("reads", ("TCC_EA0_RDREQ", "TCC_EA_RDREQ", "GL2C_EA_RDREQ"), "reads that L2 asked memory for"),
+    Role("l1_reads", ("TCP_TCC_READ_REQ",), "reads that L1 requested from L2"),
+    Role("reads", ("TCC_EA0_RDREQ", "TCC_EA_RDREQ", "GL2C_EA_RDREQ"), "reads that L2 requested from memory"),
     Role("reads_32", ("TCC_EA0_RDREQ_32B", "TCC_EA_RDREQ_32B", "GL2C_EA_RDREQ_32B"), "of 32 bytes"),
     Role("reads_64", ("TCC_EA0_RDREQ_64B", "GL2C_EA_RDREQ_64B"), "of 64 bytes"),
     Role("reads_96", ("GL2C_EA_RDREQ_96B",), "of 96 bytes"),
@@ -283,7 +283,7 @@ def traffic_facts(found: Traffic) -> Iterator[tuple[str, str]]:
     if found.hit_rate is not None:
         yield "L2 hit rate", _hits(found)
     if counted["l1_reads"] is not None:
-        yield "from L1", f"{whole(counted['l1_reads'])} reads that L1 asked L2 for"
+        yield "from L1", f"{whole(counted['l1_reads'])} reads that L1 requested from L2"
     if counted["reads"] is not None:
         parts = [whole(counted["reads"])]
         parts += [f"{share(found.partial)} of 32 bytes"] if found.partial is not None else []
