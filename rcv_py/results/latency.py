@@ -116,11 +116,11 @@ MEMORY_TOTALS = Field(
 )
 VARIANTS = {  # kind of the document → its table, its totals, and what asks for it
     "hidden": (HIDDEN, HIDDEN_TOTALS, "What other waves hide."),
-    "memory": (MEMORY, MEMORY_TOTALS, "How long memory takes: --kind memory."),
+    "memory": (MEMORY, MEMORY_TOTALS, "How long memory takes: --by memory."),
     "memory_waits": (
         MEMORY_AND_WAITS,
         MEMORY_TOTALS,
-        "How long memory takes by counters and by waits: --kind memory --waits.",
+        "How long memory takes by counters and by waits: --by memory --waits.",
     ),
 }
 

@@ -291,7 +291,7 @@ FACTS = (
     CAPTURE,
     WAVE_ASKED,
     WAVES_READ,
-    Field("dominant_loop", ROW_OR_NONE, "Row of the loop the kernel is about, of --show loops; -1 if none"),
+    Field("dominant_loop", ROW_OR_NONE, "Row of the loop the kernel is about, of --by loops; -1 if none"),
     Field(
         "phases",
         record(*(Field(name, _PHASE, f"The {name} of the dominant loop") for name in PHASES)),
@@ -524,7 +524,7 @@ def _barriers(inputs: Inputs) -> Table:
     )
 
 
-TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --show
+TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --by
     "loops": (LOOPS, _loops),
     "iterations": (ITERATIONS, _iterations),
     "phases": (PHASE_COSTS, _phases),

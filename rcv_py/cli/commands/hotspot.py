@@ -138,7 +138,7 @@ def _histogram(waves: ChosenWaves, options: HotspotOptions) -> Answer:
         bins_table(bins),
         "rcv.hotspot.bins/2",
         lambda: {"se": options.se, "range": options.clock, "step": bins.step, "total": total},
-        footer=lambda _: f"\n{count(total)} cycles in ranges of {plural(bins.step, 'code row')}.",
+        footer=lambda _: f"\n{count(total)} cycles in ranges of {plural(bins.step, 'instruction')}.",
         is_shown_empty=True,
     )
 

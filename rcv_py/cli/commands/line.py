@@ -31,7 +31,7 @@ from rcv_py.state.selection import Selection
 
 _BARS = 16
 _BAR_CHARS = 40
-_HINT = "Places look like se0/simd2/slot1/wv0:line 62#0."
+_HINT = "Places look like se0/simd2/slot1/wv0:instruction 62#0."
 
 
 def run(options: LineOptions) -> Answer:
@@ -40,7 +40,7 @@ def run(options: LineOptions) -> Answer:
     if not isinstance(line, int):
         return _places(trace, [line, *options.more])
     if options.more:
-        raise UsageError(f"{options.more[0]} is one argument too many.", hint="Name one row, or places.")
+        raise UsageError(f"{options.more[0]} is one argument too many.", hint="Name one instruction.")
     alarm = warn(trace)
     if line >= len(trace.code):
         last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."

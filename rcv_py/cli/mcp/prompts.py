@@ -64,14 +64,17 @@ PROMPTS = (
     ),
     Prompt(
         "explain-line",
-        "Explain this line",
+        "Explain this instruction",
         "Explain what instruction {line} of the capture {capture} costs, and why.\n"
-        "1. line: how long its hits took, and whether all of them or only some are slow.\n"
+        "1. line: how long its executions took, and whether all of them or only some are slow.\n"
         "2. causes by instruction: what it stalled for, and which instruction is to blame.\n"
-        "3. If it is a wait: waits for what it waited for. If it is memory: latency kind=memory.\n"
+        "3. If it is a wait: waits for what it waited for. If it is memory: latency by=memory.\n"
         "4. bubbles: whether other waves cover these cycles; covered cycles are not worth much.\n"
         "5. Say it in three sentences: what it does, what it waits for, what would help.",
-        (("capture", _CAPTURE, True), ("line", "row of the program, as hotspot and isa name it", True)),
+        (
+            ("capture", _CAPTURE, True),
+            ("line", "index of the instruction, as isa prints it", True),
+        ),
     ),
 )
 BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
