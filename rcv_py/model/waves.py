@@ -120,8 +120,8 @@ class WaveColumns:
     """The waves of a batch as a few long arrays, which is how they are prepared and cross a process border.
 
     Wave i owns `token_first[i]:token_first[i + 1]`, and so on.  `facts` are its index row, shader engine,
-    SIMD, slot, ordinal in the slot, compute unit, begin, end, workgroup, cluster, micro engine, pipe, bases of
-    its tokens and its states, cycles of its states, and how many waits it has (-1: its file says nothing).
+    SIMD, slot, ordinal in the slot, compute unit, begin, end, workgroup, cluster, micro engine, pipe, bases
+    of its tokens and states, cycles of its states, and how many waits it has (-1: its file says nothing).
     """
 
     facts: np.ndarray  # int64 [waves, WAVE_FACTS]
