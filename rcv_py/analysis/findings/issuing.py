@@ -117,7 +117,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     lines = lines[np.argsort(-stall[lines], kind="stable")]
     worst = int(lines[0])
     banks = LDS_BANKS.get(inputs.trace.target, 32)
-    cycles = inputs.bound(rows[np.isin(table.line[rows], lines)]).cycles
+    cycles = inputs.bounds.of(rows[np.isin(table.line[rows], lines)]).cycles
     yield Finding(
         name="lds-bank-conflicts",
         title="LDS accesses that may have bank conflicts",

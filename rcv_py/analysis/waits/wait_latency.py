@@ -21,8 +21,8 @@ import numpy as np
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.saturated import later
 from rcv_py.analysis.core.token_columns import Piece, pieces
-from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF
-from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay, rules
+from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -266,7 +266,7 @@ def wait_summary(
 ) -> WaitSummary:
     """Return the waits of the waves whose index row is in `rows` (None: all), each wave once."""
     code, count = trace.code, len(trace.code)
-    effect = rules(code, trace.gfxip, trace.target).effect
+    effect = generation_of(trace.gfxip, trace.target, code.text).effect
     is_wait = np.array(
         [text.startswith("s_wait") and bool(effect(text).waits) for text in code.text], dtype=bool
     )
