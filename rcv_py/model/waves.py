@@ -185,7 +185,7 @@ class WaveColumns:
                 cu,
                 begin,
                 end,
-                Tokens(base, *(column[tokens] for column in columns), lanes),
+                Tokens(base, *[column[tokens] for column in columns], lane=lanes),
                 States(state_base, self.state_offset[states], self.state[states], length),
                 waits,
                 *known,
