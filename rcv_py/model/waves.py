@@ -165,7 +165,6 @@ class WaveColumns:
         )
 
     def _waves(self) -> Iterator[Wave]:
-        columns = (self.offset, self.stall, self.busy, self.kind, self.line)
         parts = zip(self.facts.tolist(), _slices(self.token_first), _slices(self.state_first), strict=True)
         line = first = producer = lane = 0
         for i, (facts, tokens, states) in enumerate(parts):
@@ -185,7 +184,15 @@ class WaveColumns:
                 cu,
                 begin,
                 end,
-                Tokens(base, *[column[tokens] for column in columns], lane=lanes),
+                Tokens(
+                    base,
+                    self.offset[tokens],
+                    self.stall[tokens],
+                    self.busy[tokens],
+                    self.kind[tokens],
+                    self.line[tokens],
+                    lanes,
+                ),
                 States(state_base, self.state_offset[states], self.state[states], length),
                 waits,
                 *known,
