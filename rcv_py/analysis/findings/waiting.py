@@ -144,7 +144,7 @@ def width_sentences(one: Situation) -> Iterator[str]:
     if widths.is_vector[one.accesses].any() and widths.vector_rate is not None:
         roof = MEMORY_ROOF.get(one.inputs.trace.target)
         beside = "" if roof is None else f"; memory delivers at most {roof:.1f} to each"
-        yield f"All VMEM instructions ask for at most {widths.vector_rate:.1f} bytes a CU and cycle{beside}."
+        yield f"All VMEM instructions request at most {widths.vector_rate:.1f} bytes a CU and cycle{beside}."
 
 
 ALWAYS_LAST = 0.5  # of the instances that one wave is last in: beyond it the work is not shared evenly
@@ -195,7 +195,7 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         if times > ALWAYS_LAST * len(skew) and len(skew) >= 8:
             words.append(f"{inputs.trace.waves.id(often)} was last in {count(times)} of them.")
             one = replace(one, flags=frozenset({"uneven-arrival"}))
-    groups = f" How workgroups are identified: {TOLD_TEXT[skew.told]}." if len(skew) else ""
+    groups = f" How workgroups are known: {TOLD_TEXT[skew.told]}." if len(skew) else ""
     yield finding_of(
         one,
         "barrier-skew",
@@ -267,7 +267,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
             for wait, new, _ in strict[:2]
             for line, why in ((wait, "the wait"), (new, "waited for, not read soon"))
         ),
-        assumption="By the text of the instructions that follow in the program; a branch may lead "
+        assumption="Derived from the text of the instructions that follow in the program; a branch may lead "
         "elsewhere. These cycles are counted under the wait's own finding as well.",
     )
 
