@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.compare.changes import BY as COMPARED
-from rcv_py.analysis.compare.changes import changes
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
@@ -397,8 +396,7 @@ class Capture(CaptureTables):
         found = compare_costs(
             self.line_costs(waves), other.line_costs(waves), seed, measure=measure, least=least, twin=third
         )
-        rows = changes(found, by) if found.kernel is not None else ()
-        return Answer.of(change_table(found, rows, by), found, _compared(found))
+        return Answer.of(change_table(found, by), found, _compared(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:
         """Return what each instruction costs in each group of waves: what comparisons are made from."""

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.compare.align import align
-from rcv_py.analysis.compare.changes import changes
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
 from rcv_py.analysis.compare.grouped import ONLY_A
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import CodeTable
+from rcv_py.results.compare import change_table
 from rcv_py.synth.build import Plan, build
 from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.program import SOURCES, Kernel, kernel
@@ -118,7 +118,7 @@ def load_of(kernel: Kernel) -> int:
 
 
 def real_rows(found: Comparison) -> list[str]:
-    return [row.text for row in changes(found) if row.is_real]
+    return [row["text"] for row in change_table(found, "instruction").records() if row["is_beyond_noise"]]
 
 
 def test_one_load_that_takes_a_fifth_longer_is_a_regression(before, twin, costs_of) -> None:
@@ -126,8 +126,8 @@ def test_one_load_that_takes_a_fifth_longer_is_a_regression(before, twin, costs_
     found = compare(before, after, twin=twin)
     assert found.verdict is Verdict.MORE
     assert real_rows(found)[0] == WAIT, "the wait for that load comes first"
-    row = changes(found)[0]
-    assert row.ratio == pytest.approx(0.2, abs=0.06)
+    row = change_table(found, "instruction").records()[0]
+    assert row["ratio"] == pytest.approx(0.2, abs=0.06)
     back = compare(after, before)
     assert back.verdict in (Verdict.FEWER, Verdict.SAME), "without a twin a fifth may be within noise"
 

@@ -205,6 +205,11 @@ class Comparison:
         removed = np.uint8(Fate.REMOVED)
         return np.where(row_b >= 0, np.append(self.align.fate_b, removed)[row_b], removed)
 
+    @property
+    def fate_texts(self) -> list[str]:
+        """The same in a word."""
+        return [Fate(fate).name.lower() for fate in self.fate.tolist()]
+
     @cached_property
     def hits(self) -> tuple[np.ndarray, np.ndarray]:
         """Executions in all waves of A and of B, over the listing; int64."""

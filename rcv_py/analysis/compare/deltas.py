@@ -189,9 +189,6 @@ class Deltas:
     noise: np.ndarray  # float64, cycles a wave that the difference may be by chance
     is_real: np.ndarray  # bool, the difference is beyond noise
 
-    def __len__(self) -> int:
-        return len(self.hits_a)
-
     @property
     def delta(self) -> np.ndarray:
         """Cycles a wave that B takes more, float64."""

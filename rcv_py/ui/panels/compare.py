@@ -11,7 +11,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QCheckBox, QPushButton, QStackedWidget
 
-from rcv_py.analysis.compare.changes import changes, numbers
+from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.flame import compare_flame
@@ -91,7 +91,7 @@ Shown = CompareRows | FlameScene | None
 
 def compare_rows(trace: Trace, found: Comparison, by: str) -> CompareRows:
     """Return the table of a mode: line, source, block, class, or both programs side by side."""
-    table = listing_table(found) if by == SIDE_BY_SIDE else change_table(found, changes(found, by), by)
+    table = listing_table(found) if by == SIDE_BY_SIDE else change_table(found, by)
     columns = result_columns(table, trace)
     if by != SIDE_BY_SIDE:
         is_known, noise = (np.asarray(table.columns[name]) for name in ("is_noise_known", "noise"))
