@@ -366,8 +366,8 @@ class Capture(CaptureTables):
         """
         other = None if twin is None else twin.trace
         if other is not None and fingerprint(self.trace.code) != fingerprint(other.code):
-            text = f"{other.name} is no twin of {self.name}: their instructions differ."
-            hint = "A twin is another capture of the same binary; library() names those it finds."
+            text = f"{other.name} is no replicate of {self.name}: their instructions differ."
+            hint = "A replicate is another capture of the same binary; library() names those it finds."
             raise UsageError(text, hint=hint)
         notes = capture_health(self.trace, self._all(), Extras(other))
         return Answer.of(note_table(notes, NOTE_ROWS), notes, health_facts(self.trace, notes))
@@ -392,10 +392,9 @@ class Capture(CaptureTables):
         """
         one_of("by", by, COMPARED)
         one_of("measure", measure, MEASURES)
-        third = None if twin is None else twin.line_costs(waves)
-        found = compare_costs(
-            self.line_costs(waves), other.line_costs(waves), seed, measure=measure, least=least, twin=third
-        )
+        a, b = self.line_costs(waves), other.line_costs(waves)
+        replicate = None if twin is None else twin.line_costs(waves)
+        found = compare_costs(a, b, seed, measure=measure, least=least, replicate=replicate)
         return Answer.of(change_table(found, by), found, _compared(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:

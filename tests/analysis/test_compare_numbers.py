@@ -120,30 +120,30 @@ def test_chance_seldom_makes_a_difference() -> None:
     assert told <= 5  # 2 of 40 are expected at 95 %
 
 
-def test_a_twin_raises_the_floor() -> None:
+def test_a_replicate_raises_the_floor() -> None:
     a, b = costs(table(), STALLS), costs(table(), slower(20), seed=2)
-    twin = costs(table(), slower(-25), seed=3)
+    replicate = costs(table(), slower(-25), seed=3)
     assert compare(a, b).verdict is Verdict.MORE
-    found = compare(a, b, twin=twin)
+    found = compare(a, b, replicate=replicate)
     assert found.verdict is Verdict.SAME
     assert not found.rows.is_real.any()
-    assert compare(a, b, twin=costs(table(), STALLS, seed=3)).verdict is Verdict.MORE
+    assert compare(a, b, replicate=costs(table(), STALLS, seed=3)).verdict is Verdict.MORE
 
 
-def test_what_two_runs_differ_by_is_told_only_with_a_twin() -> None:
+def test_what_two_runs_differ_by_is_told_only_with_a_replicate() -> None:
     a, b = costs(table(), STALLS, spread=0.001), costs(table(), slower(6), spread=0.001)
-    twin = costs(table(), STALLS, spread=0.01, seed=3)
+    replicate = costs(table(), STALLS, spread=0.01, seed=3)
     assert compare(a, b).verdict is Verdict.SAME  # 4 % more, which two runs of one build may differ by
-    assert compare(a, b, twin=twin).verdict is Verdict.MORE
+    assert compare(a, b, replicate=replicate).verdict is Verdict.MORE
     assert compare(a, b, least=0.01).verdict is Verdict.MORE
 
 
-def test_a_twin_must_be_of_the_same_build() -> None:
+def test_a_replicate_must_be_of_the_same_build() -> None:
     a = costs(table(), STALLS)
     other = costs(table([*PROGRAM[:3], "s_nop 0", *PROGRAM[4:]]), STALLS)
-    found = compare(a, a, twin=other)
+    found = compare(a, a, replicate=other)
     assert found.verdict is Verdict.NOT_COMPARABLE
-    assert "twin" in found.judgement.sentence
+    assert "replicate" in found.judgement.sentence
 
 
 def test_different_amounts_of_work_are_compared_at_equal_executions() -> None:

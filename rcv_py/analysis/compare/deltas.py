@@ -127,11 +127,11 @@ def _spread(values: np.ndarray, groups: int) -> float:
     return quantile(groups, SURE) * float(values.std()) / middle * float(np.sqrt(groups / (groups - 1)))
 
 
-# Changes below these shares of the cost are not told from noise.  Single loads were seen to take 27 % fewer
-# cycles in another run of the same build; sums of rows differ less, and with a twin the twin tells.
-MIN_ALONE = 0.30  # of a row without a twin, and of a sum where there is one workgroup
+# Changes below these shares of the cost may be noise.  Single loads were seen to take 27 % fewer cycles in
+# another run of the same build; sums of rows differ less, and a replicate shows by how much.
+MIN_ALONE = 0.30  # of a row without a replicate, and of a sum where there is one workgroup
 MIN_OF_SUM = 0.10
-MIN_TWIN = 0.10
+MIN_REPLICATE = 0.10
 STEPS, STEPS_ASSUMED = 2, 4  # steps of the clock an execution, below which nothing is told either
 
 
@@ -209,26 +209,26 @@ def deltas(
     both: tuple[Rates, Rates],
     hits: tuple[np.ndarray, np.ndarray],
     group: np.ndarray | None = None,
-    twin: np.ndarray | None = None,
+    replicate: np.ndarray | None = None,
 ) -> Deltas:
     """Return the differences of rows, or of their sums by `group` (0 to n - 1; -1 counts nowhere).
 
-    `hits` are the executions over the listing; `twin` is what a second capture of A differs by, a result row.
+    `hits` are the executions over the listing; `replicate` is what another capture of A differs by.
     """
     n = len(hits[0]) if group is None else int(group.max(initial=-1)) + 1
     of_rows = np.arange(len(hits[0])) if group is None else group
     values = [_summed(side.value[None, :], of_rows, n)[0] for side in both]
     a, b = (_summed(side.residual, of_rows, n) for side in both)
     chance = reach(sides, (a, b), ALMOST_SURE)
-    is_assumed = twin is None and any(costs.is_by_wave for costs in sides)
+    is_assumed = replicate is None and any(costs.is_by_wave for costs in sides)
     steps = STEPS_ASSUMED if is_assumed else STEPS
     least = MIN_ALONE if group is None or is_assumed else MIN_OF_SUM
-    floor = (least if twin is None else MIN_TWIN) * np.maximum(*values)
+    floor = (least if replicate is None else MIN_REPLICATE) * np.maximum(*values)
     step = np.maximum(both[0].weight, both[1].weight) * steps * sides[0].step if group is None else 0.0
     # What only one build has is no chance, however little it costs.
     floor = np.where(np.minimum(*values) > 0, np.maximum(floor, step), floor)
     noise = np.maximum(chance, floor)
-    noise = noise if twin is None else np.maximum(noise, np.abs(twin))
+    noise = noise if replicate is None else np.maximum(noise, np.abs(replicate))
     hits_a, hits_b = (_summed(column[None, :].astype(float), of_rows, n)[0] for column in hits)
     cost_a, cost_b = values
     return Deltas(

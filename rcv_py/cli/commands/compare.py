@@ -56,7 +56,7 @@ def run(options: CompareOptions) -> Answer:
         options.seed,
         measure=options.metric,
         least=None if options.least is None else options.least / 100,
-        twin=more[0] if more else None,
+        replicate=more[0] if more else None,
     )
     about = {"traces": traces, "waves": _waves(wanted, traces, [a, b, *more])}
     code = _gate(options.fail_on, found)
@@ -83,7 +83,7 @@ def _costs(trace: Trace, wanted: str) -> CaptureCosts:
 def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) -> dict[str, Any]:
     """What the document says of the waves whose costs are compared, of all sides together."""
     traced = sum(len(trace.waves) for trace in traces)
-    texts = zip(("A", "B", "twin"), costs, strict=False)
+    texts = zip(("A", "B", "replicate"), costs, strict=False)
     return {
         "chosen": wanted,
         "counted": sum(side.wave_count for side in costs),
