@@ -11,7 +11,7 @@ from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.health.buffer import Cut, cut
 from rcv_py.analysis.health.missing import unmatched_executions
-from rcv_py.analysis.health.traced_units import Lives, traced_lives
+from rcv_py.analysis.health.traced_units import missing_lives, traced_lives
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import count, plural
@@ -168,7 +168,7 @@ def _residents(trace: Trace, waves: Sequence[Wave], signs: Cut) -> Iterator[Prob
         text = f"{plural(signs.without_file, 'wave')} ran on a traced compute unit but left no wave file."
         yield _problem("occupancy.json", text, _CUT)
     lives = residencies(trace.occupancy)
-    unknown = Lives.of(trace.waves).missing_in(Lives.of(lives, traced_lives(trace, lives, waves)))
+    unknown = missing_lives(trace.waves, lives, other_rows=traced_lives(trace, lives, waves))
     if unknown:
         text = f"occupancy.json does not know {plural(unknown, 'wave')} that left a file."
         yield _problem("occupancy.json", text, "The Global view does not show them.")
