@@ -168,7 +168,7 @@ def _of_one_wave(
         return CostColumns(stats.hits, stats.latency, stats.stall, stats.idle, label)
     if mode is LatencyMode.MEAN_WAVE:
         gaps = stats.idle_gaps if rule is ReferenceRule.REFERENCE else stats.hits
-        columns = [mean(stats.latency, stats.hits), mean(stats.stall, stats.hits), mean(stats.idle, gaps)]
+        columns = (mean(stats.latency, stats.hits), mean(stats.stall, stats.hits), mean(stats.idle, gaps))
         return CostColumns(stats.hits, *columns, label)
     if mode is LatencyMode.ITERATION:
         chosen, label = executions(tokens.line, hit), f"Hit {hit} of {wave.id}"
@@ -176,10 +176,10 @@ def _of_one_wave(
         order = np.lexsort((-tokens.duration, tokens.line))
         chosen = order[starts_run(tokens.line[order])]
     chosen = chosen[(tokens.line[chosen] >= 0) & (tokens.line[chosen] < n)]
-    columns = [np.zeros(n, dtype=np.int64) for _ in range(3)]
-    for column, values in zip(columns, (tokens.duration, tokens.stall, tokens.idle), strict=True):
+    latency, stall, idle = np.zeros((3, n), dtype=np.int64)
+    for column, values in ((latency, tokens.duration), (stall, tokens.stall), (idle, tokens.idle)):
         column[tokens.line[chosen]] = values[chosen]
-    return CostColumns(stats.hits, *columns, label)
+    return CostColumns(stats.hits, latency, stall, idle, label)
 
 
 def split_cycles(

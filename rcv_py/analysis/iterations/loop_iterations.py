@@ -155,7 +155,7 @@ def _jumps_back(tokens: TokenColumns, rows: int) -> tuple[np.ndarray, np.ndarray
 def _iterations(tokens: TokenColumns, branches: list[int], heads: list[int]) -> Iterations:
     """Return the iterations of all loops in the waves of these tokens; their numbers are still 0."""
     at, no = np.zeros(0, np.int64), np.zeros(0, bool)
-    spans = [(at, at, at, no, no)]
+    spans: list[tuple[np.ndarray, ...]] = [(at, at, at, no, no)]
     spans += [_spans(tokens, *loop) for loop in zip(range(len(heads)), branches, heads, strict=True)]
     loop, first, stop, is_first, is_last = (np.concatenate(column) for column in zip(*spans, strict=True))
     owner = tokens.owner[first]
@@ -213,7 +213,9 @@ def _table(
     count, between = len(head), found.is_between
     n = np.bincount(found.loop[between], minlength=count)
     ranks = ((0, 1), (1, 2), (9, 10), (1, 1), (1, 4), (3, 4))
-    *spread, low, high = at_ranks(found.loop[between], found.cycles[between], count, ranks)
+    shortest, median, p90, longest, low, high = at_ranks(
+        found.loop[between], found.cycles[between], count, ranks
+    )
     stall, idle = (sums(found.loop[between], column[between], count) for column in (found.stall, found.idle))
     kinds = np.zeros((count, KIND_COUNT), dtype=np.int64)
     np.add.at(kinds, found.loop[between], found.kinds[between])
@@ -224,7 +226,7 @@ def _table(
         waves,
         sums(found.loop, found.cycles, count),
         n,
-        *spread,
+        *(shortest, median, p90, longest),
         np.where(n >= MIN_ITERATIONS, high + 1.5 * (high - low), np.inf),
         stall,
         idle,

@@ -93,7 +93,8 @@ def _table(uses: np.ndarray, known: WaitLatency, rows: int) -> LoadToUse:
     place = place.reshape(-1)
     middle = ((1, 2),)
     spread = at_ranks(place, distance, len(line), ((1, 10), *middle, (9, 10)))
-    between = [at_ranks(place, column, len(line), middle)[0] for column in (matrix, vector)]
+    spread += (at_ranks(place, column, len(line), middle)[0] for column in (matrix, vector))
+    p10, median, p90, matrix, vector = (column.astype(np.int64) for column in spread)
     latency = np.full(rows + 1, np.nan)
     latency[known.line] = known.median
     # The wait that required an operation most often, of equals the one with the lower row.
@@ -104,10 +105,10 @@ def _table(uses: np.ndarray, known: WaitLatency, rows: int) -> LoadToUse:
     table = LoadToUse(
         line.astype(np.int32),
         n.astype(np.int64),
-        *(column.astype(np.int64) for column in (*spread, *between)),
-        latency=latency[line],
-        short=np.bincount(place, distance < latency[row], len(line)).astype(np.int64),
-        stall=stall,
-        wait=(pair[best] & 0xFFFFFFFF).astype(np.int32),
+        *(p10, median, p90, matrix, vector),
+        latency[line],
+        np.bincount(place, distance < latency[row], len(line)).astype(np.int64),
+        stall,
+        (pair[best] & 0xFFFFFFFF).astype(np.int32),
     )
     return of_rows(table, np.lexsort((line, -stall)))

@@ -36,7 +36,8 @@ _NOBODY = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
 
 Part = tuple[np.ndarray, ...]  # what some waves say: keys, and columns of numbers that add up
 _NOTHING = np.zeros(0, dtype=np.int64)
-NO_SAMPLES, NO_SUMS = (_NOTHING,) * 2, (_NOTHING,) * 4
+NO_SAMPLES: Part = (_NOTHING,) * 2
+NO_SUMS: Part = (_NOTHING,) * 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +93,10 @@ def wait_latency(parts: Sequence[Part]) -> WaitLatency:
     censored = saturated.sums(place[is_bound], times[is_bound], len(lines))
     place, times, latency = place[~is_bound], times[~is_bound], key[~is_bound] & _LONGEST
     exact = saturated.sums(place, times, len(lines))
-    ranks = at_ranks(place, latency, len(lines), ((1, 10), (1, 2), (9, 10)), times)
+    p10, median, p90 = at_ranks(place, latency, len(lines), ((1, 10), (1, 2), (9, 10)), times)
     cycles = np.bincount(place, latency.astype(np.float64) * times, len(lines))
     mean = np.where(exact > 0, cycles / np.maximum(exact, 1), np.nan)
-    table = WaitLatency(lines.astype(np.int32), exact, censored, *ranks, mean)
+    table = WaitLatency(lines.astype(np.int32), exact, censored, p10, median, p90, mean)
     return of_rows(table, np.lexsort((lines, -exact)))
 
 
