@@ -42,7 +42,7 @@ _BY_CAUSE = Spec(
         Field("name", TEXT, "The cause in a few words"),
         Field("because", NOTE, "Completes: stalled because"),
         Field("evidence", NOTE, "What has to be seen before a cycle is given this cause"),
-        Field("is_certain", FLAG, "Whether the instruction or a replay tells it"),
+        Field("is_certain", FLAG, "Whether the instruction or a replay proves it"),
         *_COSTS,
     ),
     nothing=_NOTHING,

@@ -62,9 +62,9 @@ COST_SHARE = Field(
 MEASURE = Field(
     "measure", TEXT, "What the numbers count: cycles of latency in one of its modes, or PC samples"
 )
-WAVE_ASKED = Field("wave", TEXT, "The wave that was asked for; null for all", is_unknown=True)
+WAVE_ASKED = Field("wave", TEXT, "The wave that was chosen; null for all", is_unknown=True)
 WAVES_READ = Field("waves", WAVES, "Waves that could be read")
-RANGE = Field("range", CYCLE_RANGE, "The range that was asked for; null for all", is_unknown=True)
+RANGE = Field("range", CYCLE_RANGE, "The range that was chosen; null for all", is_unknown=True)
 TOTAL_ROWS = Field("total_rows", COUNT, "Rows there are, of which --top may have left some out")
 _NOT_SAMPLED = ("hits", "idle")
 _SAMPLED = {"latency": "samples", "stall": "stalled"}  # the titles of costs that are PC samples

@@ -102,7 +102,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
 
 RANKING_FACTS = (
     CAPTURE,
-    Field("occupancy", LIMITS_IN_SHORT, "How many waves fit on a SIMD, as the header of the text tells"),
+    Field("occupancy", LIMITS_IN_SHORT, "How many waves fit on a SIMD, as in the header of the text"),
     Field("by", choice(*NOUNS), "What a row is"),
     Field("sort", choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
     MEASURE,

@@ -66,7 +66,7 @@ FACTS = (
         record(
             Field("version", TEXT, "Version of the format"),
             Field("target", TEXT, "Name of the GPU, such as gfx950"),
-            Field("target_from", TEXT, "What tells it; empty if only the generation is known, such as gfx9"),
+            Field("target_from", TEXT, "Its origin; empty if only the generation is known, such as gfx9"),
             Field("gfxip", WHOLE, "Generation of the instruction set, a number"),
             Field("has_thread_trace", FLAG, "Whether waves were traced"),
             Field("has_pc_samples", FLAG, "Whether there are PC samples"),

@@ -61,7 +61,7 @@ LINES = Spec(
         Field(
             "bar",
             NUMBER,
-            "Length of the bar that --bars asks for, in cycles; reasons: in samples",
+            "Length of the bar of --bars, in cycles; reasons: in samples",
             digits=3,
             is_unknown=True,
             is_optional=True,

@@ -61,16 +61,16 @@ MEMORY = Spec(
     "memory_latency",
     "Instructions that read or wrote memory.",
     "instruction",
-    (INSTRUCTION_INDEX, Field("counter", TEXT, "Counter that told it"), *_COUNTED, *_PLACE),
+    (INSTRUCTION_INDEX, Field("counter", TEXT, "Counter that measured it"), *_COUNTED, *_PLACE),
     window=(*_FIRST, "counter"),
 )
 MEMORY_AND_WAITS = Spec(
     "memory_latency",
-    "Instructions that counters or waits tell of; null where one of them does not.",
+    "Instructions that counters or waits measure; null where one of them does not.",
     "instruction",
     (
         INSTRUCTION_INDEX,
-        Field("counter", TEXT, "Counter that told it; empty if only waits did"),
+        Field("counter", TEXT, "Counter that measured it; empty if only waits did"),
         *(replace(field, is_unknown=True) for field in _COUNTED),
         *_BY_WAITS,
         *_PLACE,
@@ -112,15 +112,15 @@ MEMORY_TOTALS = Field(
         Field("samples", COUNT, "Returns that were matched"),
         Field("in_flight", COUNT, "Operations whose return was not seen"),
     ),
-    "Sums over what counters tell",
+    "Sums over what counters show",
 )
 VARIANTS = {  # kind of the document → its table, its totals, and what asks for it
     "hidden": (HIDDEN, HIDDEN_TOTALS, "What other waves hide."),
-    "memory": (MEMORY, MEMORY_TOTALS, "How long memory takes: --kind memory."),
+    "memory": (MEMORY, MEMORY_TOTALS, "How long memory takes: --by memory."),
     "memory_waits": (
         MEMORY_AND_WAITS,
         MEMORY_TOTALS,
-        "How long memory takes by counters and by waits: --kind memory --waits.",
+        "How long memory takes by counters and by waits: --by memory --waits.",
     ),
 }
 

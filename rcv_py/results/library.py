@@ -109,7 +109,7 @@ LIBRARY = Spec(
         *unknown(
             Field("waves", WAVES, "Traced"),
             Field("instructions", COUNT, "Instructions", at=At.DATA),
-            Field("executed", COUNT, "Instructions that ran; null if the capture does not tell", at=At.DATA),
+            Field("executed", COUNT, "Instructions that ran; null if not known", at=At.DATA),
         ),
         _shown(
             "executed_of",
@@ -131,10 +131,8 @@ LIBRARY = Spec(
         ),
         *only(
             At.DATA,
-            Field("hits", COUNT, "Executions; null if the capture does not tell", is_unknown=True),
-            Field(
-                "latency", CYCLES, "Latency of all waves; null if the capture does not tell", is_unknown=True
-            ),
+            Field("hits", COUNT, "Executions; null if not known", is_unknown=True),
+            Field("latency", CYCLES, "Latency of all waves; null if not known", is_unknown=True),
         ),
         _shown(
             "latency_of_all",
@@ -144,7 +142,7 @@ LIBRARY = Spec(
             "latency",
         ),
         *unknown(
-            Field("stall", CYCLES, "Stall of all waves; null if the capture does not tell", at=At.DATA),
+            Field("stall", CYCLES, "Stall of all waves; null if not known", at=At.DATA),
             Field("stall_share_of_latency", SHARE, "Part of the latency that is stall", at=At.DATA),
         ),
         _shown("stall_part", SHARE, "Part of the latency that is stall", _part("stall", "latency"), "stall"),

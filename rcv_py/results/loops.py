@@ -291,7 +291,7 @@ FACTS = (
     CAPTURE,
     WAVE_ASKED,
     WAVES_READ,
-    Field("dominant_loop", ROW_OR_NONE, "Row of the loop the kernel is about, of --show loops; -1 if none"),
+    Field("dominant_loop", ROW_OR_NONE, "Row of the loop the kernel is about, of --by loops; -1 if none"),
     Field(
         "phases",
         record(*(Field(name, _PHASE, f"The {name} of the dominant loop") for name in PHASES)),
@@ -309,7 +309,7 @@ FACTS = (
                 Field("max_release_spread", CYCLES, "Largest time between the releases of one meeting"),
             ),
             Field("dropped", COUNT, "Executions that fit no meeting"),
-            Field("is_group_guessed", FLAG, "Whether a workgroup is only told by the starts of its waves"),
+            Field("is_group_guessed", FLAG, "Whether a workgroup is only known by the starts of its waves"),
             Field(
                 "groups_known_by",
                 choice("capture", "barriers"),
@@ -524,7 +524,7 @@ def _barriers(inputs: Inputs) -> Table:
     )
 
 
-TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --show
+TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --by
     "loops": (LOOPS, _loops),
     "iterations": (ITERATIONS, _iterations),
     "phases": (PHASE_COSTS, _phases),

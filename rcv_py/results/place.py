@@ -54,7 +54,7 @@ _CAUSES = (
     Field("is_guess", FLAG, "Whether the producer is a guess, one of several that fit"),
 )
 _GIVEN = (
-    Field("argument", TEXT, "The place as it was asked for"),
+    Field("argument", TEXT, "The place as it was given"),
     replace(WAVE_NAME, is_unknown=True),
     replace(INSTRUCTION_INDEX, is_unknown=True),
     Field("hit", WHOLE, "Which execution of the instruction by the wave, counted from 0", is_unknown=True),

@@ -43,7 +43,7 @@ _RANGES = {
 _BOUNDS = {"min": "Lower bound of", "max": "Upper bound of"}
 _TESTS = rows(
     Field("name", TEXT, "Stable name of the test"),
-    Field("question", TEXT, "What is asked"),
+    Field("question", TEXT, "The question"),
     *unknown(
         *(Field(name, NUMBER, f"{bound} the value, a share or a quotient") for name, bound in _BOUNDS.items())
     ),
@@ -128,7 +128,7 @@ PMC = Spec(
             Field("remedy", TEXT, "What to do"),
             Field("decided_by", _OR_NULL, "Name of the test that decided; null if none did"),
             Field("tests", _TESTS, "The tests that lead there, in order"),
-            Field("missing", texts("Name of a counter."), "Counters that would tell more"),
+            Field("missing", texts("Name of a counter."), "Counters that would show more"),
             Field("record", texts("A line."), "Lines for rocprofv3 that record them, a run each"),
         ),
     ),
@@ -136,7 +136,7 @@ PMC = Spec(
 FACTS = (
     Field("files", texts("A name."), "Names of the files that were read"),
     Field("by", choice("kernel", "dispatch"), "What a row is"),
-    Field("kernel", TEXT, "Part of the kernel's name that was asked for; null for all", is_unknown=True),
+    Field("kernel", TEXT, "Part of the kernel's name that was given; null for all", is_unknown=True),
     Field("ideal_bytes", NUMBER, "What a dispatch has to read at least, in bytes", is_unknown=True),
     Field("channels", WHOLE, "Channels whose sums were recorded apart, as a count"),
     Field("notes", texts("A sentence."), "What is doubtful or missing"),

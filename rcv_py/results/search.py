@@ -36,7 +36,7 @@ HITS = Spec(
 )
 FACTS = (
     CAPTURE,
-    Field("match", TEXT, "What was looked for; the arguments tell how it was meant"),
+    Field("match", TEXT, "What was looked for; the arguments say how it was meant"),
     TOTAL_ROWS,
 )
 

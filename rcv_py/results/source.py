@@ -31,7 +31,7 @@ from rcv_py.results.table import Column, Spec, Table
 from rcv_py.results.unit import COUNT, FLAG, INDEX, NOTE, SOURCE, TEXT, WHOLE
 
 _CAUSE = Field(
-    "cause", NOTE, "What most of its stall waits for; empty if it has none or causes were not asked for"
+    "cause", NOTE, "What most of its stall waits for; empty if it has none or causes were not read"
 )
 _LINE = Field(
     "source_line", INDEX, "Line of the source file, counted from 1; 0 if the compiler made it up", "line"
@@ -85,7 +85,7 @@ INSTRUCTIONS = Spec(
 FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
 FACTS = (
     CAPTURE,
-    *unknown(Field("file", TEXT, "The source file that was asked for; null for all"), replace(_LINE)),
+    *unknown(Field("file", TEXT, "The source file that was chosen; null for all"), replace(_LINE)),
     Field("is_inlined", FLAG, "Whether a line has also what was inlined into it"),
     MEASURE,
     Field("total", WHOLE, "Latency and idle time of all instructions, in cycles; of PC samples, in samples"),

@@ -82,7 +82,7 @@ DOCUMENT = (
         rows(
             Field("id", TEXT, "Stable name"),
             Field("name", TEXT, "What it is called"),
-            Field("value", _VALUE, "The value, in the unit that `unit` or the name tells; a name is a text"),
+            Field("value", _VALUE, "The value, in the unit of `unit` or of the name; a name is a text"),
             Field("unit", TEXT, "Unit, or what it is a part of"),
         ),
         "Single numbers",

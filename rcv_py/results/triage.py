@@ -107,7 +107,7 @@ FINDINGS = Spec(
         Field(
             "is_small",
             FLAG,
-            "Whether it is told in one line with others, since it gains less than 2 %",
+            "Whether it shares a line with others, since it gains less than 2 %",
             at=_FOR_PROGRAMS,
         ),
         Field("sentence", NOTE, "What is seen, with numbers", at=_WINDOW),

@@ -32,7 +32,7 @@ FACTS = (
     Field("place", TEXT, "The compute unit, such as SE1 CU3"),
     Field("waves", WAVES, "Traced waves of it that could be read"),
     Field("missing", TEXT, "Which of its waves could not be read, a sentence; empty if all could"),
-    Field("range", CYCLE_RANGE, "The range that counts; the whole capture if none was asked for"),
+    Field("range", CYCLE_RANGE, "The range that counts; the whole capture if none was given"),
 )
 
 

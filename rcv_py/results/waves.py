@@ -177,9 +177,7 @@ WAVE = (
     WAVE_START,
     WAVE_END,
     LIVED,
-    Field(
-        "range", CYCLE_RANGE, "The range that states and instructions are of; the life if none was asked for"
-    ),
+    Field("range", CYCLE_RANGE, "The range that states and instructions are of; the life if none was given"),
     Field(
         "states",
         record(

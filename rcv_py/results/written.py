@@ -9,7 +9,7 @@ from rcv_py.results.unit import COUNT, TEXT, choice
 
 _REPORTS = Spec(
     "reports",
-    "One row a capture, in the order they were asked for.",
+    "One row a capture, in the order they were named.",
     "report",
     (
         Field("path", TEXT, "Path of the capture"),
@@ -45,7 +45,7 @@ _SCHEMAS = Spec(
     (
         Field("schema", TEXT, "Name and version, as documents carry them"),
         Field("command", TEXT, "The command that prints such documents"),
-        Field("text", TEXT, "What they tell", "what such documents tell"),
+        Field("text", TEXT, "What they hold", "what such documents hold"),
     ),
 )
 LIST = (_SCHEMAS.field("schemas"),)

@@ -79,9 +79,7 @@ _GFX9 = (
         for kind in _MATRIX_TYPES
     ),
     *_common("", "", "TCC"),
-    _ratio(
-        "L1_miss", "TCP_TCC_READ_REQ", "TCP_TOTAL_CACHE_ACCESSES", "Accesses of L1 that asked L2 to read."
-    ),
+    _ratio("L1_miss", "TCP_TCC_READ_REQ", "TCP_TOTAL_CACHE_ACCESSES", "Accesses of L1 that read from L2."),
 )
 _RDNA = (
     *_common("SQ_", "SQC_", "GL2C"),

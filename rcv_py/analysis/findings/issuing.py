@@ -117,7 +117,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     lines = lines[np.argsort(-stall[lines], kind="stable")]
     worst = int(lines[0])
     banks = LDS_BANKS.get(inputs.trace.target, 32)
-    cycles = inputs.bound(rows[np.isin(table.line[rows], lines)]).cycles
+    cycles = inputs.bounds.of(rows[np.isin(table.line[rows], lines)]).cycles
     yield Finding(
         name="lds-bank-conflicts",
         title="LDS accesses that may have bank conflicts",
@@ -130,7 +130,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
         remedy=f"Check the addresses of the lanes modulo {banks} banks of 4 bytes: pad rows by one bank or "
         "XOR the column with the row (swizzle).",
         evidence=tuple(line_of(inputs, int(line)) for line in lines[:3]),
-        assumption="A hint only: the trace tells how long an access was refused, not how its lanes are "
+        assumption="A hint only: the trace shows how long an access was refused, not how its lanes are "
         "addressed. The cycles are counted under LDS back-pressure.",
         rank=CONTEXT,
     )
@@ -232,7 +232,7 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
         rows,
         name="memory-bound",
         title="VMEM traffic is near the memory roof",
-        sentence=f"VMEM instructions ask for at most {count(widths.vector_bytes)} bytes, "
+        sentence=f"VMEM instructions request at most {count(widths.vector_bytes)} bytes, "
         f"{widths.vector_rate:.1f} a CU and cycle ({sizes}); "
         f"{percent(int(table.stall[rows].sum()), max(1, table.total_stall))} of stall waits for vector "
         "memory.",

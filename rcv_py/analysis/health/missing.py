@@ -104,7 +104,7 @@ def placeholder(trace: Trace) -> HealthNote | None:
         severity=Severity.ERROR,
         title="No wave ran on the traced compute unit",
         evidence=tuple(evidence),
-        consequence="The folder is a placeholder: it tells when waves ran elsewhere, but has no instruction.",
+        consequence="The folder is a placeholder: it records waves elsewhere, but has no instruction.",
         remedy=f"Trace compute unit {cu}, where waves of this launch ran, or launch a larger grid.",
         settings=settings,
     )

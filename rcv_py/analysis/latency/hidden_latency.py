@@ -246,7 +246,7 @@ def _assumption(trace: Trace, passes: str) -> str:
     )
     if trace.gfxip <= 9:
         text += (
-            " On gfx9 units but the matrix unit are busy only while they issue, as the trace tells no more."
+            " On gfx9 units but the matrix unit are busy only while they issue, as the trace shows no more."
         )
     if len(trace.other_simd):
         text += " Memory instructions of the sibling SIMD count as busy."

@@ -31,7 +31,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 ASSUMPTION = (
-    "Estimate: loads and stores are separate queues, told apart by the latencies that explain the counted "
+    "Estimate: loads and stores are separate queues, distinguished by the latencies that explain the counted "
     "levels best; inside a queue of the compute unit the oldest operation comes back first; no sample means "
     "nothing in flight."
 )
@@ -45,7 +45,7 @@ HOW = (
     '"SQ_INST_LEVEL_VMEM SQ_INST_LEVEL_LDS" --att-perfcounter-ctrl 1.'
 )
 SAMPLED = (
-    "This capture has PC samples instead of a thread trace, so nothing tells when an operation was issued."
+    "This capture has PC samples instead of a thread trace, so nothing shows when an operation was issued."
 )
 NO_LEVELS = (
     "Memory latency needs counters of operations in flight (SQ_INST_LEVEL_VMEM, SQ_INST_LEVEL_LDS), and this "

@@ -8,8 +8,8 @@ import numpy as np
 
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.wait_latency import measured
-from rcv_py.analysis.waits.waitcnt.generations import COUNTERS
-from rcv_py.analysis.waits.waitcnt.replay import replay, rules
+from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
+from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.code import CodeTable
 from rcv_py.model.waves import Wave
 
@@ -53,7 +53,7 @@ def token_waits(wave: Wave, row: int, code: CodeTable, gfxip: int, target: str =
     line = int(tokens.line[row])
     if not 0 <= line < len(code):
         return TokenWaits()
-    effect = rules(code, gfxip, target).effect(code.text[line])
+    effect = generation_of(gfxip, target, code.text).effect(code.text[line])
     if not effect.waits and not effect.raises:
         return TokenWaits()
     links = replay(tokens, code, gfxip, target)

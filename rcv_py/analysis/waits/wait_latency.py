@@ -21,8 +21,8 @@ from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.median import at_ranks
 from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
-from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF
-from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay, rules
+from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, ends_run, starts_run
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
@@ -187,12 +187,12 @@ def wait_summary(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> WaitSummary:
     """Return the waits of the waves whose index row is in `rows` (None: all), each wave once."""
-    effect = rules(trace.code, trace.gfxip, trace.target).effect
+    effect = generation_of(trace.gfxip, trace.target, trace.code.text).effect
     is_wait = [text.startswith("s_wait") and bool(effect(text).waits) for text in trace.code.text]
     sums, samples, waves = [NO_SUMS], [NO_SAMPLES], 0
     for tokens in token_columns(batches, rows):
         links = replay(tokens, trace.code, trace.gfxip, trace.target)
-        sums.append(blocking_sums(tokens, links, np.array(is_wait)))
+        sums.append(blocking_sums(tokens, links, np.array(is_wait, bool)))
         samples.append(latency_samples(tokens, links, trace.gfxip))
         waves += len(tokens.waves)
     return WaitSummary(blocking(sums), wait_latency(samples), waves, len(trace.waves))

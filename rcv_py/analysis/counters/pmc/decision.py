@@ -62,7 +62,7 @@ BRANCHES = {
     for one in (
         Branch(
             "scattered",
-            "Reads are scattered: part of each line that memory delivers is not what was asked for.",
+            "Reads are scattered: part of each line that memory delivers was not requested.",
             "Let neighbouring lanes read neighbouring addresses, and use wider loads.",
         ),
         Branch(
@@ -81,12 +81,12 @@ BRANCHES = {
             "streaming",
             "Lines are read whole and hardly ever found in L2: a stream without reuse, unless it is read"
             " more than once.",
-            "--ideal-mb MB, the bytes a dispatch has to read, tells streams from repeated reads.",
+            "--ideal-mb MB, the bytes a dispatch has to read, distinguishes streams from repeated reads.",
         ),
         Branch(
             "reusing",
             "Lines are read whole and part of the requests hit in L2.",
-            "--ideal-mb MB, the bytes a dispatch has to read, tells whether the rest is too much.",
+            "--ideal-mb MB, the bytes a dispatch has to read, shows whether the rest is too much.",
         ),
         Branch("unknown", "The recorded counters do not decide.", "Record the counters named below."),
     )
