@@ -74,7 +74,7 @@ def _uses(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
     producer, token = producer[order], token[order]
     charged = np.zeros(len(tokens), dtype=np.int64)
     waiting, newest = links.newest_of_waits()
-    np.maximum.at(charged, newest[newest >= 0], tokens.stall[waiting[newest >= 0]].astype(np.int64))
+    np.maximum.at(charged, newest, tokens.stall[waiting].astype(np.int64))
     issued = (tokens.end if gfxip <= 9 else tokens.issue)[producer]
     before = (np.append(0, np.cumsum(tokens.kind == kind)) for kind in (TokenKind.MATRIX, TokenKind.VALU))
     columns = (

@@ -64,7 +64,7 @@ def measured(tokens: TokenColumns, links: WaitLinks) -> tuple[np.ndarray, np.nda
 
     It was at most the time between issue and end of the wait.  Waits for address translation say nothing.
     """
-    is_any = links.is_ordered & (links.counter != NUMBER_OF["x"]) & (links.newest >= 0)
+    is_any = links.is_ordered & (links.counter != NUMBER_OF["x"])
     is_alone = starts_run(links.token) & ends_run(links.token)
     is_exact = is_any & is_alone & (tokens.stall[links.token] > ISSUE)
     return is_exact, is_any & ~is_exact
