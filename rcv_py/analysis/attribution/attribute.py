@@ -17,7 +17,8 @@ from rcv_py.analysis.attribution.ledger import Claims, Ledger
 from rcv_py.analysis.attribution.lines import lines
 from rcv_py.analysis.attribution.stream import Stream, stream
 from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
-from rcv_py.analysis.core.saturated import later, sums, total
+from rcv_py.analysis.core import saturated
+from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.analysis.waits.waitcnt.replay import replay
@@ -86,15 +87,15 @@ class Attribution:
 
     def by_line(self) -> Attribution:
         """One row a line, whatever the cause; cause and producer are those of its largest row."""
-        return _grouped(self, self.line.astype(np.int64))
+        return _grouped(self, self.line)
 
     def by_cause(self) -> Attribution:
         """One row a cause; line and producer are those of its largest row."""
-        return _grouped(self, self.cause.astype(np.int64))
+        return _grouped(self, self.cause)
 
     def by_producer(self) -> Attribution:
         """One row a producer (-1: none); line and cause are those of its largest row."""
-        return _grouped(self, self.producer.astype(np.int64))
+        return _grouped(self, self.producer)
 
 
 def attribution(
@@ -134,7 +135,8 @@ def claims_of(
 
 def summed(found: Iterable[EngineClaims], trace: Trace) -> Attribution:
     """Return the table that claims make."""
-    parts, count = [], 0
+    parts: list[tuple[np.ndarray, ...]] = [(np.zeros(0, np.int64),) * 5]
+    count = 0
     for each in found:
         count += 0 if each.is_idle else each.waves
         parts.append(_sums_of(each, len(trace.code)))
@@ -219,9 +221,6 @@ def engine_stream(trace: Trace, waves: list[Wave]) -> Stream:
     return stream(piece, lines(trace.code, trace.gfxip, trace.target), links, trace.code)
 
 
-Sums = tuple[np.ndarray, ...]  # key, stall, idle, count, guessed
-
-
 def _packed(line: np.ndarray, cause: np.ndarray, producer: np.ndarray, code_rows: int) -> np.ndarray:
     """One number for a line, a cause and a producer; `code_rows` stands for no line."""
     return (line * _CAUSES + cause) * (code_rows + 1) + producer
@@ -233,57 +232,34 @@ def _keys(one: Stream, claims: Claims, rows: np.ndarray, code_rows: int) -> np.n
     return _packed(one.line[claims.token[rows]], claims.cause[rows], producer, code_rows)
 
 
-def _sums_of(each: EngineClaims, code_rows: int) -> Sums:
-    """Sums of claims by line, cause and producer."""
-    key = _keys(each.stream, each.claims, each.counts, code_rows)
-    distinct, place = np.unique(key, return_inverse=True)
+def _sums_of(each: EngineClaims, code_rows: int) -> tuple[np.ndarray, ...]:
+    """Keys of line, cause and producer; stall, idle, executions and guessed cycles of each."""
     cycles, is_guess = each.claims.cycles[each.counts], each.claims.is_guess[each.counts]
-    whole = sums(place, cycles, len(distinct))
-    times = np.bincount(place.reshape(-1), minlength=len(distinct))
-    guessed = sums(place, np.where(is_guess, cycles, 0), len(distinct))
-    none = np.zeros_like(whole)
-    return (distinct, *((none, whole) if each.is_idle else (whole, none)), times, guessed)
+    stall, idle = (0 * cycles, cycles) if each.is_idle else (cycles, 0 * cycles)
+    key = _keys(each.stream, each.claims, each.counts, code_rows)
+    return saturated.summed(key, stall, idle, np.ones_like(cycles), np.where(is_guess, cycles, 0))
 
 
-def _table(parts: list[Sums], trace: Trace, count: int) -> Attribution:
-    columns = [
-        np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(5)
-    ]
-    key, place = np.unique(columns[0], return_inverse=True)
-    stall, idle, times, guessed = (sums(place, column, len(key)) for column in columns[1:])
+def _table(parts: list[tuple[np.ndarray, ...]], trace: Trace, count: int) -> Attribution:
+    key, *columns = saturated.summed(*map(np.concatenate, zip(*parts, strict=True)))
     wide = len(trace.code) + 1
     producer, rest = key % wide, key // wide
     line, cause = rest // _CAUSES, rest % _CAUSES
-    table = Attribution(
-        line=_without_none(line, wide),
-        cause=cause.astype(np.uint8),
-        producer=_without_none(producer, wide),
-        stall=stall,
-        idle=idle,
-        count=times,
-        guessed=guessed,
-        assumption=_assumption(trace, count),
-        waves=count,
-        of=len(trace.waves),
-    )
+    lines = (np.where(row == wide - 1, -1, row).astype(np.int32) for row in (line, producer))
+    line, producer = lines
+    stall, idle, times, guessed = columns
+    about = (_assumption(trace, count), count, len(trace.waves))
+    table = Attribution(line, cause.astype(np.uint8), producer, stall, idle, times, guessed, *about)
     return of_rows(table, np.lexsort((key, -table.cycles)))
-
-
-def _without_none(row: np.ndarray, wide: int) -> np.ndarray:
-    return np.where(row == wide - 1, -1, row).astype(np.int32)
 
 
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
     """Sums by a key; other columns from the row with most cycles, which is the first."""
-    distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
-    grouped = replace(
-        of_rows(table, first),
-        stall=sums(place, table.stall, len(distinct)),
-        idle=sums(place, table.idle, len(distinct)),
-        count=sums(place, table.count, len(distinct)),
-        guessed=sums(place, table.guessed, len(distinct)),
-    )
-    return of_rows(grouped, np.lexsort((distinct, -grouped.cycles)))
+    key, columns = key.astype(np.int64), (table.stall, table.idle, table.count, table.guessed)
+    first = np.unique(key, return_index=True)[1]
+    key, stall, idle, count, guessed = saturated.summed(key, *columns)
+    grouped = replace(of_rows(table, first), stall=stall, idle=idle, count=count, guessed=guessed)
+    return of_rows(grouped, np.lexsort((key, -grouped.cycles)))
 
 
 def _share(cycles: np.ndarray, cause: np.ndarray) -> float | None:
@@ -328,19 +304,13 @@ def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: in
     found = []
     for claims, is_idle in ((stalls(one, trace.gfxip).claims(), False), (gaps(one).claims(), True)):
         for at in np.flatnonzero(claims.token == token).tolist():
-            blamed = int(claims.producer[at])
-            owner = int(one.owner[blamed]) if blamed >= 0 else -1
-            found.append(
-                TokenCause(
-                    Cause(int(claims.cause[at])),
-                    int(claims.cycles[at]),
-                    is_idle,
-                    int(one.piece.line[blamed]) if blamed >= 0 else -1,
-                    blamed - int(one.piece.first[owner]) if blamed >= 0 else -1,
-                    waves[owner].row if blamed >= 0 else -1,
-                    bool(claims.is_guess[at]),
-                )
-            )
+            blamed, producer = int(claims.producer[at]), (-1, -1, -1)
+            if blamed >= 0:
+                owner = int(one.owner[blamed])
+                inside = blamed - int(one.piece.first[owner])
+                producer = (int(one.piece.line[blamed]), inside, waves[owner].row)
+            cause, cycles = Cause(int(claims.cause[at])), int(claims.cycles[at])
+            found.append(TokenCause(cause, cycles, is_idle, *producer, bool(claims.is_guess[at])))
     return tuple(sorted(found, key=lambda item: (item.is_idle, -item.cycles)))
 
 

@@ -78,7 +78,8 @@ def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target:
     matters[list(effects)] = True
     token = np.flatnonzero(matters[np.where(inside, line, len(code))])
     none = np.zeros(0, dtype=np.int64)
-    operations, waits, before = [none], [(none, none, none, none, none, none.astype(bool))], 0
+    waits: list[tuple[np.ndarray, ...]] = [(none, none, none, none, none, none.astype(bool))]
+    operations, before = [none], 0
     for counter in rules.order:
         times, kind, left = _of_counter(effects, counter, len(code))[:, line[token]]
         ops, own = np.flatnonzero(times), np.flatnonzero(left >= 0)
