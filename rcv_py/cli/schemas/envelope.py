@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.results import json_types
-from rcv_py.results.field import Field, optional, record, shapes
+from rcv_py.results.field import Field, Kind, optional, record, shapes
 from rcv_py.results.json_types import Shape, fixed, named, text
-from rcv_py.results.unit import TEXT, WHOLE, Kind, texts
+from rcv_py.results.kinds import TEXT, WHOLE, texts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _VALUE = {

@@ -38,9 +38,9 @@ from rcv_py.results import (
     written,
 )
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field
+from rcv_py.results.field import Field, Kind
+from rcv_py.results.kinds import fixed
 from rcv_py.results.table import Spec
-from rcv_py.results.unit import Kind, fixed
 
 ENVELOPE = "envelope"
 _DOCUMENTS = Kind(
