@@ -16,7 +16,7 @@ from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger
 from rcv_py.analysis.attribution.lines import lines
 from rcv_py.analysis.attribution.stream import Stream, stream
-from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
+from rcv_py.analysis.attribution.waits import claim_nops, claim_waits
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
@@ -198,7 +198,7 @@ def before_shared_fetch(one: Stream, gfxip: int) -> Ledger:
     token = np.flatnonzero(one.stall > 0)
     ledger = Ledger(token, one.start[token], one.issue[token], one.stall[token])
     claim_waits(one, ledger, gfxip)
-    claim_asked(one, ledger)
+    claim_nops(one, ledger)
     claim_barriers(one, ledger)
     # Instructions without a unit, such as s_setprio, that took one turn.
     is_brief = (one.unit == 0) & ~one.lines.is_end[one.line] & (one.stall <= one.lines.step)

@@ -81,13 +81,9 @@ class Stream:
         np.minimum.at(done, links.producers, self.issue[links.token[links.row_of]])
         return done
 
-    def at_simd(self, time: np.ndarray, token: np.ndarray) -> np.ndarray:
-        """Shift times of tokens so that SIMDs do not overlap."""
-        return time + self.simd[self.owner[token]] * self.stride
-
-    def at_cu(self, time: np.ndarray, token: np.ndarray) -> np.ndarray:
-        """Shift times of tokens so that compute units do not overlap."""
-        return time + self.cu[self.owner[token]] * self.stride
+    def shift(self, lane: np.ndarray) -> np.ndarray:
+        """What brings times of each token onto an axis where lanes (int64 [waves]) do not overlap, int64."""
+        return lane[self.owner] * self.stride
 
     def last_of(self, is_meant: np.ndarray) -> np.ndarray:
         """Return for each token the last token of its wave before it that is meant, int64, -1: none."""
@@ -106,19 +102,32 @@ def stream(piece: TokenColumns, lines: Lines, links: WaitLinks, code: CodeTable)
     simd = _numbers([(wave.cu, wave.id.simd) for wave in piece.waves])
     cu = _numbers([(wave.cu,) for wave in piece.waves])
     lanes = len(piece.waves) + len(lines) * (1 + int(cu.max(initial=0)))
-    most = _FARTHEST // (lanes + 1) - _MARGIN
-    start = since(piece.start, base, most)
-    issue = np.minimum(later(start, piece.stall), most)
-    end = np.minimum(later(issue, piece.busy), most)
+    latest = _FARTHEST // (lanes + 1) - _MARGIN
+    start = since(piece.start, base, latest)
+    issue = np.minimum(later(start, piece.stall), latest)
+    end = np.minimum(later(issue, piece.busy), latest)
     stride = int(max(end.max(initial=0), start.max(initial=0))) + _MARGIN
-    owner = piece.owner
     crossed = crossings(piece, code)
     slowest = GFX9_DELAY if lines.step == 4 else MAX_DELAY
     met = meetings(crossed, grouped(list(piece.waves), crossed)[0], last_ends(piece), slowest)
     times = (start, issue, end)
-    return Stream(piece, lines, links, base, line, owner, *times, simd, cu, stride, crossed, met)
+    return Stream(piece, lines, links, base, line, piece.owner, *times, simd, cu, stride, crossed, met)
 
 
 def _numbers(places: list[tuple[int, ...]]) -> np.ndarray:
     known = {place: number for number, place in enumerate(sorted(set(places)))}
     return np.array([known[place] for place in places], dtype=np.int64)
+
+
+def largest_in(value: np.ndarray, first: np.ndarray, stop: np.ndarray, is_last: bool = False) -> np.ndarray:
+    """Return the row of the largest of rows `first` to `stop - 1` of each range, the first (last) of equals.
+
+    int64, -1 for a range without rows.
+    """
+    row = np.arange(len(value))
+    order = np.lexsort((row if is_last else -row, value))
+    rank = np.full(len(value) + 1, -1, dtype=np.int64)
+    rank[order] = row
+    edges = np.column_stack([first, np.maximum(first, stop)]).reshape(-1)
+    largest = np.maximum.reduceat(rank, edges)[::2] if len(edges) else first
+    return np.where(stop > first, np.append(order, -1)[largest], -1)
