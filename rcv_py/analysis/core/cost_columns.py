@@ -25,7 +25,6 @@ from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.base.runs import starts_run
 from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -84,15 +83,6 @@ def _line_stats(tokens: TokenColumns, n: int) -> LineStats:
         sums(line, idle, n),
         np.bincount(line[idle > 0], minlength=n),
     )
-
-
-def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
-    """Return the sum of `value` by `group` (0 to n - 1) and TokenKind, int64 [n, KIND_COUNT].
-
-    Kinds without a name count as NONE.
-    """
-    known = np.where(kind < KIND_COUNT, kind, TokenKind.NONE).astype(np.int64)
-    return sums(group * KIND_COUNT + known, value, n * KIND_COUNT).reshape(n, KIND_COUNT)
 
 
 SAMPLES = "PC samples"  # the label where a trace has samples and no cycles
