@@ -40,11 +40,11 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
     unit, lines = stream.unit, stream.lines
     rows = ledger.open(np.isin(unit, (VALU, MATRIX, VMEM, LDS, SALU)))
     is_writer = np.isin(lines.unit, (VALU, MATRIX) if lines.step == 4 else (VALU, MATRIX, SALU))
-    found = uses(stream, ledger.token[rows], is_writer)
-    reader = unit[ledger.token[rows[found.row]]]
+    pairs = uses(stream, ledger.token[rows], is_writer)
+    reader = unit[ledger.token[rows[pairs.row]]]
     # On gfx9 vector arithmetic that follows vector arithmetic never waits for its result.
-    waits = (lines.step != 4) | (unit[found.writer] == MATRIX) | (reader == VMEM)
-    row, writer = found.row[waits], found.writer[waits]
+    waits = (lines.step != 4) | (unit[pairs.writer] == MATRIX) | (reader == VMEM)
+    row, writer = pairs.row[waits], pairs.writer[waits]
     line = stream.line[writer]
     ready = stream.issue[writer] + lines.result[line]
     if lines.step == 4:
@@ -98,11 +98,11 @@ def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
     The producer is the instruction of another wave that had the unit for most of these cycles.
     """
     unit = np.where(stream.unit == MATRIX, VALU, stream.unit)
-    for one in np.unique(unit[ledger.token[ledger.left > 0]]).tolist():
-        rows = ledger.open(unit == one)
-        if one == NONE or not len(rows):
+    for each in np.unique(unit[ledger.token[ledger.left > 0]]).tolist():
+        rows = ledger.open(unit == each)
+        if each == NONE or not len(rows):
             continue
-        work = np.flatnonzero(unit == one)
+        work = np.flatnonzero(unit == each)
         begin, end = stream.issue[work], _until(stream, work)
         busy = owned(begin, end, stream.owner[work], stream.stride, stream.simd)
         token, lane = ledger.token[rows], stream.shift(stream.simd)
@@ -118,13 +118,13 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
     The producer is the operation behind which the unit took nothing for the longest part of the stall: one
     of several in the queue, which the trace does not show.
     """
-    for one, cause in _QUEUES.items():
-        rows = ledger.open(stream.unit == one)
-        work = np.flatnonzero(stream.unit == one)
+    for each, cause in _QUEUES.items():
+        rows = ledger.open(stream.unit == each)
+        work = np.flatnonzero(stream.unit == each)
         if not len(rows) or not len(work):
             continue
         lane, token = stream.shift(stream.cu), ledger.token[rows]
-        flight = at_least((stream.issue + lane)[work], (stream.released + lane)[work], CROWD[one])
+        flight = at_least((stream.issue + lane)[work], (stream.released + lane)[work], CROWD[each])
         cycles = flight.covered(ledger.at[rows] + lane[token], ledger.end[rows] + lane[token])
         blamed = _held_longest(stream, lane, (work, _next_taken(stream, work)), ledger, rows)
         ledger.take(rows, cycles, cause, blamed, Within(flight, lane[token]))
@@ -154,12 +154,12 @@ def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
         ledger.rest(rows[follows], Cause.OPERAND_READ, memory[follows])
     rows = ledger.open(is_vector)
     token = ledger.token[rows]
-    found = overwritten(stream, token, lines.form == Cause.WAIT_DMA)
-    begin = stream.start[token[found.row]]
-    near = begin - stream.issue[found.writer] <= READING * lines.step
-    near &= stream.released[found.writer] > begin
-    row, first = np.unique(found.row[near], return_index=True)
-    ledger.rest(rows[row], Cause.OPERAND_READ, found.writer[near][first])
+    pairs = overwritten(stream, token, lines.form == Cause.WAIT_DMA)
+    begin = stream.start[token[pairs.row]]
+    near = begin - stream.issue[pairs.writer] <= READING * lines.step
+    near &= stream.released[pairs.writer] > begin
+    row, first = np.unique(pairs.row[near], return_index=True)
+    ledger.rest(rows[row], Cause.OPERAND_READ, pairs.writer[near][first])
 
 
 def claim_drain(stream: Stream, ledger: Ledger) -> None:
@@ -216,7 +216,7 @@ MAX_DISTANCE = 2  # instructions: how far back a scalar result is looked for
 
 def gaps(stream: Stream) -> Ledger:
     """Return the idle cycles of all tokens with causes."""
-    idle = stream.piece.idle
+    idle = stream.tokens.idle
     token = np.flatnonzero(idle > 0)
     begin = stream.start[token] - np.minimum(idle[token], stream.start[token])
     ledger = Ledger(token, begin, stream.start[token], idle[token])
@@ -241,8 +241,8 @@ def _claim_scalar_results(stream: Stream, ledger: Ledger) -> None:
     """Scalar results of arithmetic take some turns before other units see them."""
     rows = np.flatnonzero((ledger.left > 0) & (ledger.left <= MAX_RESULT * stream.lines.step))
     token = ledger.token[rows]
-    found = uses(stream, token, np.isin(stream.lines.unit, (VALU, SALU)))
-    near = token[found.row] - found.writer <= MAX_DISTANCE
-    near &= stream.unit[found.writer] != stream.unit[token[found.row]]
-    row, first = np.unique(found.row[near], return_index=True)
-    ledger.rest(rows[row], Cause.REGISTER, found.writer[near][first])
+    pairs = uses(stream, token, np.isin(stream.lines.unit, (VALU, SALU)))
+    near = token[pairs.row] - pairs.writer <= MAX_DISTANCE
+    near &= stream.unit[pairs.writer] != stream.unit[token[pairs.row]]
+    row, first = np.unique(pairs.row[near], return_index=True)
+    ledger.rest(rows[row], Cause.REGISTER, pairs.writer[near][first])

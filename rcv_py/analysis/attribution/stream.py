@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.attribution.lines import Lines
+from rcv_py.analysis.attribution.lines import Lines, lines
 from rcv_py.analysis.core.saturated import later, since
-from rcv_py.analysis.core.token_columns import TokenColumns
-from rcv_py.analysis.waits.waitcnt.replay import WaitLinks
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.workgroups import (
     GFX9_DELAY,
     MAX_DELAY,
@@ -21,7 +22,8 @@ from rcv_py.analysis.waves.workgroups import (
     last_ends,
     meetings,
 )
-from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
 
 _FARTHEST = 1 << 62  # cycles: no time that is shifted by `stride` is as late
 _MARGIN = 4096  # cycles behind the last time in which results may still be on their way
@@ -35,7 +37,7 @@ class Stream:
     always that of the token.
     """
 
-    piece: TokenColumns
+    tokens: TokenColumns
     lines: Lines
     links: WaitLinks
     base: int
@@ -61,12 +63,12 @@ class Stream:
     @cached_property
     def stall(self) -> np.ndarray:
         """Stalled cycles of each token, int64."""
-        return self.piece.stall.astype(np.int64)
+        return self.tokens.stall.astype(np.int64)
 
     @cached_property
     def first(self) -> np.ndarray:
         """The first token of the wave of each token, int64."""
-        return self.piece.first[:-1][self.owner]
+        return self.tokens.first[:-1][self.owner]
 
     @cached_property
     def released(self) -> np.ndarray:
@@ -92,26 +94,27 @@ class Stream:
         return np.where(last >= self.first, last, -1)
 
 
-def stream(piece: TokenColumns, lines: Lines, links: WaitLinks, code: CodeTable) -> Stream:
-    """Return the columns of the waves of a piece, all of one shader engine."""
-    count = len(code)
-    line = piece.line.astype(np.int64)
+def engine_stream(trace: Trace, waves: Sequence[Wave]) -> Stream:
+    """Return the columns of some waves of one shader engine, with what each wait waited for."""
+    tokens, of_code = of_waves(waves), lines(trace.code, trace.gfxip, trace.target)
+    count, line = len(trace.code), tokens.line.astype(np.int64)
     line[(line < 0) | (line >= count)] = count
     far = np.iinfo(np.int64).max
-    base = min([int(piece.start.min(initial=far)), *(wave.begin for wave in piece.waves)], default=0)
-    simd = _numbers([(wave.cu, wave.id.simd) for wave in piece.waves])
-    cu = _numbers([(wave.cu,) for wave in piece.waves])
-    lanes = len(piece.waves) + len(lines) * (1 + int(cu.max(initial=0)))
+    base = min([int(tokens.start.min(initial=far)), *(wave.begin for wave in waves)], default=0)
+    simd = _numbers([(wave.cu, wave.id.simd) for wave in waves])
+    cu = _numbers([(wave.cu,) for wave in waves])
+    lanes = len(waves) + len(of_code) * (1 + int(cu.max(initial=0)))
     latest = _FARTHEST // (lanes + 1) - _MARGIN
-    start = since(piece.start, base, latest)
-    issue = np.minimum(later(start, piece.stall), latest)
-    end = np.minimum(later(issue, piece.busy), latest)
+    start = since(tokens.start, base, latest)
+    issue = np.minimum(later(start, tokens.stall), latest)
+    end = np.minimum(later(issue, tokens.busy), latest)
     stride = int(max(end.max(initial=0), start.max(initial=0))) + _MARGIN
-    crossed = crossings(piece, code)
-    slowest = GFX9_DELAY if lines.step == 4 else MAX_DELAY
-    met = meetings(crossed, grouped(list(piece.waves), crossed)[0], last_ends(piece), slowest)
-    times = (start, issue, end)
-    return Stream(piece, lines, links, base, line, piece.owner, *times, simd, cu, stride, crossed, met)
+    links = replay(tokens, trace.code, trace.gfxip, trace.target)
+    crossed = crossings(tokens, trace.code)
+    slowest = GFX9_DELAY if of_code.step == 4 else MAX_DELAY
+    met = meetings(crossed, grouped(list(waves), crossed)[0], last_ends(tokens), slowest)
+    columns = (line, tokens.owner, start, issue, end, simd, cu)
+    return Stream(tokens, of_code, links, base, *columns, stride, crossed, met)
 
 
 def _numbers(places: list[tuple[int, ...]]) -> np.ndarray:

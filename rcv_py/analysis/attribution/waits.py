@@ -18,6 +18,7 @@ longer than usual.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,15 +68,16 @@ class _Candidates:
 
 def wait_ends(stream: Stream, gfxip: int) -> WaitEnds:
     """Return which operation ended each wait."""
-    found = _candidates(stream, gfxip)
-    first = run_starts(found.token)
+    candidates = _candidates(stream, gfxip)
+    first = run_starts(candidates.token)
     if not len(first):
-        return WaitEnds(found.token, found.operation, np.zeros(0, dtype=bool))
-    alone = starts_run(found.token) & ends_run(found.token)
-    is_measured = alone & (stream.stall[found.token] > stream.lines.step)
-    score = _score(found, *_latency(stream, found, is_measured), stream.lines.step)
-    score[_is_impossible(stream, found, is_measured) & ~alone] = -np.inf
-    group = np.cumsum(starts_run(found.token)) - 1
+        return WaitEnds(candidates.token, candidates.operation, np.zeros(0, dtype=bool))
+    alone = starts_run(candidates.token) & ends_run(candidates.token)
+    is_measured = alone & (stream.stall[candidates.token] > stream.lines.step)
+    mean, spread = _latency(stream, candidates, is_measured)
+    score = _score(candidates, mean, spread, stream.lines.step)
+    score[_is_impossible(stream, candidates, is_measured) & ~alone] = -np.inf
+    group = np.cumsum(starts_run(candidates.token)) - 1
     best = np.maximum.reduceat(score, first)
     nothing = ~np.isfinite(best)  # none is possible, so none is less possible than another
     score[nothing[group]], best[nothing] = 0.0, 0.0
@@ -83,7 +85,7 @@ def wait_ends(stream: Stream, gfxip: int) -> WaitEnds:
     # Of equals the newest: candidates of a wait are in order of issue.
     chosen = np.lexsort((np.arange(len(score)), score, group))[ends_run(group)]
     sure = weight[chosen] / np.add.reduceat(weight, first)
-    return WaitEnds(found.token[first], found.operation[chosen], sure < SURE)
+    return WaitEnds(candidates.token[first], candidates.operation[chosen], sure < SURE)
 
 
 def _candidates(stream: Stream, gfxip: int) -> _Candidates:
@@ -106,13 +108,13 @@ def _candidates(stream: Stream, gfxip: int) -> _Candidates:
     return _Candidates(token, operation, np.maximum(stream.issue[token] - issued, 1).astype(np.float64))
 
 
-def _latency(stream: Stream, found: _Candidates, is_measured: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _latency(stream: Stream, candidates: _Candidates, is_measured: np.ndarray) -> Sequence[np.ndarray]:
     """Mean and spread of the logarithm of the latencies of each candidate's line, else kind, else usual."""
-    line = stream.line[found.operation]
+    line = stream.line[candidates.operation]
     form = stream.lines.form[line].astype(np.int64)
     usual = np.array([float(_USUAL.get(Cause(cause), _MEMORY)) for cause in range(len(Cause))])
     mean, spread = np.log(usual)[form], np.full(len(form), _WIDE)
-    sample = np.log(found.age[is_measured])
+    sample = np.log(candidates.age[is_measured])
     lines = np.unique(np.column_stack([form, line])[is_measured], axis=0)[:, 0]
     others = _APART / np.sqrt(np.maximum(np.bincount(lines, minlength=len(Cause)), 1))[form]
     for of, needed, more in ((form, 1, others), (line, _OF_A_LINE, 0.0)):
@@ -128,32 +130,32 @@ def _latency(stream: Stream, found: _Candidates, is_measured: np.ndarray) -> tup
     return mean, spread
 
 
-def _score(found: _Candidates, mean: np.ndarray, spread: np.ndarray, step: int) -> np.ndarray:
+def _score(candidates: _Candidates, mean: np.ndarray, spread: np.ndarray, step: int) -> np.ndarray:
     """Logarithm of the likelihood that a candidate was the last, but for what all of a wait have in common.
 
     That is the density of its latency by the probability that it was back before, which all others have.
     """
     spread = spread + step / np.exp(mean)
-    far = (np.log(found.age) - mean) / spread
+    far = (np.log(candidates.age) - mean) / spread
     tail = np.log1p(far**2 / _FREEDOM)
-    density = -np.log(found.age * spread) - (_FREEDOM + 1) / 2 * tail
+    density = -np.log(candidates.age * spread) - (_FREEDOM + 1) / 2 * tail
     late = 0.5 * np.exp(-_FREEDOM / 2 * tail)
     return density - np.log(np.where(far < 0, late, 1 - late))
 
 
-def _is_impossible(stream: Stream, found: _Candidates, is_measured: np.ndarray) -> np.ndarray:
+def _is_impossible(stream: Stream, candidates: _Candidates, is_measured: np.ndarray) -> np.ndarray:
     """LDS operations that would have taken longer than any that was measured, bool.
 
     What a single instruction took tells nothing of others, which may stand behind more accesses in the queue.
     """
-    form = stream.lines.form[stream.line[found.operation]]
+    form = stream.lines.form[stream.line[candidates.operation]]
     beyond = np.zeros(len(form), dtype=bool)
     for cause in (Cause.WAIT_LDS, Cause.WAIT_CROSS_LANE):
         rows = is_measured & (form == cause)
-        sample = np.sort(found.age[rows])
-        if len(np.unique(stream.line[found.operation[rows]])) >= SEEN:
+        sample = np.sort(candidates.age[rows])
+        if len(np.unique(stream.line[candidates.operation[rows]])) >= SEEN:
             limit = BEYOND * sample[min(len(sample) - 1, len(sample) * 99 // 100)]
-            beyond |= (form == cause) & (found.age > limit)
+            beyond |= (form == cause) & (candidates.age > limit)
     return beyond
 
 
@@ -193,13 +195,13 @@ def covered(stream: Stream, nops: np.ndarray) -> np.ndarray:
     behind it reads; matrix instructions are preferred, since only they need more than a few turns.
     """
     reader = nops + 1
-    limit = stream.piece.first[1:][stream.owner[nops]]
+    limit = stream.tokens.first[1:][stream.owner[nops]]
     for _ in range(3):  # waits and other nops may stand between
         reader = reader + ((reader < limit) & (stream.unit[np.minimum(reader, len(stream) - 1)] == 0))
     there = np.flatnonzero(reader < limit)
-    found = uses(stream, reader[there], np.isin(stream.lines.unit, (VALU, MATRIX)))
-    earlier = found.writer < nops[there[found.row]]
-    row, writer = there[found.row[earlier]], found.writer[earlier]
+    pairs = uses(stream, reader[there], np.isin(stream.lines.unit, (VALU, MATRIX)))
+    earlier = pairs.writer < nops[there[pairs.row]]
+    row, writer = there[pairs.row[earlier]], pairs.writer[earlier]
     best = np.full(len(nops), -1, dtype=np.int64)
     np.maximum.at(best, row, np.where(stream.unit[writer] == MATRIX, len(stream), 0) + writer)
     return np.where(best >= 0, best % max(1, len(stream)), -1)

@@ -139,6 +139,6 @@ def latest(place: np.ndarray, begin: np.ndarray, wanted: np.ndarray, time: np.nd
     at = np.maximum.accumulate(np.where(is_wanted[order], -1, np.arange(len(order))))
     row = np.where(at >= 0, order[np.maximum(at, 0)], -1)
     row[where[row] != where[order]] = -1
-    found = np.empty(len(where), dtype=np.int64)
-    found[order] = row
-    return found[rows:]
+    latest_row = np.empty(len(where), dtype=np.int64)
+    latest_row[order] = row
+    return latest_row[rows:]

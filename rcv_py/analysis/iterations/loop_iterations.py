@@ -136,12 +136,12 @@ def loop_iterations(
         waves += np.bincount(who, minlength=len(pair))
     order = np.lexsort((pair, -taken))[:MAX_LOOPS]
     branch, head = pair[order] >> 32, pair[order] & 0xFFFFFFFF
-    found = joined([_iterations(tokens, branch.tolist(), head.tolist()) for tokens in parts])
-    found = found.at(np.lexsort((found.first, found.wave, found.loop)))
-    number = ranges(0, np.diff(run_starts(found.loop, found.wave), append=len(found)))
-    found = replace(found, number=number.astype(np.int32))
-    table = _table(branch, head, taken[order], waves[order], found)
-    return LoopIterations(table, found, sum(len(tokens.waves) for tokens in parts))
+    iterations = joined([_iterations(tokens, branch.tolist(), head.tolist()) for tokens in parts])
+    iterations = iterations.at(np.lexsort((iterations.first, iterations.wave, iterations.loop)))
+    number = ranges(0, np.diff(run_starts(iterations.loop, iterations.wave), append=len(iterations)))
+    iterations = replace(iterations, number=number.astype(np.int32))
+    table = _table(branch, head, taken[order], waves[order], iterations)
+    return LoopIterations(table, iterations, sum(len(tokens.waves) for tokens in parts))
 
 
 def _jumps_back(tokens: TokenColumns, rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -208,27 +208,25 @@ def _exits(
 
 
 def _table(
-    branch: np.ndarray, head: np.ndarray, taken: np.ndarray, waves: np.ndarray, found: Iterations
+    branch: np.ndarray, head: np.ndarray, taken: np.ndarray, waves: np.ndarray, iterations: Iterations
 ) -> LoopTable:
-    count, between = len(head), found.is_between
-    n = np.bincount(found.loop[between], minlength=count)
+    count, counted = len(head), iterations.at(np.flatnonzero(iterations.is_between))
     ranks = ((0, 1), (1, 2), (9, 10), (1, 1), (1, 4), (3, 4))
-    shortest, median, p90, longest, low, high = at_ranks(
-        found.loop[between], found.cycles[between], count, ranks
-    )
-    stall, idle = (sums(found.loop[between], column[between], count) for column in (found.stall, found.idle))
+    spread = at_ranks(counted.loop, counted.cycles, count, ranks)
+    shortest, median, p90, longest, low, high = spread
+    n = np.bincount(counted.loop, minlength=count)
     kinds = np.zeros((count, KIND_COUNT), dtype=np.int64)
-    np.add.at(kinds, found.loop[between], found.kinds[between])
+    np.add.at(kinds, counted.loop, counted.kinds)
     return LoopTable(
         branch.astype(np.int32),
         head.astype(np.int32),
         taken.astype(np.int64),
         waves,
-        sums(found.loop, found.cycles, count),
+        sums(iterations.loop, iterations.cycles, count),
         n,
         *(shortest, median, p90, longest),
         np.where(n >= MIN_ITERATIONS, high + 1.5 * (high - low), np.inf),
-        stall,
-        idle,
+        sums(counted.loop, counted.stall, count),
+        sums(counted.loop, counted.idle, count),
         kinds,
     )

@@ -76,13 +76,13 @@ class FirstHits:
 
 
 def phases(
-    found: LoopIterations, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+    loops: LoopIterations, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> Phases:
     """Return the phases of the waves that ran the dominant loop of `found`, which is of the same waves.
 
     Other jumps back to the same head are ways of continuing the same loop.
     """
-    table, spans = found.table, found.iterations
+    table, spans = loops.table, loops.iterations
     loop = table.dominant
     same = table.head == table.head[loop] if loop >= 0 else np.zeros(0, dtype=bool)
     mine = np.flatnonzero(same[spans.loop])
@@ -106,7 +106,7 @@ def phases(
             busy[at, phase] = spent.sums(tokens.busy, low, high)
         begin[at, 0] = np.minimum([tokens.waves[i].begin for i in inside], begin[at, 1])
         end[at] = np.maximum([tokens.waves[i].end for i in inside], begin[at, 2])
-    return Phases(loop, spans.wave[entry], begin, end, stall, busy, found.waves - len(entry))
+    return Phases(loop, spans.wave[entry], begin, end, stall, busy, loops.waves - len(entry))
 
 
 def first_hits(batches: Iterable[WaveBatch], lines: int, rows: Collection[int] | None = None) -> FirstHits:
@@ -158,10 +158,10 @@ def loop_summary(
 ) -> LoopSummary:
     """Return the loops of the waves whose index row is in `rows` (None: all), each wave once."""
     batches = list(batches)
-    found = loop_iterations(trace, batches, rows)
+    loops = loop_iterations(trace, batches, rows)
     return LoopSummary(
-        found,
-        phases(found, batches, rows),
+        loops,
+        phases(loops, batches, rows),
         first_hits(batches, len(trace.code), rows),
         len(trace.waves),
     )

@@ -214,8 +214,8 @@ def _kind_codes(cycles: np.ndarray, names: np.ndarray) -> np.ndarray:
     """One maximum over cycles << 5 | stalled << 4 | kind finds the kind and carries its flag along."""
     total = cycles[0] + cycles[1]
     code = names[:, None] | ((2 * cycles[0] > total) * np.uint8(STALLED))
-    most = np.max((total << 5) | code, axis=0)
-    return np.where(most < 32, NOTHING, most & 31).astype(np.uint8)
+    largest = np.max((total << 5) | code, axis=0)
+    return np.where(largest < 32, NOTHING, largest & 31).astype(np.uint8)
 
 
 def _shares(cycles: np.ndarray, bits: int) -> np.ndarray:

@@ -344,10 +344,10 @@ def _edges(pieces: Sequence[StatePart], pixels: Pixels) -> _Edges:
     row = np.maximum(np.maximum.accumulate(row), np.repeat(begins, slots))
     edge = pixels.edges - pixels.window.begin
     edge = np.concatenate([edge[piece.first : piece.first + len(piece.shares) + 1] for piece in pieces])
-    into, most = edge - start[row], length[row]
-    is_in = (into >= 0) & (into < most)
+    into, limit = edge - start[row], length[row]
+    is_in = (into >= 0) & (into < limit)
     state = np.concatenate([piece.states.state[piece.rows] for piece in pieces])
-    return _Edges(state, length, row, np.clip(into, 0, most), is_in)
+    return _Edges(state, length, row, np.clip(into, 0, limit), is_in)
 
 
 def _first_edges(start: np.ndarray, pixels: Pixels) -> np.ndarray:
