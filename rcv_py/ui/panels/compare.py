@@ -152,7 +152,7 @@ class CompareView(RowsView):
 
     def _paint_change(self, name: str, painter: QPainter, cell: QRect, row: int) -> None:
         rows, at = self.rows, self.table.column_of(name)
-        if rows is not None and at >= 0 and row < len(rows):
+        if rows is not None and row < len(rows):
             if rows.is_real[row]:
                 painter.setPen(self.theme.role("stall" if rows.delta[row] > 0 else "accent"))
             self.draw_text(painter, cell, self.table.text(row, at), self.table.columns[at])
