@@ -273,13 +273,13 @@ def _ways(trace: Trace, waves: _Waves, sets: list[np.ndarray]) -> list[_Way]:
     names = trace.occupancy.names
     by_blocks: dict[bytes, str] = {}
     by_entry: dict[int, str] = {}
-    kernels = [
-        names.get(id) or f"kernel {id}" if id >= 0 else "" for id in trace.waves.kernel[waves.row].tolist()
-    ]
-    for kernel, blocks in zip(kernels, sets, strict=True):
+    ids = trace.waves.kernel[waves.row].tolist()
+    kernels = [names.get(id) or f"kernel {id}" if id >= 0 else "" for id in ids]
+    for kernel, way in zip(kernels, sets, strict=True):
         if kernel:
-            by_blocks.setdefault(blocks.tobytes(), kernel)
-            by_entry.update({entry: by_entry.get(entry, kernel) for entry in blocks[:1].tolist()})
+            by_blocks.setdefault(way.tobytes(), kernel)
+            for entry in way[:1].tolist():
+                by_entry.setdefault(entry, kernel)
     ways: dict[tuple[str, bool, bytes], _Way] = {}
     for at in sorted(range(len(kernels)), key=lambda at: not kernels[at]):
         entry = by_entry.get(int(sets[at][0]), "") if len(sets[at]) else ""

@@ -30,7 +30,7 @@ from functools import lru_cache
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
-from rcv_py.base.runs import ranges, run_starts, starts_run
+from rcv_py.base.runs import distinct, ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined
 from rcv_py.model.trace import Trace
@@ -178,14 +178,14 @@ def grouped(waves: list[Wave], at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     n = len(waves)
     facts = [(one.id.se, one.cu, one.id.simd, one.begin, one.end, one.workgroup) for one in waves]
     se, cu, simd, begin, end, said = np.array(facts, dtype=np.int64).reshape(n, 6).T
-    place = _dense(se, cu)
+    place = distinct(se, cu)[1]
     seen = np.unique(np.column_stack([place, simd]), axis=0)[:, 0]
     pause = BURST + TURN * np.maximum(SIMDS - np.bincount(seen), 0)
     starts = Starts(place, begin, pause[place])
     group = np.full(n, -1, dtype=np.int64)
     told = np.full(n, Told.STARTS, dtype=np.uint8)
     numbered = np.flatnonzero(said >= 0)
-    group[numbered] = _by_number(_dense(place[numbered], said[numbered]), begin[numbered], end[numbered])
+    group[numbered] = _by_number(distinct(place[numbered], said[numbered])[1], begin[numbered], end[numbered])
     told[numbered] = Told.CAPTURE
     use = (said < 0)[at.wave]
     meets = np.unique(at.wave[use])
@@ -201,7 +201,7 @@ def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarra
     """Waves with the same number; the hardware uses a number again once all waves that had it are gone."""
     order = np.lexsort((begin, key))
     # Ranks instead of times: so small that those of different keys can be kept apart by shifting them.
-    rank = _dense(np.concatenate([begin, np.maximum(begin, end)]))
+    rank = distinct(np.concatenate([begin, np.maximum(begin, end)]))[1]
     start, stop = rank[: len(key)][order], rank[len(key) :][order]
     shift = key[order] * (len(rank) + 1)
     reach = np.maximum.accumulate(stop + shift)
@@ -248,13 +248,13 @@ def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
     if not len(free) or not len(order):
         return cluster
     # A wave that need not wait came after the opening and had signalled before it.
-    rank = _dense(np.concatenate([released[order], released[free] + RELEASE]))
+    rank = distinct(np.concatenate([released[order], released[free] + RELEASE]))[1]
     opened = rank[: len(order)] + key[order] * len(rank)
     found = np.searchsorted(opened, rank[len(order) :] + key[free] * len(rank), side="right") - 1
     near = order[np.maximum(found, 0)]
     fits = (found >= 0) & (key[near] == key[free]) & (released[near] >= at.arrived[turn][free] - RELEASE)
     is_alone = ~np.isin(key[free], key[order])
-    other = int(cluster.max()) + 1 + _dense(key[free])
+    other = int(cluster.max()) + 1 + distinct(key[free])[1]
     cluster[free] = np.where(fits, cluster[near], np.where(is_alone, -1, other))
     return cluster
 
@@ -335,7 +335,7 @@ def _by_starts(group: np.ndarray, free: np.ndarray, starts: Starts) -> None:
     usual = _most_common(size)
     turn = np.arange(len(order)) - np.flatnonzero(is_new)[burst]
     step = np.where(size[burst] % usual == 0, usual, size[burst])
-    chunk = _dense(burst, turn // step)
+    chunk = distinct(burst, turn // step)[1]
     here = group[order]
     mine = np.where(here >= 0, np.arange(len(order)), -1)
     later = np.where(here >= 0, mine, len(order))
@@ -358,12 +358,6 @@ def _in_order(group: np.ndarray, place: np.ndarray, begin: np.ndarray) -> np.nda
     number = np.empty_like(group)
     number[order] = np.argsort(np.argsort(first))[of]
     return number
-
-
-def _dense(*columns: np.ndarray) -> np.ndarray:
-    """Number the distinct rows of some columns in their order, int64."""
-    _, number = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
-    return number.reshape(-1).astype(np.int64)
 
 
 # Cycles from the last arrival to the first release: 4 or 8 on gfx9, without exception in real captures.  Of
