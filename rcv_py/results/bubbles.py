@@ -16,7 +16,7 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ
-from rcv_py.results.field import Field, record, rows
+from rcv_py.results.field import Field, record_field, rows_field
 from rcv_py.results.places import sources
 from rcv_py.results.table import Spec, Table
 
@@ -39,8 +39,8 @@ BUBBLES = Spec.of(
     kinds.SHARE("share_of_bubbles", "Part of all bubbles", "share"),
     *_WAYS,
     SOURCE_PLACE,
-    order=("instruction", "bubbles", "share_of_bubbles", *WAYS),
-    window=("instruction", "text", "bubbles", "share_of_bubbles", *WAYS),
+    order="instruction bubbles share_of_bubbles idle stall drain",
+    window="instruction text bubbles share_of_bubbles idle stall drain",
     nothing="Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles.",
 )
 
@@ -71,24 +71,24 @@ FACTS = (
     Field("rule", kinds.choice("ours", "reference"), "Our rules, or those of the reference"),
     WAVES_READ,
     kinds.WAVES("traced", "Traced waves"),
-    Field(
+    record_field(
         "totals",
-        record(*(replace(field, is_unknown=True) for field in _TOTALS)),
         "Sums over SIMDs; null if no wave was read",
+        *(replace(field, is_unknown=True) for field in _TOTALS),
     ),
-    Field(
+    record_field(
         "mfma_use",
-        record(
-            kinds.CYCLES("mfma_busy", "MFMA instructions by the cycles each takes", is_unknown=True),
-            _FROM_0("share_of_simd_cycles", "Part of the time with a traced wave", is_unknown=True),
-            kinds.TEXT("assumption", "What the number takes for granted, as a sentence"),
-        ),
         "How busy MFMA units were",
+        kinds.CYCLES("mfma_busy", "MFMA instructions by the cycles each takes", is_unknown=True),
+        _FROM_0("share_of_simd_cycles", "Part of the time with a traced wave", is_unknown=True),
+        kinds.TEXT("assumption", "What the number takes for granted, as a sentence"),
     ),
-    Field(
+    rows_field(
         "simds",
-        rows(kinds.WHOLE("se", "Shader engine, a number"), kinds.WHOLE("simd", "SIMD, a number"), *_SUMS),
         "One row a SIMD",
+        kinds.WHOLE("se", "Shader engine, a number"),
+        kinds.WHOLE("simd", "SIMD, a number"),
+        *_SUMS,
     ),
 )
 

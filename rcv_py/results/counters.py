@@ -16,7 +16,7 @@ from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import DASH, count
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, rows
+from rcv_py.results.field import At, Field, rows_field
 from rcv_py.results.table import Spec, Table
 
 
@@ -46,7 +46,7 @@ COUNTERS = Spec.of(
     _SUM("total", "Sum; null if a sum means nothing", is_unknown=True, at=At.DATA),
     Field("sum", replace(kinds.TEXT, is_number=True), "Sum", title="total", at=At.TEXT, of=_total),
     kinds.COUNT("points", "Steps of its curve", at=At.DATA),
-    order=("name", "min", "mean", "max", "sum", "unit", "from"),
+    order="name min mean max sum unit from",
 )
 _NUMBERS = replace(kinds.texts(""), json=partial(json_types.listed, item=json_types.whole("A number.")))
 FACTS = (
@@ -54,15 +54,13 @@ FACTS = (
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
     _NUMBERS("engines", "Shader engines that counted"),
     _NUMBERS("units", "Compute units that counted"),
-    Field("counters", rows(*COUNTERS.at(At.DATA)), COUNTERS.row[:-1]),
-    Field(
+    rows_field("counters", COUNTERS.row[:-1], *COUNTERS.at(At.DATA)),
+    rows_field(
         "errors",
-        rows(
-            kinds.TEXT("file", "Where the formula is from"),
-            kinds.TEXT("kind", "Kind of the mistake"),
-            kinds.TEXT("text", "A sentence"),
-        ),
         "Formulas that do not work; the exit code is then 2",
+        kinds.TEXT("file", "Where the formula is from"),
+        kinds.TEXT("kind", "Kind of the mistake"),
+        kinds.TEXT("text", "A sentence"),
     ),
 )
 RECORDED = Spec.of(
@@ -76,7 +74,7 @@ RECORDED = Spec.of(
     kinds.TEXT("units", "Compute units, joined by commas", title="CU"),
     kinds.TEXT("simds", "SIMDs, joined by commas", title="SIMD"),
 )
-RECORDED_FACTS = (CAPTURE, Field("counters", rows(*RECORDED.fields), RECORDED.row[:-1]))
+RECORDED_FACTS = (CAPTURE, rows_field("counters", RECORDED.row[:-1], *RECORDED.fields))
 
 
 def counter_table(found: Sequence[CounterRow]) -> Table:

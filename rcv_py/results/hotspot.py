@@ -21,7 +21,7 @@ from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, COSTS, INDEX_OR_NONE, MEASURE, RANGE, SUMS, TOTAL_ROWS, measured_in
-from rcv_py.results.field import At, Field, Kind, only, record
+from rcv_py.results.field import At, Field, Kind, only, record_field
 from rcv_py.results.occupancy import LIMITS_IN_SHORT
 from rcv_py.results.table import Spec, Table
 
@@ -85,7 +85,7 @@ RANKING_FACTS = (
     Field("by", kinds.choice(*NOUNS), "What a row is"),
     Field("sort", kinds.choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
     MEASURE,
-    Field("totals", record(*COSTS), "Sums over the whole program"),
+    record_field("totals", "Sums over the whole program", *COSTS),
     TOTAL_ROWS,
 )
 

@@ -8,7 +8,7 @@ from rcv_py.analysis.compat.legacy_analyzer import LegacyReport
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, STALL
-from rcv_py.results.field import Field, Kind, record, rows
+from rcv_py.results.field import Field, Kind, record, rows_field
 from rcv_py.results.table import Spec, Table
 
 _LATENCY = kinds.CYCLES("latency", "Latency")
@@ -39,14 +39,12 @@ _OCCUPANCY = record(
     kinds.WHOLE("accum", "Accumulation registers of a wave"),
     kinds.WHOLE("allocated", "Vector registers given to a wave, rounded up"),
     kinds.WHOLE("pool", "Vector registers that the rules divide"),
-    Field(
+    rows_field(
         "limits",
-        rows(
-            kinds.TEXT("name", "Name of the resource"),
-            _USED("used", "What is used, in units of the resource, or as text"),
-            kinds.WAVES("waves", "Waves a SIMD that fit"),
-        ),
         "One row a resource",
+        kinds.TEXT("name", "Name of the resource"),
+        _USED("used", "What is used, in units of the resource, or as text"),
+        kinds.WAVES("waves", "Waves a SIMD that fit"),
     ),
     kinds.WAVES("waves", "Waves a SIMD by all of them"),
     kinds.TEXT("binding", "Name of the resource that binds"),

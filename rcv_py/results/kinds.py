@@ -72,7 +72,8 @@ PLACE = replace(ROW_OR_NONE, text=lambda place: str(place) if place >= 0 else ""
 INDEX = replace(_whole(), text=str)  # of something else, a name as well
 SIGNED_INDEX = replace(_whole(least=None), text=str)
 ADDRESS = replace(_whole(", in bytes."), text="{:#x}".format)
-FLAG = Kind(json=json_types.flag, dtype=np.bool_, width=10)
+FLAG = Kind(json=json_types.flag, dtype=np.bool_, width=10, text=lambda is_set: "yes" if is_set else "")
+YES_NO = replace(FLAG, text=lambda is_set: "yes" if is_set else "no")
 TEXT = Kind(json=json_types.text, width=20)
 NOTE = replace(TEXT, elastic="right")  # a text that may be cut
 INSTRUCTION = replace(NOTE, width=22)

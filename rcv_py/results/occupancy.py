@@ -16,7 +16,7 @@ from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, only, record, rows
+from rcv_py.results.field import At, Field, only, record, record_field, rows_field
 from rcv_py.results.table import Spec, Table, Words
 
 BY = {  # what a curve is of: its title, and how the document calls it
@@ -75,7 +75,7 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
         *((ids,) if has_ids else ()),
         *NUMBERS,
         _SHARE("share_of_wave_cycles", "Part of the wave-cycles of all", "share"),
-        order=(by, "mean", "peak", "tail_share_of_time", "ramp", "start", "end", "share_of_wave_cycles"),
+        order=f"{by} mean peak tail_share_of_time ramp start end share_of_wave_cycles",
     )
 
 
@@ -171,7 +171,7 @@ LIMITS = Spec.of(
         at=At.TEXT,
         of=_next_step,
     ),
-    order=("name", "used", "allocated", "available", "waves", "next_step", "source"),
+    order="name used allocated available waves next_step source",
 )
 LIMIT_FACTS = (
     kinds.WAVES("waves_per_simd", "Waves of this kernel that fit on a SIMD"),
@@ -183,24 +183,22 @@ LIMITS_DOCUMENT = (
     kinds.TEXT("target", "Name of the GPU"),
     kinds.TEXT("device", "The device whose numbers were taken"),
     *LIMIT_FACTS,
-    Field("limits", rows(*LIMITS.at(At.DATA)), "One row a resource that is known"),
+    rows_field("limits", "One row a resource that is known", *LIMITS.at(At.DATA)),
     kinds.TEXT("next_step", "What the next step takes; empty if nothing binds"),
     kinds.WAVES("goal", "Waves of a SIMD after that step", is_unknown=True),
-    Field(
+    record_field(
         "resident",
-        record(
-            kinds.WAVES("peak", "Most"),
-            _MEAN("mean", "Mean over time"),
-            kinds.COUNT("simds", "SIMDs that were looked at"),
-        ),
         "Traced waves of a SIMD at a time",
+        kinds.WAVES("peak", "Most"),
+        _MEAN("mean", "Mean over time"),
+        kinds.COUNT("simds", "SIMDs that were looked at"),
     ),
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
 )
 # The same in short, as the header of a ranking has it.
 LIMITS_IN_SHORT = record(
     *LIMIT_FACTS,
-    Field("limits", rows(*LIMIT), "One row a resource that is known"),
+    rows_field("limits", "One row a resource that is known", *LIMIT),
     kinds.WAVES("resident_peak", "Most traced waves on a SIMD at a time"),
 )
 

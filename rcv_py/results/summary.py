@@ -15,7 +15,7 @@ from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, Kind, optional, record, rows, shapes
+from rcv_py.results.field import Field, Kind, optional, record_field, rows_field, shapes
 from rcv_py.results.json_types import Shape
 from rcv_py.results.table import Spec, Table
 
@@ -74,18 +74,16 @@ _UNIT = (
 )
 DOCUMENT = (
     CAPTURE,
-    Field(
+    rows_field(
         "facts",
-        rows(
-            kinds.TEXT("id", "Stable name"),
-            kinds.TEXT("name", "What it is called"),
-            _VALUE("value", "The value, in the unit that `unit` or the name tells; a name is a text"),
-            kinds.TEXT("unit", "Unit, or what it is a part of"),
-        ),
         "Single numbers",
+        kinds.TEXT("id", "Stable name"),
+        kinds.TEXT("name", "What it is called"),
+        _VALUE("value", "The value, in the unit that `unit` or the name tells; a name is a text"),
+        kinds.TEXT("unit", "Unit, or what it is a part of"),
     ),
-    Field(
-        "waves", record(kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "That could be read")), "Waves"
+    record_field(
+        "waves", "Waves", kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "That could be read")
     ),
     Field(
         "activity",

@@ -13,7 +13,7 @@ from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
-from rcv_py.results.field import At, Field, Kind, only, record, rows, shapes, unknown
+from rcv_py.results.field import At, Field, Kind, only, record, record_field, rows_field, shapes, unknown
 from rcv_py.results.table import Spec, Table
 
 _LINE_IN_FILE = record(
@@ -58,11 +58,6 @@ GAIN = kinds.SHARE(
 )
 AT_STAKE = kinds.WHOLE("cycles", "What is at stake, in cycles or, of PC samples, in samples", at=_WINDOW)
 
-_CSV = (
-    "rank", "name", "title", "gain", "cycles", "is_upper_bound", "share_of_unit", "unit", "exposed",
-    "attributed", "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
-)  # fmt: skip
-
 FINDINGS = Spec.of(
     "triage",
     "The findings.",
@@ -73,7 +68,7 @@ FINDINGS = Spec.of(
     GAIN,
     AT_STAKE,
     kinds.FLAG("is_upper_bound", "Whether no change of this alone can win more than that", at=_WINDOW),
-    kinds.SHARE("share_of_unit", "What is at stake, of the unit", at=_WINDOW),
+    kinds.SHARE("share_of_unit", "What is at stake, of the unit", at=_WINDOW, key="share"),
     kinds.TEXT("unit", "What the share is a part of", "of", at=_WINDOW),
     kinds.CYCLES(
         "exposed", "Part of it in which nothing happened on the SIMD, summed over waves", at=_WINDOW
@@ -94,62 +89,54 @@ FINDINGS = Spec.of(
     kinds.TEXT("effort", "Effort of the remedy: low, medium or high; empty if none fits", at=_FOR_PROGRAMS),
     kinds.NOTE("assumption", "What is taken for granted", at=_FOR_PROGRAMS),
     _PLACES("evidence", "Where it can be seen", at=_WINDOW),
-    csv=_CSV,
+    csv="rank name title gain cycles is_upper_bound share_of_unit unit exposed attributed sentence remedy "
+    "remedy_id effort evidence assumption",
 )
 
 _BOUND_CLASS = record(
     Field("name", kinds.choice(*CLASS_NAMES), "The class"),
     kinds.TEXT("sentence", "It with the number that shows it"),
-    Field(
+    rows_field(
         "numbers",
-        rows(
-            Field("id", kinds.choice(*SHOWN_NAMES), "What it is"),
-            Field(
-                "value",
-                replace(kinds.NUMBER, json=partial(json_types.number, least=0)),
-                "A share from 0 to 1; `rate`: bytes a compute unit and cycle",
-            ),
-            kinds.TEXT("text", "The number with what it is a part of"),
-        ),
         "The numbers that show it, the deciding one first",
+        Field("id", kinds.choice(*SHOWN_NAMES), "What it is"),
+        Field(
+            "value",
+            replace(kinds.NUMBER, json=partial(json_types.number, least=0)),
+            "A share from 0 to 1; `rate`: bytes a compute unit and cycle",
+        ),
+        kinds.TEXT("text", "The number with what it is a part of"),
     ),
 )
 HEAD = (
     CAPTURE,
     kinds.TEXT("kernel", "Name of the kernel"),
-    Field(
+    record_field(
         "waves",
-        record(
-            kinds.WAVES("read", "Waves that were read"),
-            kinds.WAVES("traced", "Traced waves"),
-            kinds.WAVES("counted", "Waves whose costs are ranked"),
-            kinds.WAVES("missing", "Waves whose file is missing or damaged"),
-        ),
         "How much was looked at",
+        kinds.WAVES("read", "Waves that were read"),
+        kinds.WAVES("traced", "Traced waves"),
+        kinds.WAVES("counted", "Waves whose costs are ranked"),
+        kinds.WAVES("missing", "Waves whose file is missing or damaged"),
     ),
-    Field(
+    record_field(
         "totals",
-        record(
-            *unknown(
-                kinds.CYCLES(
-                    "simd_cycles",
-                    "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave",
-                ),
-                kinds.CYCLES("no_issue", "Part of it in which no wave issued"),
-                kinds.CYCLES("bubbles", "Part of that in which the matrix unit did not work either"),
-            )
-        ),
         "What findings are measured against",
-    ),
-    Field(
-        "numbers",
-        rows(
-            kinds.TEXT("id", "Stable name"),
-            kinds.TEXT("name", "What it is called"),
-            kinds.TEXT("text", "The number with its unit"),
-            kinds.TEXT("part_of", "What it is a part of"),
+        *unknown(
+            kinds.CYCLES(
+                "simd_cycles", "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave"
+            ),
+            kinds.CYCLES("no_issue", "Part of it in which no wave issued"),
+            kinds.CYCLES("bubbles", "Part of that in which the matrix unit did not work either"),
         ),
+    ),
+    rows_field(
+        "numbers",
         "Numbers that frame all findings",
+        kinds.TEXT("id", "Stable name"),
+        kinds.TEXT("name", "What it is called"),
+        kinds.TEXT("text", "The number with its unit"),
+        kinds.TEXT("part_of", "What it is a part of"),
     ),
     kinds.TEXT(
         "alarm", "Why nothing may be concluded from the capture, and what to do; empty if all is well"
@@ -167,9 +154,7 @@ FOOT = (
 
 def finding_table(found: Sequence[Finding]) -> Table:
     """Return one row a finding."""
-    names = [field.name for field in FINDINGS.fields if field.name != "share_of_unit"]
-    columns = {name: [getattr(finding, name) for finding in found] for name in names}
-    return Table(FINDINGS, {**columns, "share_of_unit": [finding.share for finding in found]})
+    return Table.of(FINDINGS, found)
 
 
 def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:

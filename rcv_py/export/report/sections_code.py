@@ -96,8 +96,7 @@ def top_lines(inputs: ReportInputs) -> Section | None:
             "Of the latency of all lines.",
         ),
         cells.texts(
-            "main cause",
-            (CAUSE_TEXT[Cause(causes[line])].name if line in causes else "" for line in lines),
+            "main cause", (CAUSE_TEXT[Cause(causes[line])].name if line in causes else "" for line in lines)
         ),
         cells.sources(inputs, lines),
     )
