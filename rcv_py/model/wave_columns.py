@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.runs import borders
 from rcv_py.model.ids import WaveId
 from rcv_py.model.lod import WaveLod
 from rcv_py.model.tokens import States, Tokens, Waits
@@ -59,9 +60,9 @@ class LodColumns:
 
     def tables(self) -> tuple[WaveLod, ...]:
         """The tables again; their arrays are views."""
-        levels = _slices(borders(self.sizes.tolist()))
+        levels = _slices(borders(self.sizes))
         kinds, states = [self.kind[part] for part in levels], [self.state[part] for part in levels]
-        waves = _slices(borders(self.facts[:, 2].tolist()))
+        waves = _slices(borders(self.facts[:, 2]))
         return tuple(
             WaveLod(base, shift, tuple(kinds[mine]), tuple(states[mine]))
             for (base, shift, _), mine in zip(self.facts.tolist(), waves, strict=True)
@@ -162,10 +163,10 @@ class WaveColumns:
             if count < 0:
                 waits.append(None)
                 continue
-            borders = self.wait_first[first : first + count + 1]
-            producers = int(borders[-1])
+            mine = self.wait_first[first : first + count + 1]
+            producers = int(mine[-1])
             depends_on = self.depends_on[producer : producer + producers]
-            waits.append(Waits(self.wait_line[line : line + count], borders, depends_on))
+            waits.append(Waits(self.wait_line[line : line + count], mine, depends_on))
             line, first, producer = line + count, first + count + 1, producer + producers
         return waits
 
@@ -173,13 +174,8 @@ class WaveColumns:
         if self.lane is None or self.has_lanes is None:
             return [None] * len(self.facts)
         counts = np.where(self.has_lanes, np.diff(self.token_first), 0)
-        parts = _slices(np.concatenate([[0], np.cumsum(counts)]))
+        parts = _slices(borders(counts))
         return [self.lane[part] if has else None for part, has in zip(parts, self.has_lanes, strict=True)]
-
-
-def borders(counts: list[int]) -> np.ndarray:
-    """Where each of several runs begins, and where the last one ends; int64 [n + 1]."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
 
 
 def joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:

@@ -32,7 +32,7 @@ _BY_CAUSE = Spec.of(
     kinds.TEXT("name", "The cause in a few words"),
     kinds.NOTE("because", "Completes: stalled because"),
     kinds.NOTE("evidence", "What has to be seen before a cycle is given this cause"),
-    kinds.FLAG("is_certain", "Whether the instruction or a replay tells it"),
+    kinds.FLAG("is_certain", "Whether the instruction or a replay proves it"),
     *_COSTS,
     nothing=_NOTHING,
 )

@@ -47,9 +47,9 @@ COST_SHARE = kinds.SHARE(
 MEASURE = kinds.TEXT(
     "measure", "What the numbers count: cycles of latency in one of its modes, or PC samples"
 )
-WAVE_ASKED = kinds.TEXT("wave", "The wave that was asked for; null for all", is_unknown=True)
+WAVE_ASKED = kinds.TEXT("wave", "The wave that was chosen; null for all", is_unknown=True)
 WAVES_READ = kinds.WAVES("waves", "Waves that could be read")
-RANGE = kinds.CYCLE_RANGE("range", "The range that was asked for; null for all", is_unknown=True)
+RANGE = kinds.CYCLE_RANGE("range", "The range that was chosen; null for all", is_unknown=True)
 TOTAL_ROWS = kinds.COUNT("total_rows", "Rows there are, of which --top may have left some out")
 _NOT_SAMPLED = ("hits", "idle")
 _SAMPLED = {"latency": "samples", "stall": "stalled"}  # the titles of costs that are PC samples

@@ -80,6 +80,7 @@ RECORDED_FACTS = (CAPTURE, rows_field("counters", RECORDED.row[:-1], *RECORDED.f
 def counter_table(found: Sequence[CounterRow]) -> Table:
     """Return one row a counter or formula."""
     totals = [np.nan if row.total is None else row.total for row in found]
+    extents = np.array([row.extent for row in found]).reshape(-1, 3)
     return Table(
         COUNTERS,
         {
@@ -87,9 +88,9 @@ def counter_table(found: Sequence[CounterRow]) -> Table:
             "kind": ["raw" if row.is_raw else "derived" for row in found],
             "from": [row.group for row in found],
             "unit": [row.unit for row in found],
-            "min": [row.least for row in found],
-            "mean": [row.mean for row in found],
-            "max": [row.most for row in found],
+            "min": extents[:, 0],
+            "mean": extents[:, 1],
+            "max": extents[:, 2],
             "total": totals,
             "points": [len(row.curve.time) for row in found],
         },

@@ -81,7 +81,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
 
 RANKING_FACTS = (
     CAPTURE,
-    LIMITS_IN_SHORT("occupancy", "How many waves fit on a SIMD, as the header of the text tells"),
+    LIMITS_IN_SHORT("occupancy", "How many waves fit on a SIMD, as in the header of the text"),
     Field("by", kinds.choice(*NOUNS), "What a row is"),
     Field("sort", kinds.choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
     MEASURE,

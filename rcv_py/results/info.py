@@ -50,7 +50,7 @@ FACTS = (
         "What was recorded",
         kinds.TEXT("version", "Version of the format"),
         kinds.TEXT("target", "Name of the GPU, such as gfx950"),
-        kinds.TEXT("target_from", "What tells it; empty if only the generation is known, such as gfx9"),
+        kinds.TEXT("target_from", "Its origin; empty if only the generation is known, such as gfx9"),
         kinds.WHOLE("gfxip", "Generation of the instruction set, a number"),
         kinds.FLAG("has_thread_trace", "Whether waves were traced"),
         kinds.FLAG("has_pc_samples", "Whether there are PC samples"),

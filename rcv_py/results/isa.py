@@ -34,7 +34,7 @@ LINES = Spec.of(
     kinds.TEXT("block", "Name of the basic block"),
     kinds.NUMBER(
         "bar",
-        "Length of the bar that --bars asks for, in cycles; reasons: in samples",
+        "Length of the bar of --bars, in cycles; reasons: in samples",
         digits=3,
         is_unknown=True,
         is_optional=True,

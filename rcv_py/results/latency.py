@@ -58,17 +58,17 @@ MEMORY = Spec.of(
     "Instructions that read or wrote memory.",
     "instruction",
     INSTRUCTION_INDEX,
-    kinds.TEXT("counter", "Counter that told it", key="unit"),
+    kinds.TEXT("counter", "Counter that measured it", key="unit"),
     *_COUNTED,
     *_PLACE,
     window="instruction text source counter",
 )
 MEMORY_AND_WAITS = Spec.of(
     "memory_latency",
-    "Instructions that counters or waits tell of; null where one of them does not.",
+    "Instructions that counters or waits measure; null where one of them does not.",
     "instruction",
     INSTRUCTION_INDEX,
-    kinds.TEXT("counter", "Counter that told it; empty if only waits did"),
+    kinds.TEXT("counter", "Counter that measured it; empty if only waits did"),
     *unknown(*_COUNTED),
     *_BY_WAITS,
     *_PLACE,
@@ -93,17 +93,17 @@ HIDDEN_TOTALS = record_field(
 )
 MEMORY_TOTALS = record_field(
     "totals",
-    "Sums over what counters tell",
+    "Sums over what counters show",
     kinds.COUNT("samples", "Returns that were matched"),
     kinds.COUNT("in_flight", "Operations whose return was not seen"),
 )
 VARIANTS = {  # kind of the document → its table, its totals, and what asks for it
     "hidden": (HIDDEN, HIDDEN_TOTALS, "What other waves hide."),
-    "memory": (MEMORY, MEMORY_TOTALS, "How long memory takes: --kind memory."),
+    "memory": (MEMORY, MEMORY_TOTALS, "How long memory takes: --by memory."),
     "memory_waits": (
         MEMORY_AND_WAITS,
         MEMORY_TOTALS,
-        "How long memory takes by counters and by waits: --kind memory --waits.",
+        "How long memory takes by counters and by waits: --by memory --waits.",
     ),
 }
 

@@ -92,7 +92,7 @@ LIBRARY = Spec.of(
     *unknown(
         kinds.WAVES("waves", "Traced"),
         kinds.COUNT("instructions", "Instructions", at=At.DATA),
-        kinds.COUNT("executed", "Instructions that ran; null if the capture does not tell", at=At.DATA),
+        kinds.COUNT("executed", "Instructions that ran; null if not known", at=At.DATA),
     ),
     _shown(
         "executed_of",
@@ -114,8 +114,8 @@ LIBRARY = Spec.of(
     ),
     *only(
         At.DATA,
-        kinds.COUNT("hits", "Executions; null if the capture does not tell", is_unknown=True),
-        kinds.CYCLES("latency", "Latency of all waves; null if the capture does not tell", is_unknown=True),
+        kinds.COUNT("hits", "Executions; null if not known", is_unknown=True),
+        kinds.CYCLES("latency", "Latency of all waves; null if not known", is_unknown=True),
     ),
     _shown(
         "latency_of_all",
@@ -125,7 +125,7 @@ LIBRARY = Spec.of(
         "latency",
     ),
     *unknown(
-        kinds.CYCLES("stall", "Stall of all waves; null if the capture does not tell", at=At.DATA),
+        kinds.CYCLES("stall", "Stall of all waves; null if not known", at=At.DATA),
         kinds.SHARE("stall_share_of_latency", "Part of the latency that is stall", at=At.DATA),
     ),
     _shown(

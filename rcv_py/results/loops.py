@@ -219,7 +219,7 @@ FACTS = (
     common.CAPTURE,
     common.WAVE_ASKED,
     common.WAVES_READ,
-    kinds.ROW_OR_NONE("dominant_loop", "Row of the loop the kernel is about, of --show loops; -1 if none"),
+    kinds.ROW_OR_NONE("dominant_loop", "Row of the loop the kernel is about, of --by loops; -1 if none"),
     record_field(
         "phases",
         "A phase; null without a loop that a wave ran twice",
@@ -237,7 +237,7 @@ FACTS = (
             kinds.CYCLES("max_release_spread", "Largest time between the releases of one meeting"),
         ),
         kinds.COUNT("dropped", "Executions that fit no meeting"),
-        kinds.FLAG("is_group_guessed", "Whether a workgroup is only told by the starts of its waves"),
+        kinds.FLAG("is_group_guessed", "Whether a workgroup is only known by the starts of its waves"),
         Field(
             "groups_known_by",
             kinds.choice("capture", "barriers"),
@@ -364,7 +364,7 @@ def _barriers(inputs: Inputs) -> Table:
     return Table.of(BARRIERS, found, places)
 
 
-TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --show
+TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --by
     "loops": (LOOPS, _loops),
     "iterations": (ITERATIONS, _iterations),
     "phases": (PHASE_COSTS, _phases),

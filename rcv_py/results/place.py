@@ -44,7 +44,7 @@ _CAUSES = (
     kinds.FLAG("is_guess", "Whether the producer is a guess, one of several that fit"),
 )
 _GIVEN = (
-    kinds.TEXT("argument", "The place as it was asked for"),
+    kinds.TEXT("argument", "The place as it was given"),
     replace(common.WAVE_NAME, is_unknown=True),
     replace(common.INSTRUCTION_INDEX, is_unknown=True),
     kinds.WHOLE("hit", "Which execution of the instruction by the wave, counted from 0", is_unknown=True),

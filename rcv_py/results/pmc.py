@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from rcv_py.analysis.counters.pmc.decision import Decision, missing
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc_lines, ratio, share, span
 from rcv_py.base.text import byte_size, short_count, short_kernel
@@ -44,7 +42,7 @@ _RANGES = {
 _BOUNDS = {"min": "Lower bound of", "max": "Upper bound of"}
 _TESTS = rows(
     kinds.TEXT("name", "Stable name of the test"),
-    kinds.TEXT("question", "What is asked"),
+    kinds.TEXT("question", "The question"),
     *unknown(
         *(kinds.NUMBER(name, f"{bound} the value, a share or a quotient") for name, bound in _BOUNDS.items())
     ),
@@ -120,14 +118,14 @@ PMC = Spec.of(
         kinds.TEXT("remedy", "What to do"),
         _OR_NULL("decided_by", "Name of the test that decided; null if none did"),
         _TESTS("tests", "The tests that lead there, in order"),
-        Field("missing", kinds.texts("Name of a counter."), "Counters that would tell more"),
+        Field("missing", kinds.texts("Name of a counter."), "Counters that would show more"),
         Field("record", kinds.texts("A line."), "Lines for rocprofv3 that record them, a run each"),
     ),
 )
 FACTS = (
     Field("files", kinds.texts("A name."), "Names of the files that were read"),
     Field("by", kinds.choice("kernel", "dispatch"), "What a row is"),
-    kinds.TEXT("kernel", "Part of the kernel's name that was asked for; null for all", is_unknown=True),
+    kinds.TEXT("kernel", "Part of the kernel's name that was given; null for all", is_unknown=True),
     kinds.NUMBER("ideal_bytes", "What a dispatch has to read at least, in bytes", is_unknown=True),
     kinds.WHOLE("channels", "Channels whose sums were recorded apart, as a count"),
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
@@ -156,8 +154,7 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
         "duration_ns": found.nanoseconds,
     }
     for name, one in ranges.items():
-        row |= dict(zip((f"{name}_{end}" for end in _BOUNDS), _ends(one), strict=True))
-    row = {name: np.nan if value is None and name != "dispatch" else value for name, value in row.items()}
+        row |= {f"{name}_min": one.low, f"{name}_max": one.high}
     return row | {
         "branch": decided.branch.name,
         "because": decided.branch.sentence,
@@ -167,7 +164,8 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
             {
                 "name": test.name,
                 "question": test.question,
-                **dict(zip(_BOUNDS, _ends(test.value), strict=True)),
+                "min": test.value.low if test.value.is_known else None,
+                "max": test.value.high if test.value.is_known else None,
                 "limit": test.limit,
                 "answer": test.answer,
                 "means": test.means,
@@ -177,7 +175,3 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
         "missing": [name for name in (counter_of(key, family) for key in lacks) if name],
         "record": list(pmc_lines(lacks, family)),
     }
-
-
-def _ends(value: Range | None) -> tuple[float | None, float | None]:
-    return (None, None) if value is None else (value.least, value.most)

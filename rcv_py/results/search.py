@@ -29,7 +29,7 @@ HITS = Spec.of(
     _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=At.DATA),
     kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty"),
 )
-FACTS = (CAPTURE, kinds.TEXT("match", "What was looked for; the arguments tell how it was meant"), TOTAL_ROWS)
+FACTS = (CAPTURE, kinds.TEXT("match", "What was looked for; the arguments say how it was meant"), TOTAL_ROWS)
 
 
 def hits(trace: Trace, found: Hits) -> Table:

@@ -18,9 +18,7 @@ from rcv_py.results.field import At, unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Column, Spec, Table
 
-_CAUSE = kinds.NOTE(
-    "cause", "What most of its stall waits for; empty if it has none or causes were not asked for"
-)
+_CAUSE = kinds.NOTE("cause", "What most of its stall waits for; empty if it has none or causes were not read")
 _LINE = kinds.INDEX(
     "source_line", "Line of the source file, counted from 1; 0 if the compiler made it up", "line"
 )
@@ -65,7 +63,7 @@ INSTRUCTIONS = Spec.of(
 FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
 FACTS = (
     common.CAPTURE,
-    *unknown(kinds.TEXT("file", "The source file that was asked for; null for all"), replace(_LINE)),
+    *unknown(kinds.TEXT("file", "The source file that was chosen; null for all"), replace(_LINE)),
     kinds.FLAG("is_inlined", "Whether a line has also what was inlined into it"),
     common.MEASURE,
     kinds.WHOLE("total", "Latency and idle time of all instructions, in cycles; of PC samples, in samples"),

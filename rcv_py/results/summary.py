@@ -79,7 +79,7 @@ DOCUMENT = (
         "Single numbers",
         kinds.TEXT("id", "Stable name"),
         kinds.TEXT("name", "What it is called"),
-        _VALUE("value", "The value, in the unit that `unit` or the name tells; a name is a text"),
+        _VALUE("value", "The value, in the unit of `unit` or of the name; a name is a text"),
         kinds.TEXT("unit", "Unit, or what it is a part of"),
     ),
     record_field(

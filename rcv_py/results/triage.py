@@ -76,7 +76,7 @@ FINDINGS = Spec.of(
     kinds.CYCLES("attributed", "Stalled and idle time of all waves, covered by others or not", at=_WINDOW),
     kinds.FLAG(
         "is_small",
-        "Whether it is told in one line with others, since it gains less than 2 %",
+        "Whether it shares a line with others, since it gains less than 2 %",
         at=_FOR_PROGRAMS,
     ),
     kinds.NOTE("sentence", "What is seen, with numbers", at=_WINDOW),

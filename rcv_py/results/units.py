@@ -30,7 +30,7 @@ FACTS = (
     kinds.TEXT("place", "The compute unit, such as SE1 CU3"),
     kinds.WAVES("waves", "Traced waves of it that could be read"),
     kinds.TEXT("missing", "Which of its waves could not be read, a sentence; empty if all could"),
-    kinds.CYCLE_RANGE("range", "The range that counts; the whole capture if none was asked for"),
+    kinds.CYCLE_RANGE("range", "The range that counts; the whole capture if none was given"),
 )
 
 

@@ -141,9 +141,7 @@ WAVE = (
     common.WAVE_START,
     common.WAVE_END,
     LIVED,
-    kinds.CYCLE_RANGE(
-        "range", "The range that states and instructions are of; the life if none was asked for"
-    ),
+    kinds.CYCLE_RANGE("range", "The range that states and instructions are of; the life if none was given"),
     record_field(
         "states",
         "What it did in that range",

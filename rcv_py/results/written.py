@@ -9,7 +9,7 @@ from rcv_py.results.table import Spec
 
 _REPORTS = Spec.of(
     "reports",
-    "One row a capture, in the order they were asked for.",
+    "One row a capture, in the order they were named.",
     "report",
     kinds.TEXT("path", "Path of the capture"),
     *unknown(kinds.TEXT("file", "The file that was written; null if there is none")),
@@ -40,6 +40,6 @@ _SCHEMAS = Spec.of(
     "schema",
     kinds.TEXT("schema", "Name and version, as documents carry them"),
     kinds.TEXT("command", "The command that prints such documents"),
-    kinds.TEXT("text", "What they tell", "what such documents tell"),
+    kinds.TEXT("text", "What they hold", "what such documents hold"),
 )
 LIST = (_SCHEMAS.field("schemas"),)

@@ -26,8 +26,8 @@ NOTHING = Cell("")
 def place_text(
     wave: WaveId | None = None, line: int | None = None, hit: int | None = None, cycle: int | None = None
 ) -> str:
-    """Return `se0/simd2/slot5/wv3:line 118#7@126704`; any part may be absent, a hit needs a line."""
-    at = "" if line is None else f":line {line}"
+    """Return `se0/simd2/slot5/wv3:instruction 118#7@126704`; any part may be absent."""
+    at = "" if line is None else f":instruction {line}"
     when = "" if cycle is None else f"@{cycle}"
     return f"{wave or ''}{at}{'' if hit is None or not at else f'#{hit}'}{when}"
 

@@ -16,6 +16,7 @@ import numpy as np
 import orjson
 import simdjson
 
+from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import LIMIT, int_column, int_table
 
 BOM = b"\xef\xbb\xbf"
@@ -205,7 +206,7 @@ def _waits(array: Any, letters: np.ndarray) -> RawWaits | None:
     size = 1 + 2 * counts
     if int(size.sum()) != len(flat):
         raise _Unusual  # without digits, `[4,[1]]` looks like `[4,[]]`
-    first = np.cumsum(size) - size
+    first = borders(size)[:-1]
     is_line = np.zeros(len(flat), dtype=bool)
     is_line[first] = True
     return RawWaits(flat[first], counts, flat[~is_line][::2])

@@ -8,11 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from rcv_py.base.runs import borders
 from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, tight
 from rcv_py.formats.uiout.wave_json import RawWaits, RawWave
 from rcv_py.model.columns import joined as joined_tables
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.wave_columns import borders, joined
+from rcv_py.model.wave_columns import joined
 
 GROUP_TOKENS = 1 << 16
 NEGATIVE = "has negative durations; they count as 0"
@@ -178,7 +179,7 @@ def wait_columns(waits: list[RawWaits], numbers: LineNumbers) -> tuple[np.ndarra
     lines, producers = (
         joined(column, np.int64) for column in ([w.line for w in waits], [w.depends_on for w in waits])
     )
-    firsts = [borders(wait.count.tolist()) for wait in waits]
+    firsts = [borders(wait.count) for wait in waits]
     return (
         frozen(numbers.row[numbers.index(lines)].astype(np.int32)),
         fit(joined(firsts, np.int64), np.int32),
