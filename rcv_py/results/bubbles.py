@@ -18,7 +18,7 @@ from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ
 from rcv_py.results.field import Field, record_field, rows_field
 from rcv_py.results.places import sources
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import Columns, Spec, Table
 
 NO_INSTRUCTION = "no instruction of the program"
 _CHARGED = replace(kinds.MEAN_CYCLES, text=lambda cycles: count(round(cycles)), digits=3)
@@ -35,7 +35,7 @@ BUBBLES = Spec.of(
     "instruction",
     INDEX_OR_NONE,
     INSTRUCTION_TEXT,
-    _CHARGED("bubbles", "Bubbles that are charged to it"),
+    _CHARGED("bubbles", "Bubbles that are charged to it", key="total"),
     kinds.SHARE("share_of_bubbles", "Part of all bubbles", "share"),
     *_WAYS,
     SOURCE_PLACE,
@@ -96,17 +96,12 @@ FACTS = (
 def bubble_table(trace: Trace, found: Bubbles) -> Table:
     """Return one row an instruction that is charged anything, most first."""
     texts = [trace.code.text[line] if line >= 0 else NO_INSTRUCTION for line in found.line.tolist()]
-    return Table(
-        BUBBLES,
-        {
-            "instruction": found.line,
-            "text": texts,
-            "bubbles": found.total,
-            "share_of_bubbles": found.total / max(1, found.bubble),
-            **{way: getattr(found, way) for way in WAYS},
-            "source": sources(trace, found.line),
-        },
-    )
+    columns: Columns = {
+        "text": texts,
+        "share_of_bubbles": found.total / max(1, found.bubble),
+        "source": sources(trace, found.line),
+    }
+    return Table.of(BUBBLES, found, columns)
 
 
 def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> dict[str, Any]:

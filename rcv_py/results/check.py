@@ -12,7 +12,7 @@ from rcv_py.analysis.health.note import HealthNote
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, Kind, rows
+from rcv_py.results.field import Field, Kind, of_analysis, rows
 from rcv_py.results.table import Spec, Table
 
 
@@ -32,8 +32,8 @@ _MEASURED = (
 )
 _EVIDENCE = replace(
     rows(*_MEASURED),
-    document=lambda evidence: [{"name": one.name, "value": one.value, "text": one.text} for one in evidence],
-    text=lambda evidence: "; ".join(f"{one.name}: {one.text}" for one in evidence),
+    document=lambda evidence: [of_analysis(_MEASURED, number) for number in evidence],
+    text=lambda evidence: "; ".join(f"{number.name}: {number.text}" for number in evidence),
 )
 _TITLE = kinds.TEXT("title", "The note in one line")
 _REASONS = (
@@ -43,23 +43,23 @@ _REASONS = (
     kinds.TEXT("remedy", "What mends it", "mend"),
 )
 SETTINGS = OPTIONS("settings", "Options of rocprofv3 by name")
-_NAME = "Stable name of the check"
+_NOTE = kinds.TEXT("note", "Stable name of the check", key="name")
 
 NOTES = Spec.of(
     "check notes",
     "What speaks against trusting it, the worst first.",
     "note",
-    kinds.TEXT("name", _NAME),
+    replace(_NOTE, name="name"),
     SEVERITY,
     *_REASONS,
     SETTINGS,
 )
-NOTE_ROWS = Spec.of("check", "One row a note.", "note", kinds.TEXT("note", _NAME), SEVERITY, *_REASONS)
+NOTE_ROWS = Spec.of("check", "One row a note.", "note", _NOTE, SEVERITY, *_REASONS)
 NUMBERS = Spec.of(
     "check numbers",
     "One row a number that a note rests on.",
     "number",
-    kinds.TEXT("note", _NAME),
+    _NOTE,
     SEVERITY,
     _TITLE,
     replace(_MEASURED[0], name="evidence"),
@@ -83,11 +83,7 @@ FOOT = (
 
 def note_table(notes: Sequence[HealthNote], spec: Spec = NOTES) -> Table:
     """Return one row a note: those of documents, or `NOTE_ROWS`, without settings."""
-    columns = {
-        field.name: [getattr(note, "name" if field.name == "note" else field.name) for note in notes]
-        for field in spec.fields
-    }
-    return Table(spec, columns | {"severity": [str(note.severity) for note in notes]})
+    return Table.of(spec, notes, {"severity": [str(note.severity) for note in notes]})
 
 
 def number_table(notes: Sequence[HealthNote]) -> Table:

@@ -38,7 +38,7 @@ COUNTERS = Spec.of(
     "counter",
     kinds.TEXT("name", "Its name", title="counter"),
     Field("kind", kinds.choice("raw", "derived"), "Counted by the hardware, or a formula", at=At.DATA),
-    kinds.NOTE("from", "Where it is from"),
+    kinds.NOTE("from", "Where it is from", key="group"),
     kinds.TEXT("unit", "Unit of min, mean and max"),
     _VALUE("min", "Smallest value", is_unknown=True),
     _VALUE("mean", "Mean", is_unknown=True),
@@ -79,37 +79,24 @@ RECORDED_FACTS = (CAPTURE, rows_field("counters", RECORDED.row[:-1], *RECORDED.f
 
 def counter_table(found: Sequence[CounterRow]) -> Table:
     """Return one row a counter or formula."""
-    totals = [np.nan if row.total is None else row.total for row in found]
     extents = np.array([row.extent for row in found]).reshape(-1, 3)
-    return Table(
-        COUNTERS,
-        {
-            "name": [row.name for row in found],
-            "kind": ["raw" if row.is_raw else "derived" for row in found],
-            "from": [row.group for row in found],
-            "unit": [row.unit for row in found],
-            "min": extents[:, 0],
-            "mean": extents[:, 1],
-            "max": extents[:, 2],
-            "total": totals,
-            "points": [len(row.curve.time) for row in found],
-        },
-    )
+    columns = {
+        "kind": ["raw" if row.is_raw else "derived" for row in found],
+        **dict(zip(("min", "mean", "max"), extents.T, strict=True)),
+        "points": [len(row.curve.time) for row in found],
+    }
+    return Table.of(COUNTERS, found, columns)
 
 
 def recorded(found: Counters) -> Table:
     """Return one row a counter that was recorded."""
-    return Table(
-        RECORDED,
-        {
-            "name": [counter.name for counter in found.raw],
-            "interval": [counter.interval for counter in found.raw],
-            "samples": [len(counter.samples) for counter in found.raw],
-            "engines": [_listed(counter.samples.se.tolist()) for counter in found.raw],
-            "units": [_listed(counter.samples.cu.tolist()) for counter in found.raw],
-            "simds": [simd_names(counter.simds).removeprefix("SIMD ") for counter in found.raw],
-        },
-    )
+    columns = {
+        "samples": [len(counter.samples) for counter in found.raw],
+        "engines": [_listed(counter.samples.se.tolist()) for counter in found.raw],
+        "units": [_listed(counter.samples.cu.tolist()) for counter in found.raw],
+        "simds": [simd_names(counter.simds).removeprefix("SIMD ") for counter in found.raw],
+    }
+    return Table.of(RECORDED, found.raw, columns)
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -177,10 +177,10 @@ def record(*fields: Field) -> Kind:
     return Kind(json=lambda sentence: json_types.record(sentence, shapes(fields), left_out), is_nested=True)
 
 
-def rows(*fields: Field) -> Kind:
-    """Return the kind of rows inside of a row."""
-    left_out = optional(fields)
-    return Kind(json=lambda sentence: json_types.rows(sentence, shapes(fields), left_out), is_nested=True)
+def rows(*fields: Field, row: str = "One row.") -> Kind:
+    """Return the kind of rows inside of a row, each of which a sentence describes."""
+    one = record(*fields).json(row)
+    return Kind(json=lambda sentence: json_types.listed(sentence, one), is_nested=True)
 
 
 def record_field(

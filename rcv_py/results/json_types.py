@@ -104,8 +104,3 @@ def record(meaning: str, fields: Fields, optional: Sequence[str] = ()) -> Shape:
         "required": [name for name in fields if name not in optional],
         "additionalProperties": False,
     }
-
-
-def rows(meaning: str, fields: Fields, optional: Sequence[str] = ()) -> Shape:
-    """A list of records."""
-    return listed(meaning, record("One row.", fields, optional))

@@ -13,7 +13,17 @@ from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
-from rcv_py.results.field import At, Field, Kind, only, record, record_field, rows_field, shapes, unknown
+from rcv_py.results.field import (
+    At,
+    Field,
+    of_analysis,
+    only,
+    record,
+    record_field,
+    rows,
+    rows_field,
+    unknown,
+)
 from rcv_py.results.table import Spec, Table
 
 _LINE_IN_FILE = record(
@@ -39,18 +49,10 @@ _EVIDENCE = (
     kinds.CYCLE("end", "End", is_optional=True),
     _LINE_IN_FILE("position", "A line of a source file", is_optional=True),
 )
-_PLACES = Kind(
-    json=lambda sentence: json_types.listed(
-        sentence,
-        json_types.record(
-            "A place where the finding can be seen.",
-            shapes(_EVIDENCE),
-            [field.name for field in _EVIDENCE if field.is_optional],
-        ),
-    ),
+_PLACES = replace(
+    rows(*_EVIDENCE, row="A place where the finding can be seen."),
     document=lambda evidence: [place.as_json() for place in evidence],
     text=lambda evidence: "; ".join(map(str, evidence)),
-    is_nested=True,
 )
 _WINDOW, _FOR_PROGRAMS = At.DATA | At.WINDOW, At.DATA
 GAIN = kinds.SHARE(
@@ -108,6 +110,21 @@ _BOUND_CLASS = record(
         kinds.TEXT("text", "The number with what it is a part of"),
     ),
 )
+_NUMBERS = (
+    kinds.TEXT("id", "Stable name"),
+    kinds.TEXT("name", "What it is called"),
+    kinds.TEXT("text", "The number with its unit"),
+    kinds.TEXT("part_of", "What it is a part of", key="of"),
+)
+_TOTALS = unknown(
+    kinds.CYCLES(
+        "simd_cycles",
+        "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave",
+        key="resident",
+    ),
+    kinds.CYCLES("no_issue", "Part of it in which no wave issued"),
+    kinds.CYCLES("bubbles", "Part of that in which the matrix unit did not work either"),
+)
 HEAD = (
     CAPTURE,
     kinds.TEXT("kernel", "Name of the kernel"),
@@ -119,25 +136,8 @@ HEAD = (
         kinds.WAVES("counted", "Waves whose costs are ranked"),
         kinds.WAVES("missing", "Waves whose file is missing or damaged"),
     ),
-    record_field(
-        "totals",
-        "What findings are measured against",
-        *unknown(
-            kinds.CYCLES(
-                "simd_cycles", "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave"
-            ),
-            kinds.CYCLES("no_issue", "Part of it in which no wave issued"),
-            kinds.CYCLES("bubbles", "Part of that in which the matrix unit did not work either"),
-        ),
-    ),
-    rows_field(
-        "numbers",
-        "Numbers that frame all findings",
-        kinds.TEXT("id", "Stable name"),
-        kinds.TEXT("name", "What it is called"),
-        kinds.TEXT("text", "The number with its unit"),
-        kinds.TEXT("part_of", "What it is a part of"),
-    ),
+    record_field("totals", "What findings are measured against", *_TOTALS),
+    rows_field("numbers", "Numbers that frame all findings", *_NUMBERS),
     kinds.TEXT(
         "alarm", "Why nothing may be concluded from the capture, and what to do; empty if all is well"
     ),
@@ -159,7 +159,7 @@ def finding_table(found: Sequence[Finding]) -> Table:
 
 def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
     """Return the findings of a table and what is said about all, as `HEAD` and `FOOT` declare it."""
-    known = found.resident > 0
+    totals = of_analysis(_TOTALS, found)
     return {
         "capture": trace.name,
         "kernel": trace.kernel_name,
@@ -169,15 +169,8 @@ def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
             "counted": found.waves if found.choice is None else found.choice.waves,
             "missing": found.unread,
         },
-        "totals": {
-            "simd_cycles": found.resident if known else None,
-            "no_issue": found.no_issue if known else None,
-            "bubbles": found.bubbles if known else None,
-        },
-        "numbers": [
-            {"id": number.id, "name": number.name, "text": number.text, "part_of": number.of}
-            for number in found.numbers
-        ],
+        "totals": totals if found.resident > 0 else dict.fromkeys(totals),
+        "numbers": [of_analysis(_NUMBERS, number) for number in found.numbers],
         "alarm": found.alarm,
         "class": None if found.bound_class is None else found.bound_class.as_json(),
         "headline": found.headline,
