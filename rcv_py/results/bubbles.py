@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.base.text import count
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types, kinds
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ
 from rcv_py.results.field import Field, record_field, rows_field
 from rcv_py.results.places import sources
@@ -65,7 +64,7 @@ _ATTRIBUTES = {
     "mfma": "matrix",
     "bubbles": "bubble",
 }
-_FROM_0 = replace(kinds.NUMBER, json=partial(json_types.number, least=0), ending=", from 0.", digits=6)
+_FROM_0 = replace(kinds.FROM_0, ending=", from 0.", digits=6)
 FACTS = (
     CAPTURE,
     Field("rule", kinds.choice("ours", "reference"), "Our rules, or those of the reference"),

@@ -15,19 +15,12 @@ from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, of_analysis, rows
 from rcv_py.results.table import Spec, Table
 
-
-def _texts(each: str) -> Kind:
-    """A list of texts."""
-    return Kind(json=lambda sentence: json_types.listed(sentence, json_types.text(each)), is_nested=True)
-
-
 SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "How much it costs the reader")
-_VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))
 _OPTION = json_types.either("Value of the option.", "string", "integer", "boolean", "array")
 OPTIONS = Kind(json=lambda sentence: json_types.named(sentence, _OPTION), is_nested=True, document=dict)
 _MEASURED = (
     kinds.TEXT("name", "What was measured"),
-    _VALUE("value", "The value, in the unit that the text names"),
+    kinds.VALUE("value", "The value, in the unit that the text names"),
     kinds.TEXT("text", "The value with its unit and what it is a part of"),
 )
 _EVIDENCE = replace(
@@ -73,8 +66,8 @@ HEAD = (
     kinds.FLAG("is_serious", "Whether a note is a warning or an error; --strict then exits with 4"),
 )
 FOOT = (
-    Field("checked", _texts("A few words."), "What was looked at"),
-    Field("problems", _texts("A sentence."), "What is wrong with the files"),
+    Field("checked", kinds.texts("A few words."), "What was looked at"),
+    Field("problems", kinds.texts("A sentence."), "What is wrong with the files"),
     SETTINGS,
     kinds.TEXT("input_yaml", "An input file for rocprofv3 that mends it; empty if none does"),
     kinds.TEXT("command", "How to use that file"),

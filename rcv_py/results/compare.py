@@ -287,12 +287,7 @@ _NOISY = record(
     kinds.RATIO("value", "B divided by A"),
     kinds.NUMBER("noise", "How far it may be off by noise; null if that is not known", is_unknown=True),
 )
-_WORK = Kind(
-    json=lambda sentence: json_types.listed(
-        sentence, _PAIR.json("Least and most over groups of traced waves.")
-    ),
-    is_nested=True,
-)
+_WORK = kinds.listed(_PAIR, "Least and most over groups of traced waves")
 _LAUNCH = record(
     _PAIR("duration", "Cycles from the first start of a wave to the last end"),
     _PAIR("waves", "Waves that were launched"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from rcv_py.analysis.counters.counter_tensor import simd_names
 from rcv_py.analysis.counters.counters import Counters
 from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import DASH, count
-from rcv_py.results import json_types, kinds
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, rows_field
 from rcv_py.results.table import Spec, Table
@@ -48,7 +47,7 @@ COUNTERS = Spec.of(
     kinds.COUNT("points", "Steps of its curve", at=At.DATA),
     order="name min mean max sum unit from",
 )
-_NUMBERS = replace(kinds.texts(""), json=partial(json_types.listed, item=json_types.whole("A number.")))
+_NUMBERS = kinds.listed(kinds.WHOLE, "A number")
 FACTS = (
     CAPTURE,
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),

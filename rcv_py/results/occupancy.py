@@ -13,7 +13,7 @@ from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types, kinds
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, only, record, record_field, rows_field
 from rcv_py.results.table import Spec, Table, Words
@@ -45,10 +45,7 @@ NUMBERS = (
     kinds.CYCLES("ramp", "From the first wave until nine tenths of the peak"),
     kinds.CYCLES("drain", "From the last moment with nine tenths of the peak to the end", at=At.DATA),
 )
-_IDS = replace(
-    kinds.texts(""),
-    json=lambda sentence: json_types.listed(sentence, json_types.whole("A number.", least=None)),
-)
+_IDS = kinds.listed(kinds.SIGNED_INDEX, "A number")
 
 
 def curves(by: str, *, has_ids: bool = False) -> Spec:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.findings.bound_class import CLASS_NAMES, SHOWN_NAMES
 from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
 from rcv_py.model.trace import CaptureEntry, Trace
-from rcv_py.results import json_types, kinds
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import (
     At,
@@ -39,12 +38,7 @@ _EVIDENCE = (
     replace(INSTRUCTION_INDEX, is_optional=True),
     kinds.TEXT("source", "Source place of the instruction, `file.py:186`", is_optional=True),
     kinds.WAVE("wave", "A wave, such as se0/simd2/slot5/wv3", is_optional=True),
-    Field(
-        "token",
-        replace(kinds.WHOLE, json=partial(json_types.whole, least=-1)),
-        "Row among the wave's instructions, counted from 0",
-        is_optional=True,
-    ),
+    kinds.ROW_OR_NONE("token", "Row among the wave's instructions, counted from 0", is_optional=True),
     kinds.CYCLE("start", "Start", is_optional=True),
     kinds.CYCLE("end", "End", is_optional=True),
     _LINE_IN_FILE("position", "A line of a source file", is_optional=True),
@@ -102,11 +96,7 @@ _BOUND_CLASS = record(
         "numbers",
         "The numbers that show it, the deciding one first",
         Field("id", kinds.choice(*SHOWN_NAMES), "What it is"),
-        Field(
-            "value",
-            replace(kinds.NUMBER, json=partial(json_types.number, least=0)),
-            "A share from 0 to 1; `rate`: bytes a compute unit and cycle",
-        ),
+        kinds.FROM_0("value", "A share from 0 to 1; `rate`: bytes a compute unit and cycle"),
         kinds.TEXT("text", "The number with what it is a part of"),
     ),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
-from rcv_py.results import common, json_types, kinds
+from rcv_py.results import common, kinds
 from rcv_py.results.field import At, Field, record_field
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Columns, Spec, Table
@@ -84,7 +83,7 @@ RESIDENT = Spec.of(
 )
 
 
-_MEDIAN = replace(kinds.NUMBER, json=partial(json_types.number, least=0), digits=None)
+_MEDIAN = replace(kinds.FROM_0, digits=None, text=lambda value: f"{value:,.1f}".removesuffix(".0"))
 POPULATIONS = Spec.of(
     "populations",
     "One row a population: those that work first, then by executions.",
@@ -97,13 +96,7 @@ POPULATIONS = Spec.of(
     ),
     kinds.WHOLE("waves", "Waves that took this way; how often loops ran is left aside"),
     kinds.WHOLE("cut", "Of them: waves whose record does not reach the end of the program"),
-    Field(
-        "median_hits",
-        replace(_MEDIAN, text=lambda value: f"{value:,.1f}".removesuffix(".0")),
-        "Executions a wave, median",
-        title="executions",
-        key="instructions",
-    ),
+    _MEDIAN("median_hits", "Executions a wave, median", "executions", key="instructions"),
     kinds.WHOLE("instructions", "Distinct instructions in the basic blocks of the way", key="reached"),
     kinds.CYCLES("cycles", "Sum of the lives of these waves"),
     kinds.SHARE(
