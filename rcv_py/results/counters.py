@@ -16,7 +16,7 @@ from rcv_py.base.text import DASH, count
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, rows_field
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import Columns, Spec, Table
 
 
 def _number(value: float) -> str:
@@ -79,7 +79,7 @@ RECORDED_FACTS = (CAPTURE, rows_field("counters", RECORDED.row[:-1], *RECORDED.f
 def counter_table(found: Sequence[CounterRow]) -> Table:
     """Return one row a counter or formula."""
     extents = np.array([row.extent for row in found]).reshape(-1, 3)
-    columns = {
+    columns: Columns = {
         "kind": ["raw" if row.is_raw else "derived" for row in found],
         **dict(zip(("min", "mean", "max"), extents.T, strict=True)),
         "points": [len(row.curve.time) for row in found],
@@ -89,7 +89,7 @@ def counter_table(found: Sequence[CounterRow]) -> Table:
 
 def recorded(found: Counters) -> Table:
     """Return one row a counter that was recorded."""
-    columns = {
+    columns: Columns = {
         "samples": [len(counter.samples) for counter in found.raw],
         "engines": [_listed(counter.samples.se.tolist()) for counter in found.raw],
         "units": [_listed(counter.samples.cu.tolist()) for counter in found.raw],
