@@ -25,7 +25,7 @@ _PART = replace(_CHARGED, text=lambda cycles: count(round(cycles)) if cycles els
 _WAYS = (
     _PART("idle", "Charged to an instruction before which a wave was idle"),
     _PART("stall", "Charged to an instruction that stalled"),
-    _PART("drain", "Charged to the last line of a wave that had nothing left to issue"),
+    _PART("drain", "Charged to the last instruction of a wave that had nothing left to issue"),
 )
 
 BUBBLES = Spec.of(

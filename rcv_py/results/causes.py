@@ -124,7 +124,7 @@ def _rounded(share: float | None) -> float | None:
 
 
 def cause_table(trace: Trace, groups: Attribution, by: str, total_stall: int) -> Table:
-    """Return one row a cause, line or producer of `groups`; shares are of `total_stall`."""
+    """Return one row a cause, instruction or producer of `groups`; shares are of `total_stall`."""
     about = _causes(groups.cause) if by == "cause" else placed(trace, keys(groups, by))
     return Table(BY[by], about | _costs(groups, total_stall))
 

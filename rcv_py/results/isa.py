@@ -123,9 +123,9 @@ def listing(
     *,
     show_idle: bool = True,
 ) -> Listing:
-    """Return the `lines`, `blocks` or `branches` of the program; `read` is called if jumps are not known.
+    """Return instructions, `blocks` or `branches` of the program; `read` is called if jumps are not known.
 
-    `costs` are by default those of all waves; shares of lines are of latency, and of idle if it is shown.
+    `costs` are by default those of all waves; shares are of latency, and of idle if it is shown.
     """
     costs = costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
     how = flow(trace.code)

@@ -121,7 +121,7 @@ def hidden_totals(table: Table, matrix: MatrixUse) -> dict[str, int | None]:
 
 
 def memory_rows(trace: Trace, found: MemoryLatency) -> Table:
-    """Return one row a counter and line, the longest mean first."""
+    """Return one row a counter and instruction, the longest mean first."""
     return Table.of(MEMORY, found, placed(trace, found.line))
 
 

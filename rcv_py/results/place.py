@@ -87,7 +87,7 @@ PLACES = rows_field(
 
 
 def line_facts(trace: Trace, line: int) -> dict[str, Any]:
-    """Return what is known of a code row: its instruction, and what it costs in all waves."""
+    """Return what is known of an instruction: its text, and what it costs in all waves."""
     totals = line_totals(trace.code, line)
     found: dict[str, Any] = {"text": trace.code.text[line], "source": source_of(trace, line)}
     found["totals"] = {
@@ -107,7 +107,7 @@ def wave_facts(wave: Wave) -> dict[str, Any]:
 def execution_facts(
     trace: Trace, wave: Wave, line: int, hit: int | None, beside: Iterable[WaveBatch]
 ) -> dict[str, Any]:
-    """Return what is known of the n-th time a wave ran a line; how often it did if none is named.
+    """Return what is known of the n-th time a wave ran an instruction; how often it did if none is named.
 
     `beside` are the waves of its unit, which compete with it.
     """
