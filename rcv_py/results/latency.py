@@ -53,6 +53,8 @@ _BY_WAITS = (
     _MEAN("median", "Median of their latencies", is_unknown=True),
     _MEAN("p90", "Latency that nine tenths of them do not exceed", is_unknown=True),
 )
+BY_COUNTERS = ("counter", *(field.name for field in _COUNTED))
+BY_WAITS = tuple(field.name for field in _BY_WAITS)
 MEMORY = Spec.of(
     "memory_latency",
     "Instructions that read or wrote memory.",
