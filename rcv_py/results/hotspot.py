@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import CAPTURE, COSTS, INDEX_OR_NONE, MEASURE, RANGE, SUMS, TOTAL_ROWS, measured_in
@@ -56,7 +57,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
     """Return the fields of a ranking; people see a name and what it means, or a row and its instruction."""
     is_line, is_sampled = by == "instruction", measure == SAMPLES
     titles = {"instruction": "instruction", "source": "text"}
-    name: Kind = SOURCE if by == "source" else TEXT
+    name: Kind = SOURCE if by == "source" else replace(TEXT, text=kind_name)
     fields: tuple[Field, ...] = (
         Field(
             "name",
@@ -152,7 +153,7 @@ def occupancy_facts(found: OccupancyLimits) -> dict[str, object]:
 
 def _kinds(row: Mapping[str, Any]) -> str:
     total = sum(row["kinds"].values())
-    return ", ".join(f"{kind} {percent(value, total)}" for kind, value in row["kinds"].items())
+    return ", ".join(f"{kind_name(kind)} {percent(value, total)}" for kind, value in row["kinds"].items())
 
 
 BINS = Spec(

@@ -14,7 +14,7 @@ from rcv_py.analysis.latency.barrier_skew import barrier_skew
 from rcv_py.analysis.latency.cross_lane import cross_lane
 from rcv_py.analysis.waits.load_to_use import load_to_use
 from rcv_py.base.errors import UsageError
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.common import (
@@ -59,7 +59,7 @@ MOST_PARTS = 4  # kinds that a split names
 def _split(row: Mapping[str, Any]) -> str:
     total = max(1, sum(row["kinds"].values()) + row["idle"])
     parts = list(row["kinds"].items())[:MOST_PARTS]
-    return ", ".join(f"{kind} {100 * cycles / total:.0f} %" for kind, cycles in parts)
+    return ", ".join(f"{kind_name(kind)} {100 * cycles / total:.0f} %" for kind, cycles in parts)
 
 
 _BRANCH = Field("branch", ROW, "Index of the branch that jumps back")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.device.utilization import utilization
+from rcv_py.analysis.device.utilization import unit_title, utilization
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
@@ -21,7 +22,11 @@ UNITS = Spec(
     "One row a unit that was used.",
     "unit",
     (
-        Field("unit", TEXT, "Name of the unit with the number of its SIMD; shared units have none"),
+        Field(
+            "unit",
+            replace(TEXT, text=unit_title),
+            "Name of the unit with the number of its SIMD; shared units have none",
+        ),
         Field("busy", CYCLES, "Time in which any instruction issued (gfx9) or executed on it"),
         Field("cycles", CYCLES, "Length of the range", at=At.DATA),
         Field("share_of_range", SHARE, "Busy part of the range", "share"),

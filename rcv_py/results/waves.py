@@ -17,7 +17,7 @@ from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.analysis.timeline.wave_places import traced_waves
 from rcv_py.analysis.waves.populations import Populations
 from rcv_py.base.text import count
-from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.model.kinds import TokenKind, WaveState, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
@@ -164,7 +164,7 @@ TOKENS = Spec(
     "instruction",
     (
         *TOKEN,
-        Field("kind", TEXT, "Kind of the instruction"),
+        Field("kind", replace(TEXT, text=kind_name), "Kind of the instruction"),
         replace(INSTRUCTION_INDEX, is_unknown=True),
         replace(INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
         SOURCE_PLACE,
