@@ -2,50 +2,44 @@
 
 from __future__ import annotations
 
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, unknown
 from rcv_py.results.table import Spec
-from rcv_py.results.unit import COUNT, TEXT, choice
 
-_REPORTS = Spec(
+_REPORTS = Spec.of(
     "reports",
-    "One row a capture, in the order they were asked for.",
+    "One row a capture, in the order they were named.",
     "report",
-    (
-        Field("path", TEXT, "Path of the capture"),
-        *unknown(Field("file", TEXT, "The file that was written; null if there is none")),
-        Field("error", TEXT, "Why there is none; the exit code is then 2"),
-    ),
+    kinds.TEXT("path", "Path of the capture"),
+    *unknown(kinds.TEXT("file", "The file that was written; null if there is none")),
+    kinds.TEXT("error", "Why there is none; the exit code is then 2"),
 )
 REPORT = (_REPORTS.field("reports"),)
 EXPORT = (
     CAPTURE,
-    Field("to", choice("perfetto", "speedscope", "csv", "parquet"), "The kind of file"),
-    Field("file", TEXT, "The file or folder that was written"),
-    Field("text", TEXT, "What is in it, in a few words with counts"),
+    Field("to", kinds.choice("perfetto", "speedscope", "csv", "parquet"), "The kind of file"),
+    kinds.TEXT("file", "The file or folder that was written"),
+    kinds.TEXT("text", "What is in it, in a few words with counts"),
 )
-_SAMPLES = Spec(
+_SAMPLES = Spec.of(
     "samples",
     "One row a sample.",
     "sample",
-    (
-        Field("name", TEXT, "Its name", "sample"),
-        Field("text", TEXT, "What is in it", "what is in it"),
-        *unknown(
-            Field("folder", TEXT, "The folder that was written; null if it was only listed"),
-            Field("files", COUNT, "Files that were written; null if it was only listed"),
-        ),
+    kinds.TEXT("name", "Its name", "sample"),
+    kinds.TEXT("text", "What is in it", "what is in it"),
+    *unknown(
+        kinds.TEXT("folder", "The folder that was written; null if it was only listed"),
+        kinds.COUNT("files", "Files that were written; null if it was only listed"),
     ),
 )
 SYNTH = (_SAMPLES.field("samples"),)
-_SCHEMAS = Spec(
+_SCHEMAS = Spec.of(
     "schemas",
     "One row a schema.",
     "schema",
-    (
-        Field("schema", TEXT, "Name and version, as documents carry them"),
-        Field("command", TEXT, "The command that prints such documents"),
-        Field("text", TEXT, "What they tell", "what such documents tell"),
-    ),
+    kinds.TEXT("schema", "Name and version, as documents carry them"),
+    kinds.TEXT("command", "The command that prints such documents"),
+    kinds.TEXT("text", "What they hold", "what such documents hold"),
 )
 LIST = (_SCHEMAS.field("schemas"),)

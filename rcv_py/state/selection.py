@@ -1,8 +1,8 @@
 """Where the user is, as the least that finds the place again, and the forms in which people hand it on.
 
 ```
-se3/simd1/slot0/wv0:line 118#7@126704    wave, line, the 8th time it ran there, cycle; any may be absent
-line 118    118    @126704               a line; a line; a cycle
+se3/simd1/slot0/wv0:instruction 118#7@126704  wave, instruction, its 8th execution, cycle; any may be absent
+instruction 118    line 118    118    @126704  an instruction, in three ways; a cycle
 line-118    wave-se3-sm1-sl0-wv0@126704  anchors of a report, with `#` or a whole address in front or not
 ```
 """
@@ -21,7 +21,8 @@ _CYCLE = rf"(?:@(?P<cycle>-?{_N}))?"
 _FORMS = tuple(
     re.compile(pattern + _CYCLE)
     for pattern in (
-        rf"(?P<wave>se{_N}/simd{_N}/slot{_N}/wv{_N})?(?::?line (?P<line>{_N})(?:#(?P<hit>{_N}))?)?",
+        rf"(?P<wave>se{_N}/simd{_N}/slot{_N}/wv{_N})?"
+        rf"(?::?(?:instruction|line) (?P<line>{_N})(?:#(?P<hit>{_N}))?)?",
         rf"(?P<line>{_N})",
         rf"line-(?P<line>{_N})",
         rf"wave-se(?P<se>{_N})-sm(?P<simd>{_N})-sl(?P<slot>{_N})-wv(?P<wid>{_N})",
@@ -45,7 +46,7 @@ class Selection:
     lines: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        line = "" if self.line is None else f":line {self.line}"
+        line = "" if self.line is None else f":instruction {self.line}"
         hit = "" if self.hit is None or not line else f"#{self.hit}"
         return f"{self.wave or ''}{line}{hit}"
 

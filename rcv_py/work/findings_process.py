@@ -31,7 +31,7 @@ CHANGED = (
     "The wave files could not be read once more to look for findings, although waves of them were read "
     "before: the folder has changed. Reload it (F5)."
 )
-STOPPED = "The process that looks for findings stopped; rcv triage in a terminal tells more."
+STOPPED = "The process that looks for findings stopped; rcv triage in a terminal shows more."
 
 
 class FindingsProcess:

@@ -117,7 +117,7 @@ def test_stalls(name: str, told: Any) -> None:
     same(table, document["rows"], "instruction bubbles share_of_bubbles idle stall drain source")
     assert table.facts["issuing"] == document["totals"]["issuing"]
     for rule in ("ours", "reference"):
-        rows = told("latency", name, "--kind", "hidden", "--rule", rule, "--top", 0)["rows"]
+        rows = told("latency", name, "--by", "hidden", "--rule", rule, "--top", 0)["rows"]
         names = "instruction total not_hidden hidden hidden_idle hidden_stall hidden_issue text"
         names += " hidden_share_of_total"
         same(capture.hidden_latency(rule), rows, names)
@@ -127,7 +127,7 @@ def test_stalls(name: str, told: Any) -> None:
 def test_loops_and_device(name: str, told: Any) -> None:
     capture = opened(name)
     for show in ("loops", "iterations", "phases", "first", "distance", "chains", "barriers"):
-        document = told("loops", name, "--show", show, "--top", 0)
+        document = told("loops", name, "--by", show, "--top", 0)
         table = capture.loops(show)
         plain = [column for column in table.columns if not column.startswith("kinds_")]
         same(table, document["rows"], " ".join(plain))

@@ -23,8 +23,8 @@ TEXTS = (
     "hotspot --by class",
     "waits",
     "causes",
-    "loops --show chains",
-    "latency --kind memory",
+    "loops --by chains",
+    "latency --by memory",
     "occupancy --limits",
 )
 LONG = (

@@ -216,9 +216,9 @@ WRONG = {
     "flame --content sandwich": "--content sandwich and --around belong together.",
     "flame --content sandwich --around 99999": "The capture has no instruction 99999.",
     "flame --content sandwich --around a.py:3": "No code came from a.py.",
-    "loops --loop 1:2": "--loop belongs to --show iterations.",
-    "loops --show iterations --loop 1:2": "No wave ran a loop from 1 to 2.",
-    "loops --show iterations --loop 1": "'1' is not a pair of lines such as 12:40",
+    "loops --loop 1:2": "--loop belongs to --by iterations.",
+    "loops --by iterations --loop 1:2": "No wave ran a loop from 1 to 2.",
+    "loops --by iterations --loop 1": "'1' is not a pair of instructions such as 12:40",
 }
 
 

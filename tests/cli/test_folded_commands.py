@@ -33,6 +33,8 @@ def folder() -> str:
         ("units {folder}", "summary {folder} --units"),
         ("place {folder} {wave}", "line {folder} {wave}"),
         ("line {folder} 973 --by stall", "line {folder} 973 --metric stall"),
+        ("loops {folder} --show first", "loops {folder} --by first"),
+        ("latency {folder} --kind memory", "latency {folder} --by memory"),
         ("isa {folder} --blocks --top 3", "isa {folder} --by block --top 3"),
         ("causes {folder} --clock 0:1000000", "causes {folder} --from 0 --to 1000000"),
         ("compare {folder} {folder} --measure stall", "compare {folder} {folder} --metric stall"),

@@ -47,7 +47,7 @@ def test_text_says_what_is_hidden_and_what_is_assumed(capsys: pytest.CaptureFixt
 
 def test_memory_latency_as_a_spreadsheet(capsys: pytest.CaptureFixture[str]) -> None:
     folder = captures.synthetic_path("counters_gfx9")
-    text, errors = run(capsys, folder, "--kind", "memory", "--rule", "reference", "--csv")
+    text, errors = run(capsys, folder, "--by", "memory", "--rule", "reference", "--csv")
     rows = list(csv.DictReader(io.StringIO(text)))
     assert not errors
     assert [(row["instruction"], row["counter"], row["samples"]) for row in rows] == [
@@ -56,7 +56,7 @@ def test_memory_latency_as_a_spreadsheet(capsys: pytest.CaptureFixture[str]) -> 
         ("4", "LDS", "94"),
     ]
     assert float(rows[0]["mean"]) == pytest.approx(450.553, abs=1e-3)
-    table, _ = run(capsys, folder, "--kind", "memory")
+    table, _ = run(capsys, folder, "--by", "memory")
     assert "a sample every 40 cycles" in table
 
 
@@ -72,8 +72,8 @@ def test_where_there_is_nothing_a_sentence_says_why(
     name: str, kind: str, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = captures.trace_path(name)
-    assert sentence in run(capsys, folder, "--kind", kind)[0]
-    assert sentence in json.loads(run(capsys, folder, "--kind", kind, "--json")[0])["reason"]
-    table, errors = run(capsys, folder, "--kind", kind, "--csv")
+    assert sentence in run(capsys, folder, "--by", kind)[0]
+    assert sentence in json.loads(run(capsys, folder, "--by", kind, "--json")[0])["reason"]
+    table, errors = run(capsys, folder, "--by", kind, "--csv")
     assert sentence in errors
     assert table.startswith("instruction,")

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from rcv_py.cli.main import main
-from rcv_py.cli.options.wait_options import LOOPS_SHOWN
+from rcv_py.cli.options.wait_options import LOOPS_BY
 from rcv_py.results.loops import TABLES
 from tests.support import captures
 from tests.ui.window import SAMPLES
@@ -60,16 +60,16 @@ def test_the_json_has_the_reference_numbers(name: str, capsys: pytest.CaptureFix
 
 
 def test_every_table_is_offered() -> None:
-    assert tuple(TABLES) == LOOPS_SHOWN
+    assert tuple(TABLES) == LOOPS_BY
 
 
-@pytest.mark.parametrize("show", LOOPS_SHOWN)
+@pytest.mark.parametrize("show", LOOPS_BY)
 @pytest.mark.parametrize("name", ["flash_attn_small_before", "pa_mqa_small"])
 def test_text_csv_and_json_tell_the_same(
     show: str, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    words = ("loops", captures.trace_path(name), "--show", show, "--top", 3)
+    words = ("loops", captures.trace_path(name), "--by", show, "--top", 3)
     text = run(capsys, *words)
     document = json.loads(run(capsys, *words, "--json"))
     sheet = list(csv.reader(io.StringIO(run(capsys, *words, "--csv"))))

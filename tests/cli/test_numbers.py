@@ -212,7 +212,7 @@ def test_barriers_measure_arrivals(name: str) -> None:
         for instance, time in enumerate(arrived):
             meetings[wave.se, wave.slot, wave.number, instance].append(time)
     skews = [max(times) - min(times) for times in meetings.values() if len(times) > 1]
-    said = told(name, "loops", "--show", "barriers", "--top", "0")
+    said = told(name, "loops", "--by", "barriers", "--top", "0")
     assert sorted(row["skew"] for row in said["rows"]) == sorted(skews)
     assert said["barriers"]["instances"] == len(skews)
     assert said["barriers"]["max_skew"] == (max(skews) if skews else None)

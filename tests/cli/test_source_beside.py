@@ -27,7 +27,7 @@ ELSEWHERE = ("triage", "events", "counters", "check", "info", "summary", "occupa
 MORE = {
     "place": ("{place} :line~0",),
     "flame": ("--content kernel --least 0", "--content source --least 0"),
-    "loops": ("--show distance --top 0", "--show first --top 0"),
+    "loops": ("--by distance --top 0", "--by first --top 0"),
     "line": ("973 --top 2",),
     "wave": ("{wave} --tokens",),
     "search": ("--match s_ --top 0",),

@@ -156,6 +156,6 @@ def test_what_cannot_be_is_refused_in_a_sentence(capsys: pytest.CaptureFixture[s
     assert "no instruction 99999" in refused(capsys, "flame", "--content", "sandwich", "--around", "99999")
     assert "nothing to look for" in refused(capsys, "search")
     assert "not a place" in refused(capsys, "place", "somewhere")
-    assert "No wave ran a loop" in refused(capsys, "loops", "--show=iterations", "--loop=1:2")
-    assert "--show iterations" in refused(capsys, "loops", "--loop=1:2")
+    assert "No wave ran a loop" in refused(capsys, "loops", "--by=iterations", "--loop=1:2")
+    assert "--by iterations" in refused(capsys, "loops", "--loop=1:2")
     assert "There is no bar 999" in refused(capsys, "line", "3", "--bar=999")

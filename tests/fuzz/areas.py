@@ -250,7 +250,7 @@ def formulas(rng: random.Random, ground: Ground) -> None:
     if rng.random() < 0.5:
         found = read_definitions("\n".join([text, *rng.sample(_FORMULAS, 2), f"Z := {text}", "Y := Z + Y"]))
         evaluator = Evaluator(given, found)
-        for name in evaluator.known_names():
+        for name in evaluator.definitions.by_name:
             evaluator.result(name)
         return
     evaluate(parse_formula(text), Evaluator(given)._part)
@@ -331,11 +331,11 @@ _COMMANDS = (
     "causes",
     "causes --by producer",
     "loops",
-    "loops --show iterations",
-    "loops --show chains",
-    "loops --show barriers",
+    "loops --by iterations",
+    "loops --by chains",
+    "loops --by barriers",
     "bubbles",
-    "latency --kind memory",
+    "latency --by memory",
     "occupancy",
     "occupancy --limits",
     "occupancy --by state",

@@ -22,6 +22,7 @@ WAVES = st.builds(WaveId, *[st.integers(0, 300)] * 4)
     [
         ("line 118", Place(Selection(line=118))),
         (":line 118#7", Place(Selection(line=118, hit=7))),
+        (":instruction 118#7", Place(Selection(line=118, hit=7))),
         ("118", Place(Selection(line=118))),
         ("line-118", Place(Selection(line=118))),
         ("#line-118", Place(Selection(line=118))),

@@ -47,16 +47,16 @@ ON_A_CAPTURE: dict[str, tuple[str, ...]] = {
     "loops": (
         "--top 3",
         *(
-            f"--show {name} --top 3"
+            f"--by {name} --top 3"
             for name in ("iterations", "phases", "first", "distance", "chains", "barriers")
         ),
-        "--show iterations --sort cycles --top 4",
+        "--by iterations --sort cycles --top 4",
     ),
     "bubbles": ("--top 4", "--rule reference --top 4"),
     "latency": (
         "--top 4",
-        "--kind memory --top 4",
-        "--kind memory --waits --top 4",
+        "--by memory --top 4",
+        "--by memory --waits --top 4",
         "--rule reference --top 4",
     ),
     "flame": ("--least 10", "--content kernel --metric stall", "--content sandwich --around {line}"),

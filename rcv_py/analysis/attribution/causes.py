@@ -87,7 +87,7 @@ _REPLAYED = (
 _K = TokenKind
 
 CAUSE_TEXT: dict[Cause, CauseText] = {
-    Cause.UNEXPLAINED: _likely("not explained", "nothing in the trace tells why", "none", "muted"),
+    Cause.UNEXPLAINED: _likely("not explained", "nothing in the trace shows why", "none", "muted"),
     Cause.OWN: _told(
         "the wait itself",
         "a wait, barrier or similar takes this long even if nothing is missing",
@@ -147,11 +147,11 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     ),
     Cause.NOP: _told(
         "hazard nop",
-        "the program asked for it, so that a result can be read safely",
+        "the program contains it, so that a result can be read safely",
         "it is an s_nop, for as many turns as its operand says",
         _K.IMMED,
     ),
-    Cause.SLEEP: _told("sleep", "the program asked for it", "it is an s_sleep or its like", _K.IMMED),
+    Cause.SLEEP: _told("sleep", "the program contains it", "it is an s_sleep or its like", _K.IMMED),
     Cause.FETCH: _likely(
         "instruction fetch",
         "the instruction was not there yet",

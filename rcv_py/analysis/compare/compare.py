@@ -167,7 +167,7 @@ def _beyond(ratio: Ratio, twin: Ratio) -> Ratio:
 
 ALIKE = 0.6  # share of executions in paired rows, of the side with less, for kernels of different names
 NO_TWIN = "the twin is not a capture of the build of A"
-OWN_TWIN = "The twin is capture A itself and tells nothing about noise: it is left out."
+OWN_TWIN = "The twin is capture A itself, which shows no noise: it is left out."
 SAME_PROBLEM = 0.02  # the matrix operations of two launches of one problem differ by no more
 COVERED = 0.98  # below it the share that could not be compared is worth a note
 NO_COSTS = "{} has no executed instructions with cycles"
@@ -333,7 +333,7 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, twin: Comparis
         which = " and ".join(alone)
         notes.append(
             f"{which} {'have' if len(alone) > 1 else 'has'} one workgroup only, so {percent(ASSUMED, 1)} is "
-            "assumed to be noise; a twin, another capture of the build of A, would tell."
+            "assumed to be noise; a twin, another capture of the build of A, would show it."
         )
     covered = min(kernel.covered)
     if covered < COVERED:

@@ -128,7 +128,7 @@ MEMORY = Part("memory", "from issue to return", "kind", int(TokenKind.VMEM))
 
 _NO_ROWS = {
     Annotation.MEMORY: "No streamed level counters: record SQ_INST_LEVEL_VMEM or SQ_INST_LEVEL_LDS.",
-    Annotation.MEMORY_WAITS: "No wait in this capture tells when a memory operation came back.",
+    Annotation.MEMORY_WAITS: "No wait in this capture shows when a memory operation came back.",
 }
 
 

@@ -231,9 +231,9 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         source = kernel.file
         needs.append(_Need("LDS", kernel.lds, device.lds_granule, device.lds, "bytes of LDS", source, True))
     elif group:
-        notes.append("No table of the run tells the LDS of a workgroup, which may bind earlier.")
+        notes.append("No table of the run has the LDS of a workgroup, which may bind earlier.")
     else:
-        notes.append("No table of the run tells LDS and workgroup size, which may bind earlier.")
+        notes.append("No table of the run has LDS and workgroup size, which may bind earlier.")
     needs = [need for need in needs if need.used >= 0]
     return _limits(device, needs, (group, cap, told), _resident(trace), notes)
 
@@ -333,7 +333,7 @@ def _vector(
     named = max(use.vector, use.accumulation) if not device.is_unified else use.vector + use.accumulation
     if told and used == named and named > told + accum:
         notes.append(
-            f"{source} tells {count(told + accum)} vector registers, but the program names {count(named)}, "
+            f"{source} lists {count(told + accum)} vector registers, but the program names {count(named)}, "
             "which are taken."
         )
         source = GUESS

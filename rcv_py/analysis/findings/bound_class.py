@@ -111,7 +111,7 @@ CLASSES = (
     ClassRule(COMPUTE, f"the matrix pipe works in at least {PIPE:.0%} of SIMD cycles",
         lambda load: load.matrix >= PIPE),
     ClassRule(MEMORY,
-        f"compute units ask for at least {RATE:.0%} of what memory delivers, and at least {WAITS:.0%} of "
+        f"compute units request at least {RATE:.0%} of what memory delivers, and at least {WAITS:.0%} of "
         "the stall waits for vector memory", lambda load: load.of_roof >= RATE and load.waits >= WAITS),
     ClassRule(ISSUE, f"a wave issues in at least {ISSUING:.0%} of SIMD cycles",
         lambda load: load.issue >= ISSUING),
@@ -176,7 +176,7 @@ def _launch(one: LoadNumbers) -> str:
 
 def _memory(one: LoadNumbers) -> str:
     return (
-        f"compute units ask for up to {one.rate:.1f} B per CU and cycle, where memory delivers at most "
+        f"compute units request up to {one.rate:.1f} B per CU and cycle, where memory delivers at most "
         f"{one.roof:.1f} to each, and {_percent(one.waits)} of the stall waits for vector memory"
     )
 
@@ -184,11 +184,11 @@ def _memory(one: LoadNumbers) -> str:
 def _latency(one: LoadNumbers) -> str:
     matrix = f"while the matrix pipe is {_percent(one.matrix)} busy"
     if one.rate is None or not one.roof:  # nothing can be said about memory
-        what = "" if one.rate is None else f": waves ask for {_rate(one)}"
+        what = "" if one.rate is None else f": waves request {_rate(one)}"
         busy = f"{matrix}; how near memory is to its roof is not known{what}"
     elif one.of_roof >= NEAR:
         busy = (
-            f"{matrix}; waves ask for up to {one.rate:.1f} B per CU and cycle, where memory alone delivers "
+            f"{matrix}; waves request up to {one.rate:.1f} B per CU and cycle, where memory alone delivers "
             f"at most {one.roof:.1f}, but only {_percent(one.waits)} of the stall waits for vector memory"
         )
     else:

@@ -30,7 +30,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, EngineClaims, claims_of, rows_of, summed, timed
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.device.simd_work import SimdWork, without_rows
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.model.trace import Trace
@@ -163,7 +163,9 @@ def exposure(
     trace: Trace, batches: Iterable[WaveBatch], work: SimdWork, rows: Collection[int] | None = None
 ) -> Exposure:
     """Return what there is to win for the waves whose index row is in `rows` (None: all), and their work."""
-    counted = without_rows([piece for piece in pieces(batches, rows) if len(piece.waves)], work.left_out)
+    counted = without_rows(
+        [piece for piece in token_columns(batches, rows) if len(piece.waves)], work.left_out
+    )
     ends = ends_of(trace.code)
     rests = [under_end(piece, ends) for piece in counted]
     ending = _bound_of(map(partial(_ending, work), counted, rests), work)
@@ -180,7 +182,7 @@ def exposure(
     )
 
 
-def _ending(work: SimdWork, piece: Piece, rest: np.ndarray) -> np.ndarray:
+def _ending(work: SimdWork, piece: TokenColumns, rest: np.ndarray) -> np.ndarray:
     at = np.flatnonzero(rest)
     shift = np.repeat(work.axis.shift(piece.waves), np.diff(piece.first))
     end = (piece.start + shift + piece.duration)[at]
@@ -196,11 +198,11 @@ def waiting_inside(
     cycles, int64 [n].
     """
     range_of = dict(zip(waves.tolist(), zip(begin.tolist(), end.tolist(), strict=True), strict=True))
-    parts = without_rows(list(pieces(batches, range_of)), work.left_out)
+    parts = without_rows(list(token_columns(batches, range_of)), work.left_out)
     return _bound_of((_inside(piece, work, range_of) for piece in parts), work)
 
 
-def _inside(piece: Piece, work: SimdWork, range_of: Mapping[int, tuple[int, int]]) -> np.ndarray:
+def _inside(piece: TokenColumns, work: SimdWork, range_of: Mapping[int, tuple[int, int]]) -> np.ndarray:
     counts = np.diff(piece.first)
     ranges = np.array([range_of[wave.row] for wave in piece.waves], dtype=np.int64).reshape(-1, 2)
     low, high = (np.repeat(column, counts) for column in ranges.T)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.analysis.findings.bound_class import ISSUING, MEMORY, VECTOR_MEMORY, class_of
 from rcv_py.analysis.findings.evidence import line_of, of_pattern
 from rcv_py.analysis.findings.finding import CONTEXT, WORK_CYCLES, Finding
@@ -130,7 +130,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
         remedy=f"Check the addresses of the lanes modulo {banks} banks of 4 bytes: pad rows by one bank or "
         "XOR the column with the row (swizzle).",
         evidence=tuple(line_of(inputs, int(line)) for line in lines[:3]),
-        assumption="A hint only: the trace tells how long an access was refused, not how its lanes are "
+        assumption="A hint only: the trace shows how long an access was refused, not how its lanes are "
         "addressed. The cycles are counted under LDS back-pressure.",
         rank=CONTEXT,
     )
@@ -232,7 +232,7 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
         rows,
         name="memory-bound",
         title="VMEM traffic is near the memory roof",
-        sentence=f"VMEM instructions ask for at most {count(widths.vector_bytes)} bytes, "
+        sentence=f"VMEM instructions request at most {count(widths.vector_bytes)} bytes, "
         f"{widths.vector_rate:.1f} a CU and cycle ({sizes}); "
         f"{percent(int(table.stall[rows].sum()), max(1, table.total_stall))} of stall waits for vector "
         "memory.",
@@ -251,7 +251,7 @@ def _issue_cycles(inputs: FindingInputs) -> np.ndarray:
     """Cycles in which each code row issued (later than gfx9: executed), summed over waves; int64."""
     size = len(inputs.trace.code)
     found = np.zeros(size, dtype=np.int64)
-    for piece in pieces(inputs.batches, inputs.rows):
+    for piece in token_columns(inputs.batches, inputs.rows):
         known = (piece.line >= 0) & (piece.line < size) & (piece.kind != TokenKind.MSG)
         found += np.bincount(piece.line[known], piece.busy[known], size).astype(np.int64)
     return found

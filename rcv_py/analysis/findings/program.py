@@ -89,7 +89,7 @@ def redundant(inputs: FindingInputs) -> Iterator[Finding]:
             for wait, new, _ in found[:2]
             for line, why in ((wait, "the wait"), (new, "waited for, not read soon"))
         ),
-        assumption="Told from the text of the instructions that follow in the program; a branch may lead "
+        assumption="Derived from the text of the instructions that follow in the program; a branch may lead "
         "elsewhere. These cycles are counted under the wait's own finding as well.",
         attributed=int(claimed.attributed.sum()),
     )

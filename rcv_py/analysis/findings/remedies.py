@@ -130,7 +130,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
             "Spread vector memory instructions over the iteration, between arithmetic, instead of back to "
             "back."),
         Remedy("fewer-bytes", HIGH, ("wide",),
-            "The accesses already move {width} a lane: ask for fewer bytes (narrower types, reuse in "
+            "The accesses already move {width} a lane: request fewer bytes (narrower types, reuse in "
             "registers or LDS) or check that lanes access consecutive addresses."),
     ),
     "lds-back-pressure": (
@@ -192,7 +192,7 @@ REMEDIES: Mapping[str, tuple[Remedy, ...]] = {
     ),
     "memory-bound": (
         Remedy("fewer-bytes", HIGH, (),
-            "Ask for fewer bytes: narrower types, fused kernels, reuse in registers or LDS. Check that "
+            "Request fewer bytes: narrower types, fused kernels, reuse in registers or LDS. Check that "
             "lanes access consecutive addresses, so that no fetched byte is left unused."),
     ),
     "barrier-skew": (

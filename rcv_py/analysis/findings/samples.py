@@ -19,7 +19,7 @@ REMEDY = {
     StallReason.ALU_DEPENDENCY: "Interleave independent computations, so that no instruction needs the "
     "result right before it.",
     StallReason.WAITCNT: "Issue loads earlier (prefetch, double buffer, num_stages in Triton), and wait "
-    "with partial counts. A thread trace tells which load each wait is for.",
+    "with partial counts. A thread trace shows which load each wait is for.",
     StallReason.INTERNAL: "Look at what the sequencer handles itself there: nops, sleeps, priorities, "
     "branches.",
     StallReason.BARRIER: "Fewer barriers (double-buffer LDS), and equal work for the waves of a workgroup.",
@@ -27,8 +27,8 @@ REMEDY = {
     StallReason.PIPE_STALLED: "The unit was full: spread its instructions, use wider ones, or fewer.",
     StallReason.SLEEPING: "Shorten or remove s_sleep.",
 }
-OTHERWISE = "Look at the instructions below; a thread trace tells more."
-NO_TIMES = "A sample meets a wave at a moment: shares of samples estimate shares of time, and tell no cycles."
+OTHERWISE = "Look at the instructions below; a thread trace shows more."
+NO_TIMES = "A sample meets a wave at a moment: shares of samples estimate shares of time, not cycles."
 
 
 def by_reason(inputs: FindingInputs) -> Iterator[Finding]:

@@ -173,7 +173,7 @@ def width_sentences(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -
     if widths.is_vector[one.accesses].any() and widths.vector_rate is not None:
         roof = MEMORY_ROOF.get(inputs.trace.target)
         beside = "" if roof is None else f"; memory delivers at most {roof:.1f} to each"
-        yield f"All VMEM instructions ask for at most {widths.vector_rate:.1f} bytes a CU and cycle{beside}."
+        yield f"All VMEM instructions request at most {widths.vector_rate:.1f} bytes a CU and cycle{beside}."
 
 
 ALWAYS_LAST = 0.5  # of the instances that one wave is last in: beyond it the work is not shared evenly
@@ -234,7 +234,7 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         if times > ALWAYS_LAST * len(skew) and len(skew) >= 8:
             words.append(f"{inputs.trace.waves.id(often)} was last in {count(times)} of them.")
             flags = ("uneven-arrival",)
-    groups = f" How workgroups are told: {TOLD_TEXT[skew.told]}." if len(skew) else ""
+    groups = f" How workgroups are known: {TOLD_TEXT[skew.told]}." if len(skew) else ""
     yield bounded(
         inputs,
         rows,

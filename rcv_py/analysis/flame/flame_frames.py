@@ -61,7 +61,7 @@ def flame_tree(
     unit = "samples" if costs.label == SAMPLES else "cycles"
     if unit == "samples" and metric in (Metric.HITS, Metric.NONHIDDEN):
         raise UsageError(
-            f"{trace.name} has PC samples, which tell neither executions nor what was hidden.",
+            f"{trace.name} has PC samples, which know neither executions nor what was hidden.",
             hint="Use the metric total or stall.",
         )
     if content == "source" and len(trace.code.chain_file):

@@ -8,7 +8,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.core.occupancy import residencies
-from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.health.buffer import Cut, cut
 from rcv_py.analysis.health.missing import unmatched_executions
 from rcv_py.analysis.health.traced_units import Lives, traced_lives
@@ -41,7 +41,7 @@ def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ..
     ```
     """
     batches = tuple(batches)
-    waves = [wave for piece in pieces(batches) for wave in piece.waves]
+    waves = [wave for piece in token_columns(batches) for wave in piece.waves]
     problems = [*_unread(batches)]
     if waves:
         piece, signs = of_waves(waves), cut(trace, batches)
@@ -83,7 +83,7 @@ def _unmatched(trace: Trace, batches: Sequence[WaveBatch]) -> Iterator[Problem]:
         )
 
 
-def _of_tokens(piece: Piece, signs: Cut) -> Iterator[Problem]:
+def _of_tokens(piece: TokenColumns, signs: Cut) -> Iterator[Problem]:
     strange = np.unique(piece.kind[piece.kind >= KIND_COUNT])
     if len(strange):
         numbers = ", ".join(map(str, strange.tolist()))

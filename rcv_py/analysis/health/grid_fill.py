@@ -118,7 +118,7 @@ def underfilled(trace: Trace) -> HealthNote | None:
             number("most waves on one", found.most_of_unit),
         ),
         consequence="There was no second round of workgroups: fewer waves hide latency, and duration is that "
-        "of the slowest workgroup.  Registers or LDS may limit it too; the record does not tell.",
+        "of the slowest workgroup.  Registers or LDS may limit it too; the record does not show it.",
         remedy="To judge the kernel, not the launch, record a larger problem, or split the work finer.",
     )
 

@@ -156,8 +156,8 @@ def _evidence(trace: Trace, spread: Mapping, what: str, sites: int) -> tuple[Mea
 def _remedy(sites: int, path: str) -> str:
     if sites > 1:
         return (
-            "Read costs at the call sites: the chain of inlined calls is recorded, so the outer lines tell "
-            "them apart."
+            "Read costs at the call sites: the chain of inlined calls is recorded, so the outer lines "
+            "distinguish them."
         )
     if path.endswith(".py"):
         return (
@@ -242,7 +242,7 @@ def debug_info(trace: Trace) -> HealthNote | None:
         consequence=(
             "Costs by source line are too low."
             if mapped
-            else "Costs cannot be told by source line: the views Source and Explorer are empty, the "
+            else "Costs by source line are not known: the views Source and Explorer are empty, the "
             "flamegraph names instructions only."
         ),
         remedy="Build with debug information: -g for hipcc; FLYDSL_DEBUG_ENABLE_DEBUG_INFO=1 for FlyDSL; "

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import total
+from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.latency.memory_levels import (
     COLUMNS,
     LEVEL_COUNTERS,
@@ -31,7 +31,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 ASSUMPTION = (
-    "Estimate: loads and stores are separate queues, told apart by the latencies that explain the counted "
+    "Estimate: loads and stores are separate queues, distinguished by the latencies that explain the counted "
     "levels best; inside a queue of the compute unit the oldest operation comes back first; no sample means "
     "nothing in flight."
 )
@@ -45,7 +45,7 @@ HOW = (
     '"SQ_INST_LEVEL_VMEM SQ_INST_LEVEL_LDS" --att-perfcounter-ctrl 1.'
 )
 SAMPLED = (
-    "This capture has PC samples instead of a thread trace, so nothing tells when an operation was issued."
+    "This capture has PC samples instead of a thread trace, so nothing shows when an operation was issued."
 )
 NO_LEVELS = (
     "Memory latency needs counters of operations in flight (SQ_INST_LEVEL_VMEM, SQ_INST_LEVEL_LDS), and this "
@@ -206,7 +206,7 @@ def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference:
     std = np.sqrt(np.where(count > 1, square / np.maximum(count - 1, 1), 0.0))
     error = _error(std, count, interval, is_reference)
     by = count if is_reference else executed
-    issue, stall = (_mean(total(ops.line, column, size), by) for column in (ops.busy, ops.stall))
+    issue, stall = (_mean(sums(ops.line, column, size), by) for column in (ops.busy, ops.stall))
     rows = np.flatnonzero(count)
     rows = rows[np.argsort(-mean[rows], kind="stable")]
     return MemoryLatency(

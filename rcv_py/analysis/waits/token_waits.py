@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, of_waves
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.waits.wait_latency import ages, told
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
@@ -84,7 +84,7 @@ def counter_name(number: int) -> str:
     return f"{COUNTERS[number]}cnt"
 
 
-def _awaited(links: WaitLinks, at: int, issued: np.ndarray, piece: Piece) -> list[Awaited]:
+def _awaited(links: WaitLinks, at: int, issued: np.ndarray, piece: TokenColumns) -> list[Awaited]:
     token = int(links.token[at])
     begin = int(piece.start[token])
     newest = int(links.newest[links.token == token].max())

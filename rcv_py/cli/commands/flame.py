@@ -118,7 +118,7 @@ def _frames(trace: Trace, tree: FlameTree, options: FlameOptions) -> Table:
 def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: FlameOptions) -> Answer:
     """A place with what leads to it and what it leads to; `like` is the tree of everything."""
     if options.content != "sandwich" or options.around is None:
-        hint = "Name a line, e.g. --content sandwich --around 62."
+        hint = "Name an instruction, e.g. --content sandwich --around 62."
         raise UsageError("--content sandwich and --around belong together.", hint=hint)
     if options.folded:
         raise UsageError("A sandwich is no tree, so it cannot be folded.", hint="Use --json.")
@@ -128,7 +128,7 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
     element = _element(trace, options.around)
     made = sandwich_frames(trace, own, like, element, metric=metric, order=Order(options.order))
     if made is None:
-        hint = "Name a line that was executed."
+        hint = "Name an instruction that was executed."
         raise UsageError("Nothing that has a cost leads through this place.", hint=hint)
     tree, boxes, texts = made
     table = placed(trace, tree, metric, boxes, texts, spec=SANDWICH)
@@ -137,7 +137,7 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
         shown = np.flatnonzero(boxes.width > 0)
         shown = shown[np.lexsort((boxes.begin[shown], boxes.row[shown]))]
         yield _grid(tree, metric, boxes, placed_labels(trace, tree, texts), shown)
-        yield "\nLines with an arrow lead to the place, the nearest next to it; below it is what it leads to."
+        yield "\nFrames with an arrow lead to the place, the nearest next to it; below is what it leads to."
 
     unit = "samples" if costs.label == SAMPLES else "cycles"
     return Answer(

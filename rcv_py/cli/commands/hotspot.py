@@ -138,14 +138,14 @@ def _histogram(waves: ChosenWaves, options: HotspotOptions) -> Answer:
         bins_table(bins),
         "rcv.hotspot.bins/2",
         lambda: {"se": options.se, "range": options.clock, "step": bins.step, "total": total},
-        footer=lambda _: f"\n{count(total)} cycles in ranges of {plural(bins.step, 'code row')}.",
+        footer=lambda _: f"\n{count(total)} cycles in ranges of {plural(bins.step, 'instruction')}.",
         is_shown_empty=True,
     )
 
 
 def _bins(waves: ChosenWaves, options: HotspotOptions) -> Bins:
     trace, number = waves.trace, options.bins or 1
-    refuse(trace, options, "PC samples tell no wave.")
+    refuse(trace, options, "PC samples do not name waves.")
     if not len(trace.waves):
         return static_bins(trace.code, number)
     read = waves.counted if waves.choice is not None else counted_batches(trace, None)

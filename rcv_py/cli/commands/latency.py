@@ -40,7 +40,7 @@ class _Latencies:
 def run(options: LatencyOptions) -> Answer:
     """List instructions with what is hidden, or with the latency of memory."""
     waves = choose_waves(options)
-    is_hidden = options.kind == "hidden"
+    is_hidden = options.by == "hidden"
     made = (_hidden if is_hidden else _memory)(waves, ReferenceRule(options.rule), options)
     if made.reason and options.csv:
         print(made.reason, file=sys.stderr)
@@ -50,7 +50,7 @@ def run(options: LatencyOptions) -> Answer:
         made.table,
         "rcv.latency/2",
         lambda: {
-            "kind": "memory_waits" if not is_hidden and options.waits else options.kind,
+            "kind": "memory_waits" if not is_hidden and options.waits else options.by,
             "rule": options.rule,
             "assumption": made.assumption,
             "reason": made.reason,

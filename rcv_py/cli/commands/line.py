@@ -31,7 +31,7 @@ from rcv_py.state.selection import Selection
 
 _BARS = 16
 _BAR_CHARS = 40
-_HINT = "Places look like se0/simd2/slot1/wv0:line 62#0."
+_HINT = "Places look like se0/simd2/slot1/wv0:instruction 62#0."
 
 
 def run(options: LineOptions) -> Answer:
@@ -40,13 +40,13 @@ def run(options: LineOptions) -> Answer:
     if not isinstance(line, int):
         return _places(trace, [line, *options.more])
     if options.more:
-        raise UsageError(f"{options.more[0]} is one argument too many.", hint="Name one row, or places.")
+        raise UsageError(f"{options.more[0]} is one argument too many.", hint="Name one instruction.")
     alarm = warn(trace)
     if line >= len(trace.code):
         last = f"The last one is {len(trace.code) - 1}." if len(trace.code) else "It has no instructions."
         raise UsageError(f"The capture has no instruction {line}.", hint=last)
     if trace.has_pc_samples and not len(trace.waves):
-        refuse(trace, options, "PC samples do not tell waves apart.")
+        refuse(trace, options, "PC samples do not name waves.")
         return _samples(trace, line, options)
     return _distribution(chosen(trace, options, alarm), line, options)
 

@@ -24,7 +24,7 @@ def run(options: LoopsOptions) -> Answer:
         waves,
         table,
         "rcv.loops/2",
-        lambda: {"wave": options.wave, "show": options.show} | facts(inputs) | {"total_rows": len(table)},
+        lambda: {"wave": options.wave, "show": options.by} | facts(inputs) | {"total_rows": len(table)},
         footer=lambda shown: _footer(inputs, shown, len(table), options),
         why_none=waves.why_none("loops"),
     )
@@ -32,7 +32,7 @@ def run(options: LoopsOptions) -> Answer:
 
 def _table(inputs: Inputs, options: LoopsOptions) -> Table:
     if not options.loop:
-        return TABLES[options.show][1](inputs)
+        return TABLES[options.by][1](inputs)
     of = None if options.rounds_of is None else inputs.trace.wave_row(options.rounds_of)
     return one_loop(inputs, *options.loop, of, only_outliers=options.outliers)
 
@@ -40,7 +40,7 @@ def _table(inputs: Inputs, options: LoopsOptions) -> Table:
 def _footer(inputs: Inputs, shown: Table, of: int, options: LoopsOptions) -> Iterator[str]:
     loops = inputs.loops
     yield f"\n{len(shown):,} of {plural(of, 'row')} in {plural(loops.waves, 'wave')}. {shown.spec.note}"
-    if options.show != "loops":
+    if options.by != "loops":
         return
     table, phases = loops.found.table, loops.phases
     if len(phases):
@@ -52,4 +52,4 @@ def _footer(inputs: Inputs, shown: Table, of: int, options: LoopsOptions) -> Ite
         yield f"{plural(phases.without, 'wave')} did not run this loop twice."
     outliers = len(loops.found.outliers)
     if outliers:
-        yield f"{plural(outliers, 'iteration')} took much longer than others: see --show iterations."
+        yield f"{plural(outliers, 'iteration')} took much longer than others: see --by iterations."

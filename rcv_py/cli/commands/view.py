@@ -18,7 +18,7 @@ from rcv_py.state.selection import Place, Selection
 
 PICTURE = Path("rcv.png")
 AROUND = 500  # cycles that a picture shows on either side of a moment
-_HINT = "Places look like line-118, wave-se3-sm1-sl0-wv0@126704, se3/simd1/slot0/wv0:line 118#7 or @126704."
+_HINT = "Places look like line-118, wave-se3-sm1-sl0-wv0@126704, or se3/simd1/slot0/wv0:instruction 118#7."
 
 
 def run(options: ViewOptions) -> int:

@@ -30,8 +30,8 @@ GRACE_S = 1.5  # in which a stopped process may remove half-written files
 MAX_KB_OF_ALL = 1 << 20  # of an answer: more is as good as all
 MAX_LISTED = 200  # captures among the resources; `index` finds all
 STOPPED = "The analysis stopped unexpectedly, probably for lack of memory."
-STOPPED_HINT = "Ask for less at a time, or analyse this capture on a machine with more memory."
-TIMEOUT_HINT = "Ask for less at a time, or use the command line, which has no limit."
+STOPPED_HINT = "Request less at a time, or analyse this capture on a machine with more memory."
+TIMEOUT_HINT = "Request less at a time, or use the command line, which has no limit."
 _DEPTH = 6
 _INDEX, _SCHEMAS = "rcv://captures", "rcv://schemas"
 _CAPTURE, _SCHEMA = "rcv://capture/", "rcv://schema/"
@@ -176,7 +176,7 @@ class ToolHandler:
         if self.pool.waiting >= MAX_WAITING:
             raise UsageError(
                 f"The server is busy: {MAX_WAITING} calls wait already.",
-                hint="Ask again when others are answered.",
+                hint="Call again when others are answered.",
             )
         key = next((word for word in words[1:] if word.startswith("/")), "")
         try:

@@ -18,7 +18,7 @@ INSTRUCTIONS = (
     "are relative to the folder this server was started for; folder is a capture. Start with index to see "
     "which captures there are, check whether one can be trusted, and triage for what costs most; then "
     "causes, waits, loops, bubbles, line and isa for details, and compare after a change. Arguments are the "
-    "options of `rcv COMMAND`; help tells all of them. Answers are the documents of `rcv COMMAND --json`, "
+    "options of `rcv COMMAND`; help lists all of them. Answers are the documents of `rcv COMMAND --json`, "
     "in 8 KB at most: a key `shortened` names lists that were cut; top, a filter, or max_kb (any tool "
     f"takes it, 0 for all) asks for more. {WORDING}"
 )
@@ -64,14 +64,17 @@ PROMPTS = (
     ),
     Prompt(
         "explain-line",
-        "Explain this line",
+        "Explain this instruction",
         "Explain what instruction {line} of the capture {capture} costs, and why.\n"
-        "1. line: how long its hits took, and whether all of them or only some are slow.\n"
+        "1. line: how long its executions took, and whether all of them or only some are slow.\n"
         "2. causes by instruction: what it stalled for, and which instruction is to blame.\n"
-        "3. If it is a wait: waits for what it waited for. If it is memory: latency kind=memory.\n"
+        "3. If it is a wait: waits for what it waited for. If it is memory: latency by=memory.\n"
         "4. bubbles: whether other waves cover these cycles; covered cycles are not worth much.\n"
         "5. Say it in three sentences: what it does, what it waits for, what would help.",
-        (("capture", _CAPTURE, True), ("line", "row of the program, as hotspot and isa name it", True)),
+        (
+            ("capture", _CAPTURE, True),
+            ("line", "index of the instruction, as isa prints it", True),
+        ),
     ),
 )
 BY_NAME = {prompt.name: prompt for prompt in PROMPTS}

@@ -30,7 +30,7 @@ class ViewOptions(shared.WithRunFiles, example="rcv ui_output_agent_1_dispatch_2
     compare: Path | None = shared.baseline()
     twin: Path | None = shared.twin()
     goto: str | None = text(
-        "select a place: an anchor of a report, e.g. line-118, or se0/simd2/slot1/wv0:line 118#7@126704",
+        "a place: an anchor of a report, e.g. line-118, or se0/simd2/slot1/wv0:instruction 118#7@126704",
         "PLACE",
     )
     wave: str | None = shared.wave("select a wave")

@@ -104,17 +104,17 @@ def cycle(text: str) -> int:
 
 
 def pair(text: str) -> tuple[int, int]:
-    """Return the two code rows of `12:40`."""
-    match = _matched(r"(\d{1,9}):(\d{1,9})", text, "a pair of lines such as 12:40")
+    """Return the two instructions of `12:40`."""
+    match = _matched(r"(\d{1,9}):(\d{1,9})", text, "a pair of instructions such as 12:40")
     return int(match[1]), int(match[2])
 
 
 def line_or_place(text: str) -> int | str:
-    """Return a row of the program, or the text of a place such as `se0/simd2/slot1/wv0:line 62#0`."""
+    """Return the index of an instruction, or a place such as `se0/simd2/slot1/wv0:instruction 62#0`."""
     return count(text) if text.isascii() and text.isdigit() else text
 
 
 def element(text: str) -> tuple[str, int]:
-    """Return a source file ("" for the program) and a line of `62` or `dir/kernel.py:62`."""
-    match = _matched(r"(?:(.+):)?(\d{1,9})", text, "a line such as 62 or kernel.py:62")
+    """Return a source file ("" for the program) and the number of `62` or `dir/kernel.py:62`."""
+    match = _matched(r"(?:(.+):)?(\d{1,9})", text, "a place such as 62 or kernel.py:62")
     return match[1] or "", int(match[2])

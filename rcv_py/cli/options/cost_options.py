@@ -185,19 +185,19 @@ class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --t
             "metric top log waves wave se clock bars bar",
             lambda options: isinstance(options.line, int),
             "an instruction",
-            "Name its row, or leave it out.",
+            "Name its number, or leave it out.",
         ),
     )
 
     line: int | str = positional(
         "LINE",
-        "row of the program, as rcv hotspot names it, or one execution or wave as the window copies it, "
-        f"e.g. {shared.WAVE_ID}:line 62#0",
+        "an instruction by its number, or one execution or wave as the window copies it, "
+        f"e.g. {shared.WAVE_ID}:instruction 62#0",
         line_or_place,
     )
     more: list[str] = positional("PLACE", "more executions or waves", None, "*")
     metric: str = option(
-        "what is measured of a hit (default latency)", "latency", choices=MEASURED, old={"--by": None}
+        "what is measured of an execution (default latency)", "latency", choices=MEASURED, old={"--by": None}
     )
     top: int = shared.top(10, "hits")
     log: bool = flag("bars that grow by a constant factor")
@@ -235,7 +235,7 @@ class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall -
         metavar="PERCENT",
     )
     around: tuple[str, int] | None = option(
-        "in the middle of --content sandwich: a line N of the program, or a source line FILE:N",
+        "in the middle of --content sandwich: an instruction N, or a source line FILE:N",
         read=element,
         metavar="PLACE",
     )

@@ -11,15 +11,15 @@ from rcv_py.cli.options.option import Need, flag, has, is_one, number, option, t
 from rcv_py.cli.options.shared import ALL, REFERENCE, WORKING
 
 CAUSES_BY = ("cause", "instruction", "producer")
-LOOPS_SHOWN = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
-LATENCY_KINDS = ("hidden", "memory")
+LOOPS_BY = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
+LATENCY_BY = ("hidden", "memory")
 
 
 class WaitsOptions(shared.OfWaves, shared.Rows, example="rcv waits FOLDER --top 5"):
     """What `rcv waits` takes."""
 
     latency: bool = flag("the memory latency of each instruction instead")
-    line: int | None = number("only waits at this line, and those that waited for it")
+    line: int | None = number("only waits at this instruction, and those that waited for it")
     sort: str | None = shared.sort("stall")
 
 
@@ -28,27 +28,28 @@ class CausesOptions(shared.OfWaves, shared.Rows, example="rcv causes FOLDER --by
 
     by: str = option("what a row is; producer: who is to blame (default cause)", "cause", choices=CAUSES_BY)
     top: int = shared.top(12)
-    line: int | None = number("only where this line is late or to blame")
+    line: int | None = number("only where this instruction is late or to blame")
     sort: str | None = shared.sort("stall and idle")
-    csv: bool = shared.as_csv("a row a line, cause and producer")
+    csv: bool = shared.as_csv("a row for every instruction, cause and producer")
 
 
-class LoopsOptions(shared.OfWaves, shared.Rows, example="rcv loops FOLDER --show iterations --top 5"):
+class LoopsOptions(shared.OfWaves, shared.Rows, example="rcv loops FOLDER --by iterations --top 5"):
     """What `rcv loops` takes."""
 
     needs: ClassVar[Sequence[Need]] = (
-        Need("loop", is_one("show", "iterations"), "--show iterations"),
+        Need("loop", is_one("by", "iterations"), "--by iterations"),
         Need("rounds_of outliers", has("loop"), "--loop HEAD:BRANCH"),
     )
 
-    show: str = option(
-        "loops, their iterations, phases of waves, costs of first executions, distances from loads to"
-        " their waits, chains of cross-lane operations, or barriers (default loops)",
+    by: str = option(
+        "what a row is: loops, their iterations, phases of waves, costs of first executions, distances from "
+        "loads to their waits, chains of cross-lane operations, or barriers (default loops)",
         "loops",
-        choices=LOOPS_SHOWN,
+        choices=LOOPS_BY,
+        old={"--show": None},
     )
     loop: tuple[int, int] | None = option(
-        "with --show iterations: all iterations of one loop as they happened, entry and last one too",
+        "with --by iterations: all iterations of one loop as they happened, entry and last one too",
         read=pair,
         metavar="HEAD:BRANCH",
     )
@@ -79,19 +80,20 @@ class BubblesOptions(_Ruled, example="rcv bubbles FOLDER --top 10"):
     sort: str | None = shared.sort("cycles")
 
 
-class LatencyOptions(_Ruled, example="rcv latency FOLDER --kind memory"):
+class LatencyOptions(_Ruled, example="rcv latency FOLDER --by memory"):
     """What `rcv latency` takes."""
 
     needs: ClassVar[Sequence[Need]] = (
-        Need("waves wave se clock no_idle", is_one("kind", "hidden"), "--kind hidden"),
-        Need("waits", is_one("kind", "memory"), "--kind memory"),
+        Need("waves wave se clock no_idle", is_one("by", "hidden"), "--by hidden"),
+        Need("waits", is_one("by", "memory"), "--by memory"),
     )
 
-    kind: str = option(
-        "what other waves hide, or how long memory takes by counters (default hidden)",
+    by: str = option(
+        "what a row has: what other waves hide, or how long memory takes by counters (default hidden)",
         "hidden",
-        choices=LATENCY_KINDS,
+        choices=LATENCY_BY,
+        old={"--kind": None},
     )
-    waits: bool = flag("with --kind memory: also what waits show, and lines that only they know")
+    waits: bool = flag("with --by memory: also what waits show, and instructions that only they know")
     no_idle: bool = shared.no_idle()
     sort: str | None = shared.sort("what nothing hides, or the mean")

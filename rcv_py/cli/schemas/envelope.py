@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.results import json_types
-from rcv_py.results.field import Field, optional, record, shapes
+from rcv_py.results.field import Field, Kind, optional, record, shapes
 from rcv_py.results.json_types import Shape, fixed, named, text
-from rcv_py.results.unit import TEXT, WHOLE, Kind, texts
+from rcv_py.results.kinds import TEXT, WHOLE, texts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _VALUE = {
@@ -17,7 +17,7 @@ _VALUE = {
     "description": "The value; null if the option was not given and has no default.",
 }
 _WAVES = (
-    Field("chosen", TEXT, "What was asked for: `working`, `all`, or the id of a population"),
+    Field("chosen", TEXT, "What was chosen: `working`, `all`, or the id of a population"),
     Field("counted", WHOLE, "Waves whose costs are summed"),
     Field("read", WHOLE, "Waves that could be read; those that do not count still occupy units"),
     Field("traced", WHOLE, "Waves that the capture names; more than were read if files are missing"),
@@ -28,7 +28,7 @@ _ABOUT = (
     Field(
         "arguments",
         Kind(json=lambda sentence: named(sentence, _VALUE)),
-        "What the command was asked, defaults included, without the output format",
+        "The options of the command, defaults included, without the output format",
     ),
     Field("captures", texts("Name of a capture."), "Names of the captures that were read"),
     Field(

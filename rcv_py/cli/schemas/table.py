@@ -38,9 +38,9 @@ from rcv_py.results import (
     written,
 )
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field
+from rcv_py.results.field import Field, Kind
+from rcv_py.results.kinds import fixed
 from rcv_py.results.table import Spec
-from rcv_py.results.unit import Kind, fixed
 
 ENVELOPE = "envelope"
 _DOCUMENTS = Kind(
@@ -102,7 +102,7 @@ def schemas() -> Iterator[Schema]:
     )
     yield Schema(
         "line",
-        "How long the hits of one instruction took.",
+        "How long the executions of one instruction took.",
         forms=(
             Form("Thread traces.", (*line.FACTS, line.HITS.field("slowest"))),
             Form("PC samples, which have no times.", line.SAMPLE_FACTS),
@@ -133,7 +133,7 @@ def schemas() -> Iterator[Schema]:
     )
     yield Schema(
         "hotspot.bins",
-        "A histogram of the program: cycles by range of code rows and kind (--bins).",
+        "A histogram of the program: cycles by range of instructions and kind (--bins).",
         (*hotspot.BINS_FACTS, hotspot.BINS.field()),
     )
     yield Schema(
@@ -177,7 +177,7 @@ def schemas() -> Iterator[Schema]:
     )
     yield Schema(
         "place",
-        "What is known of places: a line, a wave, one execution of a line by a wave.",
+        "What is known of places: an instruction, a wave, one execution of an instruction by a wave.",
         (CAPTURE, place.PLACES),
         command="line",
     )
@@ -208,7 +208,7 @@ def schemas() -> Iterator[Schema]:
     )
     yield Schema(
         "waits",
-        "What waits waited for, or the memory latency that waits tell.",
+        "What waits waited for, or the memory latency that waits show.",
         forms=(
             Form("Waits and what they waited for.", (*waits.FACTS, waits.DOCUMENT.field("waits"))),
             Form(
@@ -233,7 +233,7 @@ def schemas() -> Iterator[Schema]:
         "loops",
         "Iterations of loops, phases of waves, and what costs cycles in and around them.",
         forms=tuple(
-            _form(f"{spec.row.removesuffix('.')}: --show {name}.", loops.FACTS, "show", name, spec)
+            _form(f"{spec.row.removesuffix('.')}: --by {name}.", loops.FACTS, "show", name, spec)
             for name, (spec, _) in loops.TABLES.items()
         ),
     )

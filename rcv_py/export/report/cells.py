@@ -17,8 +17,8 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.results import table as results
 from rcv_py.results.field import At, Field
+from rcv_py.results.kinds import INSTRUCTION, ROW, ROW_OR_NONE, SHARE, SOURCE
 from rcv_py.results.places import with_short_sources
-from rcv_py.results.unit import INSTRUCTION, ROW, ROW_OR_NONE, SHARE, SOURCE
 
 NOTHING = Cell("")
 
@@ -26,8 +26,8 @@ NOTHING = Cell("")
 def place_text(
     wave: WaveId | None = None, line: int | None = None, hit: int | None = None, cycle: int | None = None
 ) -> str:
-    """Return `se0/simd2/slot5/wv3:line 118#7@126704`; any part may be absent, a hit needs a line."""
-    at = "" if line is None else f":line {line}"
+    """Return `se0/simd2/slot5/wv3:instruction 118#7@126704`; any part may be absent."""
+    at = "" if line is None else f":instruction {line}"
     when = "" if cycle is None else f"@{cycle}"
     return f"{wave or ''}{at}{'' if hit is None or not at else f'#{hit}'}{when}"
 

@@ -40,7 +40,7 @@ _ANCHORS = (
     "print it, with --goto, and with Go to place (Ctrl+G)."
 )
 _RECORD = (
-    "The input file sets what this capture was recorded with, and over it what its health asks for. "
+    "The input file sets what this capture was recorded with, and over it what its health needs. "
     "Choose another file name where one is there already."
 )
 

@@ -64,8 +64,8 @@ def causes(inputs: ReportInputs) -> Section | None:
         cells.table(
             names,
             cells.texts("how sure", ("certain" if cause.is_certain else "by evidence" for cause in about)),
-            cells.texts("asks for", (cause.evidence for cause in about)),
-            caption="What each cause asks for",
+            cells.texts("needs", (cause.evidence for cause in about)),
+            caption="What each cause needs",
             is_folded=True,
         ),
         cells.table(

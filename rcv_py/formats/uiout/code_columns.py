@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rcv_py.formats.input.columns import LIMIT, whole_number
+from rcv_py.formats.input.columns import number_column, whole_number
 
 _FIXED = ("isa", "_", "linenumber", "source", "codeobj", "vaddr", "hit", "latency", "stall", "idle")
 
@@ -27,8 +27,10 @@ _ALIASES = {
     "stallreasons": "reasons",
 }
 
+_COUNTS = ("hit", "latency", "stall", "idle", "issued", "stalled")
 _REASONS = 10  # stall reasons that are known; more are kept
 _MOST_REASONS = 32
+_MOST_COLUMNS = 64  # of a row; writers have ten to fourteen
 
 
 class CodeColumns(NamedTuple):
@@ -48,10 +50,7 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
     usable = [
         row for row in rows if isinstance(row, list) and len(row) > text_at and isinstance(row[text_at], str)
     ]
-    if len(set(map(len, usable))) <= 1:
-        by_place = list(zip(*usable, strict=True))
-    else:
-        by_place = list(zip_longest(*usable))  # pads short rows with None
+    by_place = list(zip_longest(*(row[:_MOST_COLUMNS] for row in usable)))  # pads short rows with None
     nothing = (None,) * len(usable)
 
     def column(field: str) -> Sequence[object]:
@@ -59,10 +58,11 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
         return by_place[at] if 0 <= at < len(by_place) else nothing
 
     numbers = {
-        field: _counts(column(field)) for field in ("hit", "latency", "stall", "idle", "issued", "stalled")
+        field: np.maximum(number_column(column(field), 0), 0)
+        for field in ("hit", "latency", "stall", "idle", "issued", "stalled")
     }
-    numbers["linenumber"] = _numbers(column("linenumber"), -1)
-    numbers["codeobj"] = _numbers(column("codeobj"), 0)
+    numbers["linenumber"] = number_column(column("linenumber"), -1)
+    numbers["codeobj"] = number_column(column("codeobj"), 0)
     numbers["vaddr"] = _addresses(column("vaddr"))
     return CodeColumns(
         [str(text).strip() for text in column("isa")],
@@ -71,22 +71,6 @@ def code_columns(rows: list[Any], header: object) -> CodeColumns:
         _reasons(column("reasons")) if "reasons" in place else None,
         "issued" in place or "stalled" in place,
     )
-
-
-def _numbers(values: Sequence[object], default: int) -> np.ndarray:
-    if set(map(type, values)) <= {int}:
-        try:
-            column = np.array(values, dtype=np.int64)
-        except OverflowError:
-            pass
-        else:
-            if not column.size or (column.min() > -LIMIT and column.max() < LIMIT):
-                return column
-    return np.array([whole_number(value, default) for value in values], dtype=np.int64)
-
-
-def _counts(values: Sequence[object]) -> np.ndarray:
-    return np.maximum(_numbers(values, 0), 0)
 
 
 def _addresses(values: Sequence[object]) -> np.ndarray:

@@ -48,7 +48,7 @@ NO_FLAME = "No instruction that both captures executed costs anything."
 ALL_WITHIN = "No row is beyond noise. Clear “Only beyond noise” to see all."
 NOISE_TIP = (
     "A difference up to this may be by chance: it is what groups of waves or engines differ by. "
-    "Unknown: there are too few groups to tell."
+    "Unknown: there are too few groups to measure it."
 )
 STREAM_MS = 800
 SIDE_BY_SIDE, FLAME = "listing", "flame"

@@ -196,7 +196,7 @@ class HealthPanel(Panel):
                 "Analyze",
                 self.copy_input,
                 ("Ctrl+Alt+Y",),
-                "Copy an input file for rocprofv3 that records this kernel again with what Health asks for.",
+                "Copy an input file for rocprofv3 that records this kernel again as Health recommends.",
                 why_not=self._why_not,
             ),
         )

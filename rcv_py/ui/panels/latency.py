@@ -299,7 +299,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
         """The table that is shown."""
         kind, rule = self.kind.value, self.rule.value
         waits = self._waits() if self.is_memory else None
-        what = (f"--kind={kind}", f"--rule={rule}", *(("--waits",) if waits is not None else ()))
+        what = (f"--by={kind}", f"--rule={rule}", *(("--waits",) if waits is not None else ()))
         idle = () if self.is_memory else command_text.idle(self.ui)
         order = command_text.sorting(self.view.table)
         return command_text.rcv(self.session, "latency", *what, *idle, *order, "--top=0")

@@ -205,7 +205,7 @@ def _producer_facts(node: WaitNode) -> list[str]:
     )
     facts = [f"required {grouped(node.times)} times; {charged}"]
     if not node.exact:
-        return [*facts, "latency: no wait tells it exactly"]
+        return [*facts, "latency: no wait shows it exactly"]
     numbers = f"median {grouped(node.median)}, p90 {grouped(node.p90)} cycles"
     return [*facts, f"latency: {numbers} of {grouped(node.exact)} exact samples"]
 

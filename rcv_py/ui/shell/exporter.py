@@ -139,7 +139,7 @@ class Exporter:
         if words is None:
             raise ExportError(
                 f"{self.names()[name]} shows nothing that a command could print.",
-                hint="Choose what it asks for first.",
+                hint="Choose what it needs first.",
             )
         text = command_text.line(words)
         copy_text(text)

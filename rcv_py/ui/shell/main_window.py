@@ -125,7 +125,7 @@ class MainWindow(QMainWindow):
             ("file.twin", "Noise from a twin …", "Ctrl+Alt+N", self.browse_twin,
              "Choose another capture of the baseline's build: what it differs by is noise.", baseline),
             ("file.forget_twin", "Forget the twin", "Ctrl+Alt+Shift+N", self.baseline.forget_twin,
-             "Tell the noise from the waves of both captures alone.", twin),
+             "Measure the noise by the waves of both captures alone.", twin),
             ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D", self.baseline.forget,
              "Compare with nothing.", baseline),
             ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K", self.copy_place,

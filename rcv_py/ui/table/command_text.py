@@ -26,7 +26,7 @@ def rcv(session: Session, command: str, *words: str) -> Words | None:
     Options are written as `--name=value`, so that a value may begin with a minus.
     """
     trace, wanted = session.trace.value, session.waves.value
-    follows = command in EXPLAINS and "--kind=memory" not in words  # counters do not tell waves apart
+    follows = command in EXPLAINS and "--by=memory" not in words  # counters do not name waves
     chosen = (f"--waves={wanted}",) if follows and wanted != WORKING else ()
     tables = (
         tuple(f"--run-files={path.absolute()}" for path in session.run_files) if command == "triage" else ()

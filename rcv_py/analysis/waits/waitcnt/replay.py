@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, of_waves
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.waits.waitcnt.generations import (
     KIND_OF,
     KINDS,
@@ -153,7 +153,7 @@ def _so_far(is_bad: np.ndarray, asked: WaitInputs) -> np.ndarray:
 _IS_UNORDERED = np.array([name in UNORDERED for name in KINDS])
 
 
-def replay(batch: WaveBatch | Piece, code: CodeTable, gfxip: int, target: str = "") -> WaitLinks:
+def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target: str = "") -> WaitLinks:
     """Return who waited for whom in all waves of a batch.
 
     `gfxip` is the major version of the graphics IP, `target` its full name if it is known: gfx1250 has
@@ -202,7 +202,7 @@ def _effect(text: str, effect: Callable[[str], Effect]) -> Effect:
 class _Ran:
     """The tokens of a batch that do something to counters, and what they do."""
 
-    def __init__(self, batch: WaveBatch | Piece, code: CodeTable, rules: Generation) -> None:
+    def __init__(self, batch: WaveBatch | TokenColumns, code: CodeTable, rules: Generation) -> None:
         self.rules, self.first = rules, batch.first
         line = batch.line
         known = np.unique(np.clip(line, -1, len(code))) if len(line) else line

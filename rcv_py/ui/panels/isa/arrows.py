@@ -253,7 +253,7 @@ def branch_arrows(program: Program, wave: Wave | None) -> GutterArrows:
         yes, no = times[start, goal], passed.get(start, 0)
         branch, leads_to = (f"{row}  {trace.code.text[row]}{beside(trace, row)}" for row in (start, goal))
         if not yes and not no:
-            return f"{branch}\njumps to\n{leads_to}\nThe capture does not tell how often."
+            return f"{branch}\njumps to\n{leads_to}\nThe capture does not record how often."
         lines = [branch, f"jumped {plural(yes, 'time')} ({percent(yes, yes + no)}) to", leads_to]
         lines.append(f"not taken {plural(no, 'time')}")
         if wave is not None:

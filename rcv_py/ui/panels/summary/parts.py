@@ -27,7 +27,7 @@ from rcv_py.ui.table.table_model import Column, grouped
 
 MEAN = "Of the busy time of all sampled compute units, over all samples. Above 100 %: two issues a step."
 PEAK = "At the moment of its largest value, of what was busy then, over all sampled compute units."
-PMC_MEANING = "Mean of a dispatch, counted in runs of their own by rocprofv3 --pmc; rcv pmc tells more."
+PMC_MEANING = "Mean of a dispatch, counted in runs of their own by rocprofv3 --pmc; rcv pmc shows more."
 LISTED = 16  # SIMDs that a tooltip names one by one
 _SIMD_FACTS = {  # key numbers about SIMDs: column of each, short name, and colour
     "simd_busy": ("issuing", "issuing", "accent"),
@@ -128,7 +128,7 @@ def _pipe_heading(is_gfx9: bool) -> str:
     if is_gfx9:
         return (
             "On this generation a trace records the cycles of issue, not how long a pipe goes on working; "
-            "the forms of MFMA instructions tell how long the MFMA unit works."
+            "the forms of MFMA instructions say how long the MFMA unit works."
         )
     return "On this generation a trace records how long an instruction executes."
 
