@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -84,7 +84,6 @@ class Trace:
     marker_layout: tuple[tuple[int, int, int], ...] = ()  # code object, clock bits, clock shift
     marker_payloads: tuple[tuple[int, int, int], ...] = ()  # code object, marker, words
     state_curves: tuple[StateCurve, ...] = ()
-    extra: dict[str, object] = field(default_factory=dict)
     target_from: str = ""  # what told the target, for people; "" if it is only the generation
     batch_cache: BatchStreams | None = None  # where batches of its waves are kept by a long-running process
 

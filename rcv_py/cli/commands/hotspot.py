@@ -19,7 +19,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.common import SUMS
 from rcv_py.results.hotspot import PLACES_BY, bins_table, occupancy_facts, places_table, ranking_table, totals
 from rcv_py.results.table import Table
-from rcv_py.work.limits import limits_of
+from rcv_py.work.occupancy import limits_of
 
 _OF = {
     "hits": "executions",

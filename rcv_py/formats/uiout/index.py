@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,7 +61,6 @@ class Index:
     counter_names: tuple[str, ...] = ()
     other_simd: tuple[ChunkFile, ...] = ()
     shader_data: tuple[ChunkFile, ...] = ()
-    extra: dict[str, object] = field(default_factory=dict)
 
 
 def read_index(files: Listing, problems: Problems) -> Index:
@@ -83,7 +82,6 @@ def read_index(files: Listing, problems: Problems) -> Index:
         _names(table.get("counter_names")),
         other,
         shader,
-        {"is_stochastic": table["is_pcs_stochastic"] is True} if "is_pcs_stochastic" in table else {},
     )
 
 

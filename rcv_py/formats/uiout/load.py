@@ -28,7 +28,6 @@ from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import HardwareEvents
 from rcv_py.model.kinds import EventKind, TokenKind
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 
@@ -36,11 +35,8 @@ _STAGES = 6
 _LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
 
 
-def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = ReferenceRule.OURS) -> Trace:
-    """Open a capture folder; raise a TraceError if nothing in it can be shown.
-
-    `rule` chooses how the clocks of the shader engines are aligned.
-    """
+def open_folder(path: Path, report: Report = silent) -> Trace:
+    """Open a capture folder; raise a TraceError if nothing in it can be shown."""
     problems = Problems()
     files = listing(path)
     report(Stage("Reading the index", 0, _STAGES))
@@ -50,7 +46,7 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
     report(Stage("Reading occupancy", 2, _STAGES))
     raw = occupancy.load(files, problems)
     engines = {*occupancy.engines_of(raw), *np.unique(index.waves.se).tolist()}
-    clock = read_clock(files, engines, problems, rule)
+    clock = read_clock(files, engines, problems)
     offsets = dict(clock.offsets)
     device = occupancy.read_occupancy(raw, offsets, problems)
     waves = placed(aligned(index.waves, offsets), device.waves)
@@ -104,7 +100,6 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
         marker_layout=code.layout,
         marker_payloads=code.payloads,
         state_curves=curves,
-        extra=index.extra,
     )
 
 
