@@ -17,7 +17,7 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

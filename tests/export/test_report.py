@@ -34,7 +34,7 @@ from rcv_py.export.report.model import (
 )
 from rcv_py.export.report.svg import COLORS, svg
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.kinds import kind_name
 from rcv_py.state.selection import Place
 from tests.support import captures

@@ -279,27 +279,29 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     if not len(index) or not len(events):
         return index
     start, end = _pairs(events, index.begin)
-    columns = (events.se[start], events.simd[start], events.slot[start], events.time[start], events.time[end])
-    wanted = set(_keys((index.se, index.simd, index.slot, index.begin, index.end)))
-    fits = np.array([key in wanted for key in _keys(columns)], dtype=bool)
-    start, columns = start[fits], tuple(column[fits] for column in columns)
-    rank = _rank(events.se[start].astype(np.int64) << 32 | events.sa[start] << 16 | events.cu[start])
-    order = np.argsort(rank, kind="stable")  # what is put into the dictionary last wins
-    place_of = dict(zip(_keys(tuple(column[order] for column in columns)), order.tolist(), strict=True))
-    keys = _keys((index.se, index.simd, index.slot, index.begin, index.end))
-    found = np.array([place_of.get(key, -1) for key in keys], dtype=np.int64)
+    pairs = (events.se[start], events.simd[start], events.slot[start], events.time[start], events.time[end])
+    waves = (index.se, index.simd, index.slot, index.begin, index.end)
+    both = np.concatenate([np.column_stack(waves), np.column_stack(pairs)])
+    key = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+    wave_key, pair_key = key[: len(index)], key[len(index) :]
+    fits = np.isin(pair_key, wave_key)
+    start, pair_key = start[fits], pair_key[fits]
+    unit = events.se[start].astype(np.int64) << 32 | events.sa[start] << 16 | events.cu[start]
+    _, which, often = np.unique(unit, return_inverse=True, return_counts=True)
+    order = np.argsort(often[which], kind="stable")
+    pair_of = np.full(len(key), -1)
+    pair_of[pair_key[order]] = start[order]  # of equal keys the last one stays
+    pair = pair_of[wave_key]
+
+    def known(values: np.ndarray, default: np.ndarray) -> np.ndarray:
+        return frozen(np.where(pair >= 0, values[pair], default))
+
     return replace(
         index,
-        cu=_taken(found, events.cu[start], index.cu),
-        sa=_taken(found, events.sa[start], index.sa),
-        kernel=_taken(found, events.kernel[start], index.kernel),
+        cu=known(events.cu, index.cu),
+        sa=known(events.sa, index.sa),
+        kernel=known(events.kernel, index.kernel),
     )
-
-
-def _rank(unit: np.ndarray) -> np.ndarray:
-    """How often each row's compute unit occurs."""
-    _, which, count = np.unique(unit, return_inverse=True, return_counts=True)
-    return count[which]
 
 
 def _pairs(events: WaveEvents, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -313,13 +315,3 @@ def _pairs(events: WaveEvents, begins: np.ndarray) -> tuple[np.ndarray, np.ndarr
     for column in (events.se, events.sa, events.cu, events.simd, events.slot):
         fits &= column[first] == column[second]
     return first[fits], second[fits]
-
-
-def _keys(columns: tuple[np.ndarray, ...]) -> Iterator[tuple[int, ...]]:
-    return zip(*(column.tolist() for column in columns), strict=True)
-
-
-def _taken(found: np.ndarray, values: np.ndarray, default: np.ndarray) -> np.ndarray:
-    if not len(values):
-        return default
-    return frozen(np.where(found >= 0, values[found], default).astype(default.dtype))

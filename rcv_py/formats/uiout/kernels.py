@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -53,13 +54,12 @@ def layout(
     owner = _owners(codeobj, address, begins, is_label)
     order = _order(owner, address, begins, is_label)
     arranged = owner[order]
-    heads = np.flatnonzero((arranged != np.concatenate([[-1], arranged[:-1]])) & (arranged >= 0))
-    stops = np.append(heads[1:], len(order))[: len(heads)]
     kernels: list[Kernel] = []
     kernel = np.full(len(order), -1, dtype=np.int32)
-    for head, limit in zip(heads.tolist(), stops.tolist(), strict=True):
+    for head, stop in pairwise([*run_starts(arranged).tolist(), len(order)]):
         row = int(arranged[head])
-        stop = head + int(np.count_nonzero(arranged[head:limit] == row))
+        if row < 0:
+            continue
         kernel[head:stop] = len(kernels)
         kernels.append(
             _kernel(text[row], source[row], entries.get(places[row]), version=version, first=head, stop=stop)
@@ -91,7 +91,9 @@ def _owners(codeobj: np.ndarray, address: np.ndarray, begins: np.ndarray, is_lab
     """The row each row's kernel begins with, -1 if there is none; int64 [n], all in file order."""
     count = len(codeobj)
     order = np.arange(count)
-    if _has_addresses(codeobj, address, is_label):
+    rows = np.flatnonzero(~is_label)
+    by_address = rows[np.lexsort((address[rows], codeobj[rows]))]
+    if starts_run(address[by_address], codeobj[by_address]).all():  # none is there twice
         order = np.lexsort((order, ~is_label, ~begins, address, codeobj))
     last = np.maximum.accumulate(np.where(begins[order], np.arange(count), -1)) if count else order
     owner = np.where(last >= 0, order[last], -1)
@@ -99,13 +101,6 @@ def _owners(codeobj: np.ndarray, address: np.ndarray, begins: np.ndarray, is_lab
     result = np.empty(count, dtype=np.int64)
     result[order] = owner
     return result
-
-
-def _has_addresses(codeobj: np.ndarray, address: np.ndarray, is_label: np.ndarray) -> bool:
-    """Whether no two instructions share an address, so that addresses can be trusted."""
-    rows = np.flatnonzero(~is_label)
-    order = rows[np.lexsort((address[rows], codeobj[rows]))]
-    return bool(starts_run(address[order], codeobj[order]).all())
 
 
 def _order(owner: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label: np.ndarray) -> np.ndarray:
@@ -155,11 +150,8 @@ def demangled(symbol: str) -> str:
         if not is_nested:
             break
     is_whole = bool(parts) and at <= len(body) and all(parts)
-    return "::".join(_plain(part) for part in parts) if is_whole else symbol
-
-
-def _plain(part: str) -> str:
-    return "(anonymous)" if part.startswith("_GLOBAL__N") else part
+    named = ("(anonymous)" if part.startswith("_GLOBAL__N") else part for part in parts)
+    return "::".join(named) if is_whole else symbol
 
 
 def _past_template(body: str, at: int) -> int:

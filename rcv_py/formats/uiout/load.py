@@ -15,6 +15,7 @@ from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import Code, read_code
 from rcv_py.formats.uiout.folder import CODE, INDEX, Listing, listing
 from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index
+from rcv_py.formats.uiout.run_files import exact_target
 from rcv_py.formats.uiout.side_files import (
     read_counters,
     read_other_simd,
@@ -23,7 +24,6 @@ from rcv_py.formats.uiout.side_files import (
     read_state_curves,
 )
 from rcv_py.formats.uiout.snapshots import read_sources
-from rcv_py.formats.uiout.target import exact_target
 from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import HardwareEvents
