@@ -135,10 +135,8 @@ class Trace:
     @cached_property
     def kernel_name(self) -> str:
         """The symbol of the kernel with most traced cycles, or of the only label; "" if unknown."""
-        if not self.code.kernels:
-            return ""
-        cost = [int(self.code.latency[kernel.first : kernel.stop].sum()) for kernel in self.code.kernels]
-        return self.code.kernels[int(np.argmax(cost))].demangled
+        kernel = self.code.main_kernel
+        return "" if kernel is None else kernel.demangled
 
     def problems_about(self, *data: Affects) -> tuple[Problem, ...]:
         """The problems that explain why any of these kinds of data is missing."""

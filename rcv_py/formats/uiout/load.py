@@ -12,7 +12,7 @@ from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import plural
 from rcv_py.formats.uiout import occupancy
 from rcv_py.formats.uiout.clock import read_clock
-from rcv_py.formats.uiout.code import Code, read_code
+from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import CODE, INDEX, Listing, listing
 from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index
 from rcv_py.formats.uiout.run_files import exact_target
@@ -55,14 +55,16 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     report(Stage("Reading counters", 4, _STAGES))
     counters = read_counters(files, offsets, problems)
     spm = read_spm(files, problems)
-    other = read_other_simd(files, index.other_simd, _traced_simd(waves), offsets, problems)
+    first_simd = dict(zip(waves.se[::-1].tolist(), waves.simd[::-1].tolist(), strict=True))
+    other = read_other_simd(files, index.other_simd, first_simd, offsets, problems)
     shader = read_shader_data(files, index.shader_data, offsets, problems)
     # Whoever has all waves counts their states better than the writer, whose engines' clocks are not aligned.
     curves = read_state_curves(files, problems) if np.any(waves.size == 0) else ()
     report(Stage("Reading counters", _STAGES, _STAGES))
     gfxip = index.gfxip or code.gfxip or 9
     if not (len(waves) or len(device.waves) or len(code.table)):
-        raise NotATrace(path, "it holds no waves, no occupancy and no code" + _first(problems))
+        why = f" ({problems[0].text.rstrip('.')})" if problems else ""
+        raise NotATrace(path, f"it holds no waves, no occupancy and no code{why}")
     is_sampled = index.has_pc_samples or code.table.samples_issued is not None
     _diagnose(code.table, waves, device.events, is_sampled, problems)
     if occupancy.FILE not in files and not is_sampled:
@@ -87,7 +89,15 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
         sources=sources,
         occupancy=device.waves,
         clock=clock,
-        reader=_reader(path, waves, offsets, code, gfxip),
+        reader=WaveFiles(
+            path,
+            waves,
+            offsets,
+            code.table.row_of_number,
+            code.table.kind == TokenKind.MATRIX,
+            code.table.is_label,
+            4 if gfxip <= 9 else 1,
+        ),
         problems=tuple(problems),
         events=device.events,
         dispatches=device.dispatches,
@@ -167,25 +177,3 @@ def _diagnose(
             " incomplete.",
             "Record with a larger --att-buffer-size, or fewer shader engines.",
         )
-
-
-def _reader(path: Path, waves: WaveIndex, offsets: dict[int, int], code: Code, gfxip: int) -> WaveFiles:
-    table = code.table
-    return WaveFiles(
-        path,
-        waves,
-        offsets,
-        table.row_of_number,
-        table.kind == TokenKind.MATRIX,
-        table.is_label,
-        4 if gfxip <= 9 else 1,
-    )
-
-
-def _traced_simd(waves: WaveIndex) -> dict[int, int]:
-    """The first SIMD of which each shader engine has waves."""
-    return dict(zip(waves.se[::-1].tolist(), waves.simd[::-1].tolist(), strict=True))
-
-
-def _first(problems: Problems) -> str:
-    return f" ({problems[0].text.rstrip('.')})" if problems else ""
