@@ -76,8 +76,7 @@ from rcv_py.results.occupancy import curve_table, limit_document, limit_table, s
 from rcv_py.results.summary import summary_table
 from rcv_py.results.tables import CURVE
 from rcv_py.results.triage import finding_table
-from rcv_py.work.limits import limits_of
-from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
+from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
 
 CAUSES_BY = (*CAUSES, "each")
 OCCUPANCY_BY = ("se", "kernel", "state")

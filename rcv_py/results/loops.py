@@ -15,7 +15,7 @@ from rcv_py.analysis.latency.cross_lane import cross_lane
 from rcv_py.analysis.waits.load_to_use import load_to_use
 from rcv_py.base.errors import UsageError
 from rcv_py.model.columns import of_rows
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results import common, kinds
@@ -29,7 +29,7 @@ MOST_PARTS = 4  # kinds that a split names
 def _split(row: Mapping[str, Any]) -> str:
     total = max(1, sum(row["kinds"].values()) + row["idle"])
     parts = list(row["kinds"].items())[:MOST_PARTS]
-    return ", ".join(f"{kind} {100 * cycles / total:.0f} %" for kind, cycles in parts)
+    return ", ".join(f"{kind_name(kind)} {100 * cycles / total:.0f} %" for kind, cycles in parts)
 
 
 _BRANCH = kinds.ROW("branch", "Index of the branch that jumps back")

@@ -20,7 +20,7 @@ from rcv_py.analysis.flame.flame import Metric
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import change_table, listing_table
-from rcv_py.state.baseline import Baseline
+from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row

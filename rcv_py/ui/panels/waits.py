@@ -13,7 +13,7 @@ from rcv_py.analysis.cost.place_text import beside, known_place
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.base.text import count, percent, plural
 from rcv_py.base.tree import TreeNode
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SOURCE_PLACE
 from rcv_py.results.waits import LATENCIES, SHARE_OF_STALL, STALL, TIMES, flat_table, waits_about
@@ -329,7 +329,7 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         trace, theme = self.session.trace.value, self.ui.theme
         if trace is not None:
             kinds = kinds_of(trace, self.tree.rows.root)
-            self.legend.set_items([(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds])
+            self.legend.set_items([(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in kinds])
 
     # -- selecting ----------------------------------------------------------------------------------
 
