@@ -171,7 +171,7 @@ def test_search_counts_marks_filters_and_walks(
     QTest.keyClicks(isa.find_bar.field, "V_")
     settled()
     assert ui.session.query.value.text == "V_"
-    assert isa.search.found.tolist() == [4, 5]
+    assert isa.matches.tolist() == [4, 5]
     assert isa.find_bar.count.text() == "2 found"
     QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
     assert ui.session.selection.value.line == 4
@@ -366,7 +366,7 @@ def test_the_menu_copies_filters_and_bookmarks(
 
     open_in(trace(), [two_waves()])
     settled()
-    actions = {a.text(): a for a in row_menu(isa.view, ui.session, 4, isa.search.filter_to).actions()}
+    actions = {a.text(): a for a in row_menu(isa.view, ui.session, 4, isa.filter_to).actions()}
     actions["Filter to this instruction"].trigger()
     settled()
     assert isa.view.table.data_rows.tolist() == [4]

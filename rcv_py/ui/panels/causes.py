@@ -19,7 +19,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.causes import BY, SHARE_OF_STALL, TIMES, flat_table
 from rcv_py.results.common import IDLE, SOURCE_PLACE, STALL
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, boxed, column, row
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
@@ -224,7 +223,7 @@ class CausesPanel(TreePanel[Attribution, CauseNode]):
             if self.result is table:
                 self._put(root, is_filtered=line is not None)
 
-        self.run_job(lambda: cause_nodes(table, line), only_for(self.session, take))
+        self.run_job(lambda: cause_nodes(table, line), take)
 
     def _put(self, root: CauseNode, *, is_filtered: bool) -> None:
         table = self.result

@@ -18,7 +18,6 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.common import SOURCE_PLACE
 from rcv_py.results.waits import LATENCIES, SHARE_OF_STALL, STALL, TIMES, flat_table, waits_about
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import bar, boxed, column
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
@@ -251,7 +250,7 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
     def _refresh(self) -> None:
         summary = self.ui.results.cell(self.result_name).value
         if summary is not None and self.session.clock_range.value is None:
-            self.run_job(lambda: (summary, wait_nodes(summary)), only_for(self.session, self._take))
+            self.run_job(lambda: (summary, wait_nodes(summary)), self._take, stream=self._ranged)
 
     def _range_changed(self) -> None:
         if self.session.clock_range.value is None:
@@ -270,17 +269,15 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         if trace is None or store is None or window is None or not len(trace.code):
             return
         batches, name, ways = store.batches, self.session.waves.value, self.ui.results.ways
-        self._ranged.started()
 
         def job() -> Answer:
             own, inside = ways.choice(trace, batches, name).rows, counted_rows(trace.waves, None, window)
             summary = wait_summary(trace, batches, inside if own is None else own & inside)
             return summary, wait_nodes(summary)
 
-        self.run_job(job, only_for(self.session, self._take))
+        self.run_job(job, self._take, stream=self._ranged)
 
     def _take(self, answer: Answer) -> None:
-        self._ranged.finished()
         self.result, self._all = answer
         self._show()
 

@@ -98,7 +98,7 @@ class IsaView(FoldView):
         self.show_columns(isa_columns(rows, scale_text(self.settings)))
         self.divide()
 
-    def set_found(self, rows: np.ndarray, query: SearchQuery) -> None:
+    def set_matches(self, rows: np.ndarray, query: SearchQuery) -> None:
         """Highlight what a search found."""
         self._found = np.zeros(0 if self.rows is None else len(self.rows.text), dtype=bool)
         self._found[rows] = True
