@@ -139,9 +139,7 @@ def test_the_keyboard_walks_and_selects(shown: WaitsPanel, ui: UiContext) -> Non
         assert ui.session.selection.value.line == line
 
 
-def test_only_the_selected_one_is_shown_on_demand(
-    shown: WaitsPanel, ui: UiContext, settled: Settled
-) -> None:
+def test_only_the_selected_one_is_shown_on_demand(shown: WaitsPanel, ui: UiContext, settled: Settled) -> None:
     shown.only.setChecked(True)
     assert "No instruction is selected" in shown.empty.sentence.text()
     ui.session.select_line(2)

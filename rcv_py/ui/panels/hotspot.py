@@ -61,7 +61,7 @@ class BinsChart(BarChart):
             return self.note
         total = int(bins.totals[bar])
         lines = [
-            f"rows {bins.first[bar]} to {bins.stop[bar] - 1}",
+            f"instructions {bins.first[bar]} to {bins.stop[bar] - 1}",
             f"{grouped(total)} {self.unit}, {percent(total, int(bins.totals.sum()))}",
         ]
         for kind in np.argsort(-bins.cycles[bar], kind="stable").tolist():

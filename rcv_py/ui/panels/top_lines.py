@@ -62,7 +62,7 @@ def code_ranking(trace: Trace, cost: np.ndarray) -> Ranking:
     rows = np.argsort(-cost, kind="stable")[: min(LIMIT, int(np.count_nonzero(cost)))].tolist()
     return Ranking(
         places=tuple(Hover(line=row) for row in rows),
-        names=tuple(f"row {row}" for row in rows),
+        names=tuple(f"#{row}" for row in rows),
         text=tuple(trace.code.text[row] + beside(trace, row) for row in rows),
         cost=cost[rows].astype(np.int64),
         total=int(cost.sum()),

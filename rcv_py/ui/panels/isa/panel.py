@@ -42,17 +42,6 @@ MODES = {  # on the command line
     LatencyMode.MEAN_WAVE: "wave-mean",
     LatencyMode.MAX_WAVE: "wave-max",
 }
-SORTED = command_text.same(
-    "hits",
-    "latency",
-    "stall",
-    "idle",
-    row="instruction",
-    instruction="text",
-    share="share_of_total",
-    samples="latency",
-    stalled="stall",
-)
 
 
 @panel(id="isa", title="ISA", area="center", order=10, needs=("code",))
@@ -386,7 +375,7 @@ class IsaPanel(CodePanel):
                 ("isa.next_arrows", "Next kind of arrows", "Ctrl+Alt+W", lambda: choose_next(bar.gutter),
                  "Show arrows of waits, of branches, both or none.", no_rows),
                 ("isa.fold_all", "Fold all blocks", "Ctrl+Alt+-", view.fold_all,
-                 "Show one row for each block.", no_rows),
+                 "Show each block as one row.", no_rows),
                 ("isa.unfold_all", "Unfold all blocks", "Ctrl+Alt+=", lambda: view.fold_all(False),
                  "Show every instruction.", no_rows),
                 ("isa.fold_cold", "Fold cold blocks", "Ctrl+Alt+F",
@@ -412,17 +401,14 @@ class IsaPanel(CodePanel):
         elif selected:
             hit = f"--hit={session.selection.value.hit or 0}"
             words = (f"--mode={MODES[mode]}", *selected, *((hit,) if mode is LatencyMode.ITERATION else ()))
-        is_total = bars is Annotation.TOTAL
         return command_text.rcv(
             session,
             "isa",
             *words,
-            *(() if is_total else (f"--bars={bars.name.lower()}",)),
+            *(() if bars is Annotation.TOTAL else (f"--bars={bars.name.lower()}",)),
             *command_text.idle(self.ui),
             *(command_text.matching(session.query.value) if self.view.table.is_filtered else ()),
-            *command_text.sorting(
-                self.view.table, SORTED | {"cost": "share_of_total" if is_total else "bar"}
-            ),
+            *command_text.sorting(self.view.table),
         )
 
     def sheet(self) -> Sheet | None:
