@@ -17,7 +17,7 @@ from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.plain_text import button_text, hide_tip, show_tip
+from rcv_py.ui.core.plain_text import add_action, hide_tip, show_tip
 from rcv_py.ui.table.filter_menu import FilterButton
 from rcv_py.ui.timeline.row_labels import RowLabels
 from rcv_py.ui.timeline.rows_item import Overlay, RowsItem, RowSource
@@ -129,7 +129,7 @@ class TimelinePlot(TimePlot):
         if actions:
             menu = QMenu(self)
             for title, call in actions:
-                menu.addAction(button_text(title)).triggered.connect(call)
+                add_action(menu, title, call)
             menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
