@@ -63,6 +63,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import latency, loops, waits
 from rcv_py.results import table as results
 from rcv_py.results.bubbles import bubble_table
+from rcv_py.results.causes import BY as CAUSES
 from rcv_py.results.causes import blamed_table, cause_table, each_table
 from rcv_py.results.check import NOTE_ROWS, note_table
 from rcv_py.results.check import facts as health_facts
@@ -76,10 +77,9 @@ from rcv_py.results.occupancy import curve_table, limit_document, limit_table, s
 from rcv_py.results.summary import summary_table
 from rcv_py.results.tables import CURVE
 from rcv_py.results.triage import finding_table
-from rcv_py.work.limits import limits_of
-from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
+from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
 
-CAUSES_BY = ("cause", "instruction", "producer", "each")
+CAUSES_BY = (*CAUSES, "each")
 OCCUPANCY_BY = ("se", "kernel", "state")
 RULES = tuple(rule.value for rule in ReferenceRule)
 _TO = ("perfetto", "speedscope", *FORMATS)

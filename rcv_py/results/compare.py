@@ -35,10 +35,10 @@ def _noise(row: Mapping[str, Any]) -> str:
 
 
 _NOISE = _CYCLES("noise", "How far the difference may be off", is_unknown=True)
-_REAL = kinds.FLAG("is_beyond_noise", "Whether it is more than noise")
-_LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A")
-_LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B")
-_STATUS = kinds.TEXT("status", "What became of it: same, changed, moved, inserted or removed")
+_REAL = kinds.YES_NO("is_beyond_noise", "Whether it is more than noise", "beyond noise", key="is_real")
+_LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A", key="line_a")
+_LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B", key="line_b")
+_STATUS = kinds.TEXT("status", "What became of it: same, changed, moved, inserted or removed", key="fate")
 _SOURCE_A, _SOURCE_B = (
     replace(
         SOURCE_PLACE,
@@ -57,10 +57,10 @@ _FIELDS = (
     _STATUS,
     kinds.COUNT("hits_a", "Executions in A", "hits A"),
     kinds.COUNT("hits_b", "Executions in B", "hits B"),
-    _CYCLES("cycles_a", "A wave of A", "cycles A"),
-    _CYCLES("cycles_b", "A wave of B at the executions of A", "cycles B"),
-    _PART("share_of_cycles_a", "Part of all cycles of A", "share A"),
-    _PART("share_of_cycles_b", "Part of all cycles of B", "share B"),
+    _CYCLES("cycles_a", "A wave of A", "cycles A", key="cost_a"),
+    _CYCLES("cycles_b", "A wave of B at the executions of A", "cycles B", key="cost_b"),
+    _PART("share_of_cycles_a", "Part of all cycles of A", "share A", key="share_a"),
+    _PART("share_of_cycles_b", "Part of all cycles of B", "share B", key="share_b"),
     Field("delta", replace(_CYCLES, text=lambda value: f"{value:+,.1f}"), "B less A, a wave"),
     Field(
         "ratio",
@@ -74,20 +74,13 @@ _FIELDS = (
     replace(_NOISE, name="noise_text", title="noise ±", at=At.TEXT, of=_noise),
     kinds.FLAG("is_noise_known", "Whether noise is not many times what there is", at=At(0)),
     _REAL,
-    replace(
-        _REAL,
-        name="is_real",
-        title="beyond noise",
-        at=At.TEXT,
-        of=lambda row: "yes" if row["is_beyond_noise"] else "no",
-    ),
     _SOURCE_A,
     _SOURCE_B,
     kinds.SOURCE("place", "Source place in B, or in A where B lacks the instruction", "source", at=At.TEXT),
     kinds.SOURCE("most", "What changed most in B, and its place", "changed most at", at=At.TEXT),
 )
 NUMBERS = ("hits_a", "hits_b", "cycles_a", "cycles_b", "delta", "ratio", "noise_text")  # of all tables
-_NUMBERS = (*NUMBERS, "share_of_cycles_a", "share_of_cycles_b", "is_real")
+_NUMBERS = (*NUMBERS, "share_of_cycles_a", "share_of_cycles_b", "is_beyond_noise")
 _TEXT = {  # what people see, in this order
     "instruction": ("instruction_a", "instruction_b", "status", *_NUMBERS, "text", "place"),
     "source": ("label", *_NUMBERS),
@@ -101,7 +94,7 @@ def _people(name: str, by: str) -> At:
     """Where people see a field: the window draws what is beyond noise, and sorts by noise as a number."""
     if name == "noise":
         return At.WINDOW
-    shown = At.TEXT if name in ("noise_text", "is_real") else At.TEXT | At.WINDOW
+    shown = At.TEXT if name in ("noise_text", "is_beyond_noise") else At.TEXT | At.WINDOW
     return shown if name in _TEXT[by] else At(0)
 
 
@@ -115,7 +108,7 @@ def _spec(by: str) -> Spec:
         )
         for field in _FIELDS
     )
-    names = tuple("noise" if name == "noise_text" else name for name in _TEXT[by] if name != "is_real")
+    names = tuple("noise" if name == "noise_text" else name for name in _TEXT[by] if name != _REAL.name)
     return Spec(
         "compare", "Differences, the largest first.", UNITS[by], tuple(fields), _TEXT[by], window=names
     )
@@ -192,8 +185,8 @@ LISTING = Spec.of(
     _STATUS,
     kinds.INSTRUCTION("text_a", "Instruction of A; empty if there is none", "text A"),
     kinds.INSTRUCTION("text_b", "Instruction of B; empty if there is none", "text B"),
-    _COST("cycles_a", "A wave of A", "cycles A"),
-    _COST("cycles_b", "A wave of B at the executions of A", "cycles B"),
+    _COST("cycles_a", "A wave of A", "cycles A", key="cost_a"),
+    _COST("cycles_b", "A wave of B at the executions of A", "cycles B", key="cost_b"),
     _COST("delta", "B less A, a wave"),
     Field(
         "ratio",
@@ -206,18 +199,8 @@ LISTING = Spec.of(
     replace(_REAL, at=At.DATA),
     _SOURCE_A,
     _SOURCE_B,
-    order=("instruction_a", "instruction_b", "cycles_a", "cycles_b", "delta", "status"),
-    window=(
-        "instruction_a",
-        "text_a",
-        "cycles_a",
-        "instruction_b",
-        "text_b",
-        "cycles_b",
-        "delta",
-        "ratio",
-        "status",
-    ),
+    order="instruction_a instruction_b cycles_a cycles_b delta status",
+    window="instruction_a text_a cycles_a instruction_b text_b cycles_b delta ratio status",
 )
 
 
@@ -349,12 +332,7 @@ _NOISY = record(
     kinds.RATIO("value", "B divided by A"),
     kinds.NUMBER("noise", "How far it may be off by noise; null if that is not known", is_unknown=True),
 )
-_WORK = Kind(
-    json=lambda sentence: json_types.listed(
-        sentence, _PAIR.json("Least and most over groups of traced waves.")
-    ),
-    is_nested=True,
-)
+_WORK = kinds.listed(_PAIR, "Least and most over groups of traced waves")
 _LAUNCH = record(
     _PAIR("duration", "Cycles from the first start of a wave to the last end"),
     _PAIR("waves", "Waves that were launched"),

@@ -40,7 +40,8 @@ def _top(row: Record) -> str:
     if row["top_instruction"] is None:
         return ""
     place = f" ({row['top_source']})" if row["top_source"] else ""
-    return f"{percent(row['top_share_of_stall'], 1)} line {row['top_instruction']}: {row['top_text']}{place}"
+    share = percent(row["top_share_of_stall"], 1)
+    return f"{share} instruction {row['top_instruction']}: {row['top_text']}{place}"
 
 
 def _replicate(row: Record) -> str:

@@ -17,7 +17,7 @@ from rcv_py.analysis.findings.situation import PRECONDITIONS, Situation
 from rcv_py.analysis.latency.access_widths import is_scalar
 from rcv_py.analysis.program.language import LANGUAGES, language
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.code import SourceFile
 from tests.analysis import build
 from tests.support import captures

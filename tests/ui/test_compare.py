@@ -18,7 +18,7 @@ from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import RcvError
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.state.baseline import Baseline
+from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.flame.flame_paint import SHADE, color_codes
 from rcv_py.ui.panels.compare import FLAME, MODES, NO_BASELINE, SIDE_BY_SIDE, ComparePanel

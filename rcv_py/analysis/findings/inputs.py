@@ -145,7 +145,7 @@ class WorstExecutions:
             best = self._worst.get(int(key[at]))
             if best is None or cycles > best.cycles:
                 owner = int(stream.owner[token])
-                wave, row = stream.piece.waves[owner], token - int(stream.piece.first[owner])
+                wave, row = stream.tokens.waves[owner], token - int(stream.tokens.first[owner])
                 self._worst[int(key[at])] = WorstExecution(cycles, wave, row, each.is_idle)
 
     def of(self, line: int, causes: np.ndarray) -> WorstExecution | None:

@@ -117,11 +117,11 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
 def _top(code: CodeTable) -> tuple[int, float]:
     """The code line with most stall, -1 if nothing stalled, and its share of all stall."""
     stall = code.stall if code.stall.any() or code.samples_stalled is None else code.samples_stalled
-    whole = int(stall.sum())
-    if not whole:
+    total = int(stall.sum())
+    if not total:
         return -1, 0.0
     top = int(np.argmax(stall))
-    return top, int(stall[top]) / whole
+    return top, int(stall[top]) / total
 
 
 def with_replicates(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:

@@ -20,9 +20,8 @@ from rcv_py.analysis.flame.flame import Metric
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import change_table, listing_table
-from rcv_py.state.baseline import Baseline
+from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
 from rcv_py.ui.core.panel import NO_TRACE, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
@@ -152,7 +151,7 @@ class CompareView(RowsView):
 
     def _paint_change(self, name: str, painter: QPainter, cell: QRect, row: int) -> None:
         rows, at = self.rows, self.table.column_of(name)
-        if rows is not None and at >= 0 and row < len(rows):
+        if rows is not None and row < len(rows):
             if rows.is_real[row]:
                 painter.setPen(self.theme.role("stall" if rows.delta[row] > 0 else "accent"))
             self.draw_text(painter, cell, self.table.text(row, at), self.table.columns[at])
@@ -240,14 +239,13 @@ class ComparePanel(TablePanel[Comparison]):
         batches, costs = store.batches, baseline.costs
         replicate = None if baseline.replicate is None else baseline.replicate.costs
         show = self._job(self.by)
-        self._stream.started()
 
         def job() -> tuple[Comparison, Shown]:
             found = compare(costs, explained_costs(trace, batches), replicate=replicate)
             return found, show(found)
 
         by = self.by
-        self.run_job(job, only_for(self.session, lambda answer: self._take(by, *answer)))
+        self.run_job(job, lambda answer: self._take(by, *answer), stream=self._stream)
 
     def _job(self, by: str) -> Callable[[Comparison], Shown]:
         """Return what makes the rows or the scene of a mode."""
@@ -269,12 +267,9 @@ class ComparePanel(TablePanel[Comparison]):
         if found is None:
             return
         show = self._job(by)
-        self.run_job(
-            lambda: show(found), only_for(self.session, lambda shown: self._take(by, found, shown)), "mode"
-        )
+        self.run_job(lambda: show(found), lambda shown: self._take(by, found, shown), "mode")
 
     def _take(self, by: str, found: Comparison, shown: Shown) -> None:
-        self._stream.finished()
         baseline = self.session.baseline.value
         if (
             baseline is None
