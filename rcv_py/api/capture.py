@@ -352,7 +352,7 @@ class Capture(CaptureTables):
             "simd_cycles": found.resident,
             "no_issue": found.no_issue,
             "bubbles": found.bubbles,
-            "below_threshold": found.hidden,
+            "below_threshold": len(found.small),
             "numbers": {number.id: number.text for number in found.numbers},
             "assumption": found.assumption,
             "note": found.why,
@@ -395,7 +395,7 @@ class Capture(CaptureTables):
         one_of("measure", measure, MEASURES)
         a, b = self.line_costs(waves), other.line_costs(waves)
         replicate = None if twin is None else twin.line_costs(waves)
-        found = compare_costs(a, b, seed, measure=measure, least=least, replicate=replicate)
+        found = compare_costs(a, b, seed, measure=measure, threshold=least, replicate=replicate)
         return Answer.of(change_table(found, by), found, _compared(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:

@@ -162,11 +162,11 @@ def _without_file(trace: Trace, batches: Sequence[WaveBatch] | None) -> tuple[in
     if not len(trace.occupancy) or not len(trace.waves):
         return 0, 0
     lives = residencies(trace.occupancy)
-    whole = traced_lives(trace, lives) & ~lives.is_open_start & ~lives.is_open_end
-    lost = missing_lives(lives, trace.waves, whole)
+    complete = traced_lives(trace, lives) & ~lives.is_open_start & ~lives.is_open_end
+    lost = missing_lives(lives, trace.waves, complete)
     if not lost:
         return 0, 0
     waves = [wave for batch in batches or () for wave in batch.waves if wave.workgroup >= 0]
     files = Counter(wave.id.se << 40 | wave.workgroup for wave in waves)
-    need = Counter((lives.se[whole].astype(np.int64) << 40 | lives.workgroup[whole]).tolist())
+    need = Counter((lives.se[complete].astype(np.int64) << 40 | lives.workgroup[complete]).tolist())
     return lost, sum(have < need[name] for name, have in files.items())

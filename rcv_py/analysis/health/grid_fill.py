@@ -28,8 +28,8 @@ def concurrent_kernels(trace: Trace) -> HealthNote | None:
         return None
     begin, end = int(lives.begin[own].min()), int(lives.end[own].max())
     beside = np.maximum(0, np.minimum(lives.end, end) - np.maximum(lives.begin, begin))
-    theirs, whole = int(beside[~own].sum()), int(beside.sum())
-    if theirs <= NOTABLE * whole:
+    theirs, total = int(beside[~own].sum()), int(beside.sum())
+    if theirs <= NOTABLE * total:
         return None
     kernels = len(np.unique(lives.kernel[~own & (beside > 0)]))
     waves = int(np.count_nonzero(beside[~own]))
@@ -39,7 +39,7 @@ def concurrent_kernels(trace: Trace) -> HealthNote | None:
         title="Other kernels ran at the same time",
         evidence=(
             Measured("their waves", waves, f"{count(waves)} of {plural(kernels, 'kernel')}"),
-            Measured("share of the wave-cycles", theirs / whole, percent(theirs, whole)),
+            Measured("share of the wave-cycles", theirs / total, percent(theirs, total)),
         ),
         consequence="Latency contains the wait for units and memory that others used.",
         remedy="Let the profiler run kernels one after the other, also those it does not trace.",

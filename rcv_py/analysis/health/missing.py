@@ -136,16 +136,16 @@ NOTABLE = 0.01  # of the cycles: more than that moves the ranking of lines
 
 def wrong_code(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
     """Say so if executions went to other units than their instructions name."""
-    found = code_match(trace, batches or ())
-    if not found.is_wrong:
+    match = code_match(trace, batches or ())
+    if not match.is_wrong:
         return None
     return HealthNote(
         name="wrong_code",
         severity=Severity.ERROR,
         title=TITLE,
         evidence=(
-            part("executions on another unit", found.mismatched, found.judged),
-            Measured("examples", len(found.examples), found.examples_text(trace.code).rstrip(".")),
+            part("executions on another unit", match.mismatched, match.judged),
+            Measured("examples", len(match.examples), match.examples_text(trace.code).rstrip(".")),
         ),
         consequence=CONSEQUENCE,
         remedy=REMEDY,
@@ -180,18 +180,18 @@ def unmatched_executions(trace: Trace, batches: Iterable[WaveBatch]) -> Unmatche
 
 def unmatched(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
     """Say so if executed instructions match no line of code.json."""
-    found = unmatched_executions(trace, batches or ())
-    if not found.executions:
+    lost = unmatched_executions(trace, batches or ())
+    if not lost.executions:
         return None
-    latency = percent(found.cycles, found.all_cycles)
+    latency = percent(lost.cycles, lost.all_cycles)
     return HealthNote(
         name="unmatched",
-        severity=Severity.ERROR if found.cycles > NOTABLE * found.all_cycles else Severity.WARNING,
+        severity=Severity.ERROR if lost.cycles > NOTABLE * lost.all_cycles else Severity.WARNING,
         title="Executed instructions match no line of the code",
         evidence=(
-            part("instructions", found.executions, found.all_executions),
-            Measured("their cycles", found.cycles, f"{count(found.cycles)} ({latency} of the latency)"),
-            number("waves", found.waves),
+            part("instructions", lost.executions, lost.all_executions),
+            Measured("their cycles", lost.cycles, f"{count(lost.cycles)} ({latency} of the latency)"),
+            number("waves", lost.waves),
         ),
         consequence="Their cycles are charged to no instruction and no source line.",
         remedy="The code object they ran in was not captured: let the profiler see it being loaded, so start "

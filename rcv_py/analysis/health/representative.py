@@ -100,7 +100,7 @@ def left_early(ways: Populations) -> HealthNote | None:
     )
 
 
-# Two captures of one binary differ by about 6 % per execution; a smaller gap cannot be told from that.
+# Two captures of one binary differ by about 6 % per execution; a smaller gap may be only that.
 GAP = 0.05
 MIN_LIVES = 2  # lives on either side
 WIDE = 2.0  # the longest tenth lasts so many times the shortest one: one wave does not stand for all
@@ -145,9 +145,9 @@ def representation(trace: Trace, working: Collection[int] | None = None) -> Repr
     lives = residencies(trace.occupancy)
     if not len(lives) or not len(trace.waves):
         return None
-    whole, here = _whole(trace, lives), traced_lives(trace, lives)
+    complete, here = _whole(trace, lives), traced_lives(trace, lives)
     life = (lives.end - lives.begin).astype(np.float64)
-    own, others, both = life[whole & here], life[whole & ~here], life[whole]
+    own, others, both = life[complete & here], life[complete & ~here], life[complete]
     if len(own) < MIN_LIVES or len(others) < MIN_LIVES:
         return None
     variance = own.var(ddof=1) / len(own) + others.var(ddof=1) / len(others)
@@ -211,8 +211,8 @@ def representative(trace: Trace, working: Collection[int] | None = None) -> Heal
 def _better_target(trace: Trace, traced: int) -> tuple[int, float] | None:
     """The unit number with at least as many waves whose mean life is nearest to that of all others."""
     lives = residencies(trace.occupancy)
-    whole = _whole(trace, lives)
-    number, life = lives.cu[whole].astype(np.int64) & CU_BITS, (lives.end - lives.begin)[whole]
+    complete = _whole(trace, lives)
+    number, life = lives.cu[complete].astype(np.int64) & CU_BITS, (lives.end - lives.begin)[complete]
     waves, area = np.bincount(number), np.bincount(number, life)
     others = np.maximum(len(life) - waves, 1)
     gap = (area / np.maximum(waves, 1)) / np.maximum((area.sum() - area) / others, 1) - 1
