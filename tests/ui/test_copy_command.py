@@ -30,6 +30,7 @@ from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
 from tests.support.captures import synthetic_path, trace_path
+from tests.support.command_runs import CACHE
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
 from tests.ui.window import settle as settle_soon
 
@@ -85,7 +86,7 @@ def printed(panel: Panel) -> dict[str, Any]:
     parse(list(words[1:]))
     out = StringIO()
     with redirect_stdout(out):
-        assert main([*words[1:], "--json"]) == 0, words
+        assert main([*words[1:], "--json"], CACHE) == 0, words
     return dict(json.loads(out.getvalue()))
 
 
@@ -610,7 +611,7 @@ def test_samples_have_commands_too(qtbot: QtBot) -> None:
             settle(app, qtbot)
             words = dock.panel.command_line()
             if words is not None:
-                assert main([*words[1:], "--json"]) == 0, words
+                assert main([*words[1:], "--json"], CACHE) == 0, words
         isa = app.window.workspace.docks["isa"].panel
         rows = printed(isa)["rows"]
         assert cells(isa.view, "instruction", "samples", "stalled") == told(
