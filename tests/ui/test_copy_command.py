@@ -31,6 +31,7 @@ from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
 from tests.support.captures import synthetic_path, trace_path
 from tests.support.command_runs import CACHE
+from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
 from tests.ui.window import settle as settle_soon
 
@@ -128,8 +129,8 @@ def test_every_panel_has_a_command_that_runs(name: str, app: App, shown: Any, qt
     assert printed(panel)["schema"].startswith("rcv.")
 
 
-def test_nothing_is_copied_without_a_capture(qtbot: QtBot) -> None:
-    with window() as app:
+def test_nothing_is_copied_without_a_capture(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         for dock in app.window.workspace.docks.values():
             assert dock.panel.command_line() is None
         assert "capture" in app.ui.commands["export.copy_command"].why_not()
@@ -373,12 +374,12 @@ def test_health(shown: Any) -> None:
     assert [note["title"] for note in printed(panel)["notes"]] == [note.title for note in panel.notes]
 
 
-def test_problems(tmp_path: Path, qtbot: QtBot) -> None:
+def test_problems(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
     folder = tmp_path / "with a wave that is cut off"
     copytree(SAMPLE, folder)
     broken = sorted(folder.glob("se*_sm*.json"))[5]
     broken.write_bytes(broken.read_bytes()[:100])
-    with window() as other:
+    with reused() as other:
         open_sample(other, qtbot, folder)
         other.window.workspace.show_panel("problems")
         panel = other.window.workspace.docks["problems"].panel
@@ -546,8 +547,8 @@ def test_frames(metric: int, content: str, app: App, shown: Any) -> None:
 # -- with captures that have what the sample lacks ------------------------------------------------------
 
 
-def test_counters(qtbot: QtBot) -> None:
-    with window() as app:
+def test_counters(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, synthetic_path("counters_gfx9"))
         app.window.workspace.show_panel("counters")
         settle(app, qtbot)
@@ -561,8 +562,8 @@ def test_counters(qtbot: QtBot) -> None:
             assert rows[row.name]["points"] == len(row.curve.time)
 
 
-def test_events_with_a_filter(qtbot: QtBot) -> None:
-    with window() as app:
+def test_events_with_a_filter(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, synthetic_path("markers_gfx12"))
         app.window.workspace.show_panel("events")
         settle(app, qtbot)
@@ -580,8 +581,8 @@ def test_events_with_a_filter(qtbot: QtBot) -> None:
         assert times == [row[0] for row in panel.sheet().rows]
 
 
-def test_a_comparison(app: App, shown: Any, qtbot: QtBot) -> None:
-    with window() as other:
+def test_a_comparison(app: App, shown: Any, qtbot: QtBot, reused: Reused) -> None:
+    with reused() as other:
         open_sample(other, qtbot, trace_path("flash_attn_small_after"))
         other.window.baseline.open(trace_path("flash_attn_small_before"))
         other.window.workspace.show_panel("compare")
@@ -603,8 +604,8 @@ def test_a_comparison(app: App, shown: Any, qtbot: QtBot) -> None:
                 assert mine == pytest.approx(theirs, abs=0.002)
 
 
-def test_samples_have_commands_too(qtbot: QtBot) -> None:
-    with window() as app:
+def test_samples_have_commands_too(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, SAMPLES / "pc_sampling")
         for name, dock in app.window.workspace.docks.items():
             app.window.workspace.show_panel(name)
