@@ -98,10 +98,15 @@ def resident(lives: Residencies, group: np.ndarray) -> dict[int, StepCurve]:
 
 
 def place(table: Columns) -> np.ndarray:
-    """Return an int64 a row that tells its slot, ordered like its columns se, sa, cu, simd and slot."""
+    """Return the `slot_key` of each row of a table with columns se, sa, cu, simd and slot."""
+    return slot_key(*(getattr(table, name) for name in _PLACE_BITS))
+
+
+def slot_key(*columns: np.ndarray) -> np.ndarray:
+    """Return an int64 a row that is that of its slot, ordered like its columns se, sa, cu, simd and slot."""
     key = np.zeros(1, dtype=np.int64)
-    for name, bits in _PLACE_BITS.items():
-        key = key << bits | (getattr(table, name).astype(np.int64) & ((1 << bits) - 1))
+    for column, bits in zip(columns, _PLACE_BITS.values(), strict=True):
+        key = key << bits | (column.astype(np.int64) & ((1 << bits) - 1))
     return key
 
 
