@@ -26,10 +26,9 @@ class Grid:
     engines: int = 1
     units: int = 1
 
-    @property
-    def times(self) -> np.ndarray:
-        """The first cycle of each interval, int64."""
-        return self.start + self.step * np.arange(self.length, dtype=np.int64)
+    def times(self, count: int) -> np.ndarray:
+        """The first cycles of so many intervals, int64."""
+        return self.start + self.step * np.arange(count, dtype=np.int64)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -118,7 +117,7 @@ class Tensors(Mapping[str, np.ndarray]):
         makers = dict(self._aliases())
         for counter in self._raw:
             makers[counter.name] = partial(self._tensor, counter, grid)
-        makers["SCLOCK"] = lambda: grid.times.astype(np.float64).reshape(1, 1, 1, -1)
+        makers["SCLOCK"] = lambda: grid.times(grid.length).astype(np.float64).reshape(1, 1, 1, -1)
         if clock.samples:
             makers["RCLOCK"] = lambda: clock_tensor(clock, grid.engines)
         return makers | {name: partial(scalar, value) for name, value in numbers.items()}
