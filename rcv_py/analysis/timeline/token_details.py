@@ -34,7 +34,7 @@ class LineTotals:
     latency: int
     stall: int
     idle: int
-    of_all: int  # latency + idle of all lines
+    program_total: int  # latency + idle of all lines
 
 
 def hit_of(tokens: Tokens, row: int) -> tuple[int, int]:
