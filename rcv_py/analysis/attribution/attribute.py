@@ -190,7 +190,7 @@ def stalls(stream: Stream, gfxip: int) -> Ledger:
 
 
 def before_shared_fetch(stream: Stream, gfxip: int) -> Ledger:
-    """Return the stalled cycles by all rules but the last, which asks what nobody else explains."""
+    """Return the stalled cycles by all rules but the last, which takes what no other explains."""
     token = np.flatnonzero(stream.stall > 0)
     ledger = Ledger(token, stream.start[token], stream.issue[token], stream.stall[token])
     claim_waits(stream, ledger, gfxip)

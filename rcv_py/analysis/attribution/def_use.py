@@ -22,7 +22,7 @@ _ODD = 0x9E3779B97F4A7C15
 class Uses:
     """One row a reader and writer, nearest writers first within a reader."""
 
-    row: np.ndarray  # int64, place in the readers that were asked
+    row: np.ndarray  # int64, place in the readers
     writer: np.ndarray  # int64, token
 
 

@@ -1,7 +1,7 @@
 """Stalls of instructions that could not issue, and idle cycles between two instructions of a wave.
 
 The order of the rules is in `attribute.stalls`.  An operand that is not there always holds an instruction
-back, so registers come first; a full queue is told by operations in flight and by elimination, so it is late.
+back, so registers come first; a full queue shows in operations in flight and by elimination, so it is late.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def claim_drain(stream: Stream, ledger: Ledger) -> None:
 
 
 def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
-    """When the units are free again: on gfx9 the trace tells, later by the form."""
+    """When the units are free again: on gfx9 by the trace, later by the form."""
     held = stream.issue[work] + stream.lines.hold[stream.line[work]]
     return np.maximum(held, stream.end[work]) if stream.lines.step == 4 else held
 

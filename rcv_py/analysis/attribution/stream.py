@@ -1,4 +1,4 @@
-"""The executed instructions of one shader engine as columns, with everything the rules ask for."""
+"""The executed instructions of one shader engine as columns, with everything the rules need."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _score(candidates: _Candidates, mean: np.ndarray, spread: np.ndarray, step: 
 def _is_impossible(stream: Stream, candidates: _Candidates, is_measured: np.ndarray) -> np.ndarray:
     """LDS operations that would have taken longer than any that was measured, bool.
 
-    What a single instruction took tells nothing of others, which may stand behind more accesses in the queue.
+    What a single instruction took says nothing of others, which may stand behind more accesses in the queue.
     """
     form = stream.lines.form[stream.line[candidates.operation]]
     beyond = np.zeros(len(form), dtype=bool)

@@ -59,7 +59,7 @@ def grid_of(raw: tuple[RawCounter, ...]) -> Grid | None:
 def tensor(samples: Samples, grid: Grid, interval: int = 0) -> np.ndarray:
     """Return the sum of the samples in each interval of each place, float64 [XCC, SE, CU, T].
 
-    A sample tells of the `interval` before its time, and goes where most of that lies.
+    A sample is of the `interval` before its time, and goes where most of that lies.
     """
     at = (samples.time - grid.start - (interval or grid.step) // 2) // grid.step
     at = np.clip(at, 0, grid.length - 1)
@@ -69,7 +69,7 @@ def tensor(samples: Samples, grid: Grid, interval: int = 0) -> np.ndarray:
 
 
 class Tensors(Mapping[str, np.ndarray]):
-    """What formulas may use of one family of counters, each made when it is asked for.
+    """What formulas may use of one family of counters, each made when it is needed.
 
     Raw counters, with or without `SQ_`; `SCLOCK` [1, 1, 1, T], the grid's times; `RCLOCK` [1, SE, 2, n], both
     clocks at the clock samples; the numbers NUM_XCC, NUM_SE, NUM_CU, NUM_SAMPLES, INTERVAL (cycles of the
