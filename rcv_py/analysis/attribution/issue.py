@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.def_use import overwritten, uses
 from rcv_py.analysis.attribution.ledger import Ledger, Within
 from rcv_py.analysis.attribution.lines import (
     BRANCH,
@@ -23,7 +22,7 @@ from rcv_py.analysis.attribution.lines import (
     VALU,
     VMEM,
 )
-from rcv_py.analysis.attribution.stream import Stream, largest_in
+from rcv_py.analysis.attribution.stream import Stream, largest_in, overwritten, uses
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
 from rcv_py.base.runs import ends_run
 
