@@ -90,10 +90,7 @@ def line_facts(trace: Trace, line: int) -> dict[str, Any]:
     """Return what is known of an instruction: its text, and what it costs in all waves."""
     totals = line_totals(trace.code, line)
     found: dict[str, Any] = {"text": trace.code.text[line], "source": source_of(trace, line)}
-    found["totals"] = {
-        name: getattr(totals, "whole" if name == "program_total" else name)
-        for name in (field.name for field in TOTALS)
-    }
+    found["totals"] = {name: getattr(totals, name) for name in (field.name for field in TOTALS)}
     if trace.has_pc_samples:
         found["samples"] = sample_facts(stall_reasons(trace.code, slice(line, line + 1)))
     return found

@@ -154,7 +154,7 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
     panel.hit.editingFinished.emit()
     assert session.selection.value.hit == 0
     totals = line_totals(code, line)
-    assert totals.whole == int(code.latency.sum() + code.idle.sum())
+    assert totals.program_total == int(code.latency.sum() + code.idle.sum())
     panel.text.anchorClicked.emit(QUrl("line:2"))
     assert session.selection.value.line == 2
     panel.text.anchorClicked.emit(QUrl("file:///etc/passwd"))
@@ -163,7 +163,9 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
 
 def test_small_shares_are_text_not_markup() -> None:
     trace = open_trace(SAMPLE)
-    html = token_html(trace, TokenFacts(1, LineTotals(hits=1, latency=4, stall=0, idle=0, whole=100_000)))
+    html = token_html(
+        trace, TokenFacts(1, LineTotals(hits=1, latency=4, stall=0, idle=0, program_total=100_000))
+    )
     document = QTextDocument()
     document.setHtml(html)
     assert "<0.1 %" in document.toPlainText()
