@@ -116,8 +116,8 @@ def occupancy_facts(found: OccupancyLimits) -> dict[str, object]:
             {
                 "name": one.name,
                 "used": one.used,
-                "allocated": one.given,
-                "available": one.of,
+                "allocated": one.allocated,
+                "available": one.available,
                 "source": one.source,
             }
             for one in found.limits

@@ -205,14 +205,10 @@ LIMITS_IN_SHORT = record(
 )
 
 
-_LIMIT_ATTRIBUTES = {"allocated": "given", "available": "of", "max_used": "most"}
-
-
 def limit_table(found: OccupancyLimits) -> Table:
     """Return one row a resource that limits the waves of a SIMD."""
     names = [field.name for field in LIMITS.at(At.DATA)]
-    attributes = {name: _LIMIT_ATTRIBUTES.get(name, name) for name in names}
-    columns = {name: [getattr(limit, of) for limit in found.limits] for name, of in attributes.items()}
+    columns = {name: [getattr(limit, name) for limit in found.limits] for name in names}
     return Table(LIMITS, columns)
 
 
