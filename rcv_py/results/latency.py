@@ -164,7 +164,7 @@ def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency 
     nothing = np.full(len(line), np.nan)
     columns: dict[str, Any] = {
         **placed(trace, line),
-        "counter": [found.unit[at] if at >= 0 else "" for at in by_counter.tolist()],
+        "counter": np.append(found.unit, "")[by_counter],
         **{name: entries(getattr(found, _name(name)), by_counter) for name in _names(_COUNTED)},
         **{
             name: nothing if told is None else entries(getattr(told, name), by_wait)
