@@ -144,7 +144,9 @@ def test_waves_on_other_simds_do_not_cover() -> None:
     other = build.wave("VVVVV", [1], row=1, place=(0, 1, 0, 0))
     found = of(first, other)
     assert charges(found) == {0: (0, 4.0, 0)}
-    assert (found.bubble, found.issuing) == (4, 6)
+    assert found.place.tolist() == [0, 1]
+    assert found.of_simd["bubble"].tolist() == [4, 0]
+    assert found.of_simd["issuing"].tolist() == [1, 5]
 
 
 def test_three_waves_share_a_cycle_exactly() -> None:

@@ -208,9 +208,9 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     group = group or (on_simd * device.simds if on_simd > 1 else 0)
     limits = [_vector(use, kernel, device, notes)]
     if device.sgprs:
-        is_listed = kernel is not None and kernel.sgprs > 0
-        sgprs = kernel.sgprs if is_listed else scalar_allocation(use)
-        source = kernel.file if is_listed else GUESS
+        listed = kernel if kernel is not None and kernel.sgprs > 0 else None
+        sgprs = scalar_allocation(use) if listed is None else listed.sgprs
+        source = GUESS if listed is None else listed.file
         limits.append(Limit(_SCALAR, sgprs, device.sgprs, _SCALAR, source, _SGPR_GRANULE))
     if kernel is not None and kernel.lds >= 0 and kernel.threads:
         lds = (kernel.lds, device.lds, "bytes of LDS", kernel.file, device.lds_granule)

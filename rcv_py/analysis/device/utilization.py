@@ -21,6 +21,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 
 UNITS = ("WMMA", "VALU", "LDS", "VMEM", "RAY", "SCAL", "JUMP", "MSG", "IMMED")
+UNIT_TITLE = {"SCAL": "SALU/SMEM", "JUMP": "branch", "MSG": "message", "IMMED": "wait"}  # for people
 UNKNOWN_CU = -1
 SHARED = -1  # the `simd` of tracks that all SIMDs share
 
@@ -93,6 +94,12 @@ def utilization(waves: Sequence[Wave], trace: Trace) -> tuple[Track, ...]:
     spans = of_rows(spans, order)
     first = run_starts(spans.unit, spans.simd).tolist()
     return tuple(_track(of_rows(spans, slice(*ends))) for ends in pairwise([*first, len(order)]))
+
+
+def unit_title(name: str) -> str:
+    """Return the name for people of a track by its name in documents: `SALU/SMEM0` of `SCAL0`."""
+    unit = name.rstrip("0123456789")
+    return UNIT_TITLE.get(unit, unit) + name.removeprefix(unit)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ the matrix unit works as bubbles.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,9 +49,9 @@ class Bubbles:
     issuing: int  # cycles in which a SIMD issued; a few may lie behind the recorded end of a wave
     no_issue: int  # cycles in which a SIMD held waves and issued nothing
     matrix: int  # cycles in which a SIMD held waves and its matrix unit worked; 0 by the reference's rule
-    bubble: (
-        int  # cycles in which a SIMD held waves and nothing happened; by the reference's rule: none issued
-    )
+    bubble: int  # cycles in which a SIMD held waves and nothing happened (the reference: and none issued)
+    place: np.ndarray  # int32 [SIMDs], shader engine * 256 + SIMD
+    of_simd: Mapping[str, np.ndarray]  # int64 [SIMDs], the same cycles of each SIMD, by those five names
     waves: int  # how many were looked at
     assumption: str = ""  # what is taken for granted about matrix instructions
 
@@ -95,16 +95,23 @@ def bubbles(
     whole = cycles.sum(axis=0)
     line = np.flatnonzero(whole)
     line = line[np.lexsort((line, -whole[line]))]
+    idle, stall, drain = cycles[:, line]
+    line = np.where(line == len(trace.code), -1, line).astype(np.int32)
+    covered = {
+        "resident": work.resident,
+        "issuing": work.issue,
+        "no_issue": work.no_issue,
+        "matrix": work.resident_matrix,
+        "bubble": work.nothing,
+    }
+    resident, issuing, no_issue, matrix, bubble = (one.total for one in covered.values())
     return Bubbles(
-        np.where(line == len(trace.code), -1, line).astype(np.int32),
-        *cycles[:, line],
-        resident=work.resident.total,
-        issuing=work.issue.total,
-        no_issue=work.no_issue.total,
-        matrix=work.resident_matrix.total,
-        bubble=work.nothing.total,
-        waves=work.waves,
-        assumption=work.assumption,
+        *(line, idle, stall, drain),
+        *(resident, issuing, no_issue, matrix, bubble),
+        axis.place.astype(np.int32),
+        {name: axis.by_simd(one) for name, one in covered.items()},
+        work.waves,
+        work.assumption,
     )
 
 

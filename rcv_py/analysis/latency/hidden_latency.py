@@ -329,7 +329,6 @@ def hidden_table(code: CodeTable, found: HiddenLatency, show_idle: bool = True) 
     rest = seen.sum(axis=0)
     rows = np.flatnonzero((total > 0) & ~code.is_label)
     rows = rows[np.lexsort((rows, -total[rows], -rest[rows]))]
-    seen_parts = seen[[1, 2, 0]][:, rows]
-    return HiddenTable(
-        rows, total[rows], rest[rows], hidden[:, rows].sum(axis=0), *hidden[:, rows], seen_parts
-    )
+    idle, stall, issue = hidden[:, rows]
+    seen_parts, hidden = seen[[1, 2, 0]][:, rows], hidden[:, rows].sum(axis=0)
+    return HiddenTable(rows, total[rows], rest[rows], hidden, idle, stall, issue, seen_parts)

@@ -82,10 +82,10 @@ def memory_ops(batches: Iterable[WaveBatch], lines: int) -> MemoryOps:
     for tokens in token_columns(batches):
         rows = np.flatnonzero(np.isin(tokens.kind, kinds) & (tokens.line >= 0) & (tokens.line < lines))
         places = np.array([(wave.id.se, wave.cu, wave.id.simd) for wave in tokens.waves], dtype=np.int64)
-        numbers = (column[rows].astype(np.int64) for column in (tokens.stall, tokens.busy))
+        stall, busy = (column[rows].astype(np.int64) for column in (tokens.stall, tokens.busy))
         kind, line = tokens.kind[rows], tokens.line[rows].astype(np.int64)
-        issue = tokens.start[rows] + tokens.stall[rows]
-        parts.append(MemoryOps(*places[tokens.owner[rows]].T, issue, *numbers, kind, line))
+        se, cu, simd = places[tokens.owner[rows]].T
+        parts.append(MemoryOps(se, cu, simd, tokens.start[rows] + stall, stall, busy, kind, line))
     return joined(parts)
 
 
