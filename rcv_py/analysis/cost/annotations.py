@@ -29,8 +29,7 @@ from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.hotspot import Bins
 from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import of_rows
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 
 HEADINGS = {
     "TOTAL": "cost",
@@ -169,12 +168,7 @@ def annotation(mode: Annotation, has: Ingredients) -> Bars:
 
 
 def _bars(
-    mode: Annotation,
-    has: Ingredients,
-    shown: list[tuple[Part, np.ndarray]],
-    unit: str,
-    of: str,
-    lanes: int = 1,
+    mode: Annotation, has: Ingredients, shown: list[tuple[Part, np.ndarray]], unit: str, of: str
 ) -> Bars:
     nothing = np.zeros(len(has.code), dtype=np.int64)
     value = np.stack([nothing, *(column for _, column in shown)])[1:] * ~has.code.is_label
@@ -202,8 +196,9 @@ def _nonhidden(has: Ingredients) -> Bars:
 def _kinds(has: Ingredients) -> Bars:
     assert has.kinds is not None
     shown = [
-        (Part(kind.name, KIND_TEXT[kind], "kind", int(kind)), np.maximum(0, has.kinds.cycles[:, kind]))
-        for kind in map(TokenKind, np.flatnonzero(has.kinds.cycles.any(axis=0)).tolist())
+        (Part(KIND_NAME[kind], KIND_TEXT[kind], "kind", int(kind)), np.maximum(0, has.kinds.cycles[:, kind]))
+        for kind in TokenKind
+        if has.kinds.cycles[:, kind].any()
     ]
     if has.show_idle:
         shown.append((FAINT_IDLE, np.maximum(0, has.code.idle)))
@@ -212,14 +207,14 @@ def _kinds(has: Ingredients) -> Bars:
 
 def _causes(has: Ingredients) -> Bars:
     table, n = has.causes, len(has.code)
-    table = of_rows(table, (table.line >= 0) & (table.line < n))
+    inside = np.flatnonzero((table.line >= 0) & (table.line < n))
+    line, cause, stall = table.line[inside], table.cause[inside], table.stall[inside]
     shown = []
-    for cause in np.unique(table.cause[table.stall > 0]).tolist():
-        name, meaning = CAUSE_TEXT[Cause(cause)][:2]
-        column = sums(table.line, np.where(table.cause == cause, table.stall, 0), n)
-        shown.append((Part(name, meaning, *CAUSE_TEXT[Cause(cause)].colour), column))
+    for one in map(Cause, np.unique(cause[stall > 0]).tolist()):
+        part = Part(*CAUSE_TEXT[one][:2], *CAUSE_TEXT[one].colour)
+        shown.append((part, sums(line, np.where(cause == one, stall, 0), n)))
     if has.show_idle:
-        shown.append((FAINT_IDLE, sums(table.line, table.idle, n)))
+        shown.append((FAINT_IDLE, sums(line, table.idle[inside], n)))
     return _bars(Annotation.CAUSES, has, shown, "cycles", "Sum (loaded waves)")
 
 

@@ -28,11 +28,10 @@ import numpy as np
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
 from rcv_py.analysis.core.saturated import MAX_CYCLES
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
-from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
+from rcv_py.analysis.program.matrix_forms import MatrixPasses, matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import plural
-from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -180,7 +179,7 @@ def _axis(found: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
         low = min(low, *(wave.begin for wave in piece.waves), int(piece.start.min(initial=low)))
         high = max(high, *(max(wave.begin, wave.end) for wave in piece.waves))
         high = max(high, int((piece.start + piece.duration).max(initial=high)))
-        work += int(_pass_cycles(piece, passes)[1].sum())
+        work += int(passes.of_tokens(piece)[1].sum())
     place = np.unique([wave.id.se * 256 + wave.id.simd for piece in found for wave in piece.waves])
     return SimdAxis(place, low, high - low + work + 1)
 
@@ -195,17 +194,9 @@ def _issuing(tokens: TokenColumns, axis: SimdAxis, rest: np.ndarray) -> tuple[np
     return begin[at], np.maximum.reduceat(end, at) if len(at) else end
 
 
-def _pass_cycles(tokens: TokenColumns, passes: MatrixPasses) -> tuple[np.ndarray, np.ndarray]:
-    """Return the tokens of matrix instructions and how long each keeps the unit busy, int64 each."""
-    at = np.flatnonzero(tokens.kind == TokenKind.MATRIX)
-    line = tokens.line[at]
-    is_known = (line >= 0) & (line < len(passes.cycles))
-    return at, np.append(passes.cycles, UNKNOWN_CYCLES)[np.where(is_known, line, -1)]
-
-
 def _matrix(tokens: TokenColumns, axis: SimdAxis, passes: MatrixPasses) -> tuple[np.ndarray, np.ndarray]:
     """Return when matrix instructions issue, on the axis, and their cycles."""
-    at, cycles = _pass_cycles(tokens, passes)
+    at, cycles = passes.of_tokens(tokens)
     return tokens.issue[at] + axis.shift(tokens.waves)[tokens.owner[at]], cycles
 
 
