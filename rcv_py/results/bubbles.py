@@ -128,7 +128,7 @@ def _simds(found: Bubbles) -> Sequence[dict[str, int]]:
     columns = {
         "se": found.place >> 8,
         "simd": found.place & 255,
-        **{name: getattr(found, f"{attribute}_of") for name, attribute in _ATTRIBUTES.items()},
+        **{name: found.of_simd[attribute] for name, attribute in _ATTRIBUTES.items()},
     }
     values = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in values]
