@@ -135,7 +135,11 @@ CAPTURES = Spec.of(
     "One row a capture.",
     "capture",
     kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
-    *only(At.DATA, replace(CAPTURE, meaning="Name of the capture"), kinds.TEXT("path", "Path of its folder")),
+    *only(
+        At.DATA,
+        replace(CAPTURE, meaning="Name of the capture", key="name"),
+        kinds.TEXT("path", "Path of its folder"),
+    ),
     kinds.NOTE("kernel", "Name of the kernel"),
     kinds.WAVES("waves", "Traced"),
     *_INSTRUCTIONS,
@@ -149,17 +153,7 @@ BELOW = (CAPTURES.field("captures"),)
 
 def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Table:
     """Return one row a capture; `places` is how people call each."""
-    names = [field.name for field in CAPTURES.at(At.DATA) if field.name not in ("capture", "path")]
-    columns: dict[str, Sequence[Any]] = {name: [getattr(one, name) for one in entries] for name in names}
-    return Table(
-        CAPTURES,
-        columns
-        | {
-            "capture": [one.name for one in entries],
-            "path": [str(one.path) for one in entries],
-            "place": places,
-        },
-    )
+    return Table.of(CAPTURES, entries, {"path": [str(entry.path) for entry in entries], "place": places})
 
 
 def info(trace: Trace) -> dict[str, Any]:
