@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.compare.align import FATE_TEXT, Fate
-from rcv_py.analysis.compare.changes import Change, side_places
+from rcv_py.analysis.compare.changes import most_changed, ranked, side_places
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import LaunchDelta, why_not_per_wave
 from rcv_py.analysis.flame.flame_text import frame_source, full_name
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import percent
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import At, Field, Kind, only, record
-from rcv_py.results.table import Columns, Spec, Table
+from rcv_py.results.table import Spec, Table
 
+MANY_TIMES = 4  # as much noise as cycles: then noise is not known
 UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}
 
 _ROW = replace(kinds.ROW_OR_NONE, text=lambda line: "" if line < 0 else str(line))
@@ -116,20 +117,60 @@ def _spec(by: str) -> Spec:
 CHANGES = {by: _spec(by) for by in UNITS}
 
 
-def change_table(found: Comparison, rows: Sequence[Change], by: str) -> Table:
-    """Return one row a change; people see source places as short as is unambiguous."""
+def change_table(found: Comparison, by: str) -> Table:
+    """Return one row a change, those beyond noise first; no row if nothing can be compared.
+
+    Cycles are those a wave, at A's executions.  People see source places as short as is unambiguous.
+    """
+    if by == "instruction":
+        table, (line_a, line_b) = found.rows, found.listing
+        pairs = list(zip(line_a.tolist(), line_b.tolist(), strict=True))
+        names: Sequence[str] = [f"line {b}" if b >= 0 else f"line {a} of A" for a, b in pairs]
+        said: Sequence[str] = [found.b.code.text[b] if b >= 0 else found.a.code.text[a] for a, b in pairs]
+        fates = found.fate_texts
+    else:
+        groups, table = found.grouped(by)
+        names, said, fates = groups.names, groups.texts, [""] * len(groups.names)
+        line_b = most_changed(found, groups.of, len(names))
+        line_a = np.full_like(line_b, -1)
+    order = ranked(table) if found.kernel is not None else np.zeros(0, dtype=np.int64)
+    totals = [max(float(column.sum()), 1e-9) for column in (table.cost_a, table.cost_b)]
+    line_a, line_b, table = line_a[order], line_b[order], of_rows(table, order)
+    names, said, fates = ([column[at] for at in order.tolist()] for column in (names, said, fates))
+    places_a, places_b = side_places(found.a), side_places(found.b)
     short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
-    columns = {
-        "label": [short_place(row.name, short) if by == "source" else row.name for row in rows],
-        "place": [short_place(row.source_b or row.source_a, short) for row in rows],
-        "most": [_most(row, short) for row in rows],
-    }
-    return Table.of(CHANGES[by], rows, columns)
-
-
-def _most(row: Change, short: dict[str, str]) -> str:
-    """The instruction of B that changed most in a group, and where it is."""
-    return f"{row.line_b}  {short_place(row.source_b, short)}".rstrip() if row.line_b >= 0 else ""
+    sources_a, sources_b = [places_a[row] for row in line_a], [places_b[row] for row in line_b]
+    short_b = [short_place(place, short) for place in sources_b]
+    return Table(
+        CHANGES[by],
+        {
+            "label": [short_place(name, short) if by == "source" else name for name in names],
+            "name": names,
+            "text": said,
+            "instruction_a": line_a,
+            "instruction_b": line_b,
+            "status": fates,
+            "hits_a": table.hits_a,
+            "hits_b": table.hits_b,
+            "cycles_a": table.cost_a,
+            "cycles_b": table.cost_b,
+            "share_of_cycles_a": table.cost_a / totals[0],
+            "share_of_cycles_b": table.cost_b / totals[1],
+            "delta": table.delta,
+            "ratio": table.ratio,
+            "noise": table.noise,
+            # With one or two groups of waves, noise is many times what there is.
+            "is_noise_known": table.noise <= MANY_TIMES * np.maximum(table.cost_a, table.cost_b),
+            "is_beyond_noise": table.is_real,
+            "source_a": sources_a,
+            "source_b": sources_b,
+            "place": [b or short_place(a, short) for a, b in zip(sources_a, short_b, strict=True)],
+            "most": [
+                f"{row}  {place}".rstrip() if row >= 0 else ""
+                for row, place in zip(line_b.tolist(), short_b, strict=True)
+            ],
+        },
+    )
 
 
 # -- both programs side by side, and the differences as frames ------------------------------------------
@@ -229,19 +270,23 @@ def listing_table(found: Comparison) -> Table:
     table, (row_a, row_b) = found.rows, found.listing
     side_a, side_b = row_a.tolist(), row_b.tolist()
     places_a, places_b = side_places(found.a), side_places(found.b)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(table.cost_a != 0, table.delta / table.cost_a, np.nan)
-    columns: Columns = {
-        "instruction_a": row_a,
-        "instruction_b": row_b,
-        "status": [FATE_TEXT[Fate(fate)] for fate in found.fate.tolist()],
-        "text_a": [found.a.code.text[row] if row >= 0 else "" for row in side_a],
-        "text_b": [found.b.code.text[row] if row >= 0 else "" for row in side_b],
-        "ratio": ratio,
-        "source_a": [places_a[row] for row in side_a],
-        "source_b": [places_b[row] for row in side_b],
-    }
-    return Table.of(LISTING, table, columns)
+    return Table(
+        LISTING,
+        {
+            "instruction_a": row_a,
+            "instruction_b": row_b,
+            "status": found.fate_texts,
+            "text_a": [found.a.code.text[row] if row >= 0 else "" for row in side_a],
+            "text_b": [found.b.code.text[row] if row >= 0 else "" for row in side_b],
+            "cycles_a": table.cost_a,
+            "cycles_b": table.cost_b,
+            "delta": table.delta,
+            "ratio": table.ratio,
+            "is_beyond_noise": table.is_real,
+            "source_a": [places_a[row] for row in side_a],
+            "source_b": [places_b[row] for row in side_b],
+        },
+    )
 
 
 def frame_table(found: Comparison, trace: Trace) -> Table:
@@ -326,16 +371,16 @@ FACTS = (
 )
 
 
-def facts(found: Comparison, rows: Sequence[Change], by: str) -> dict[str, Any]:
-    """Return what the document says besides the rows that are shown; `rows` are all changes."""
+def facts(found: Comparison, table: Table, by: str) -> dict[str, Any]:
+    """Return what the document says besides the rows that are shown; `table` has all changes."""
     kernel = found.kernel
     return _sides(found) | {
         "per": found.judgement.basis,
         "notes": list(found.notes),
         "is_same_program": found.align.is_same,
         "by": by,
-        "total_rows": len(rows),
-        "rows_beyond_noise": sum(row.is_real for row in rows),
+        "total_rows": len(table),
+        "rows_beyond_noise": sum(table.plain("is_beyond_noise")),
         "kernel": None
         if kernel is None
         else {

@@ -16,7 +16,7 @@ from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
@@ -46,7 +46,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
         NOUNS[by],
         Field(
             "name",
-            kinds.SOURCE if by == "source" else kinds.TEXT,
+            kinds.SOURCE if by == "source" else replace(kinds.TEXT, text=kind_name),
             "What the row is called: an instruction, a source place, a kind or a class",
             title=by,
             at=At.DATA if is_line else At.EVERYWHERE,
@@ -101,7 +101,7 @@ def totals(costs: CostColumns) -> dict[str, int]:
 
 def _kinds(row: Mapping[str, Any]) -> str:
     total = sum(row["kinds"].values())
-    return ", ".join(f"{kind} {percent(value, total)}" for kind, value in row["kinds"].items())
+    return ", ".join(f"{kind_name(kind)} {percent(value, total)}" for kind, value in row["kinds"].items())
 
 
 BINS = Spec.of(

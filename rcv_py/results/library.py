@@ -62,7 +62,7 @@ def _top(row: Record) -> str:
     return f"{share} #{row['top_instruction']}: {row['top_text']}{place}"
 
 
-def _twin(row: Record) -> str:
+def _replicate(row: Record) -> str:
     if not row["replicate"] or row["replicate_noise"] is None:
         return row["replicate"]
     return f"{row['replicate']}, {percent(row['replicate_noise'], 1)} off per execution"
@@ -136,7 +136,8 @@ LIBRARY = Spec.of(
         kinds.TEXT("verdict", "Whether it can be trusted, in one sentence"),
         kinds.COUNT("serious_notes", "Notes that are a warning or an error", is_unknown=True),
         kinds.TEXT(
-            "replicate", "Another capture of the same instructions; empty if there is none", key="twin"
+            "replicate",
+            "Another capture of the same instructions; empty if there is none",
         ),
         _NOISE(
             "replicate_noise",
@@ -169,7 +170,7 @@ LIBRARY = Spec.of(
         of=lambda row: row["error"] or row["health"],
     ),
     kinds.SOURCE(
-        "replicate_text", "Another capture of the same instructions", "replicate", at=At.PEOPLE, of=_twin
+        "replicate_text", "Another capture of the same instructions", "replicate", at=At.PEOPLE, of=_replicate
     ),
 )
 FACTS = (

@@ -15,13 +15,13 @@ from rcv_py.analysis.latency.cross_lane import cross_lane
 from rcv_py.analysis.waits.load_to_use import load_to_use
 from rcv_py.base.errors import UsageError
 from rcv_py.model.columns import of_rows
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results import common, kinds
 from rcv_py.results.field import At, Field, record, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources, waves
-from rcv_py.results.table import Column, Spec, Table
+from rcv_py.results.table import Column, Columns, Spec, Table
 
 MOST_PARTS = 4  # kinds that a split names
 
@@ -29,7 +29,7 @@ MOST_PARTS = 4  # kinds that a split names
 def _split(row: Mapping[str, Any]) -> str:
     total = max(1, sum(row["kinds"].values()) + row["idle"])
     parts = list(row["kinds"].items())[:MOST_PARTS]
-    return ", ".join(f"{kind} {100 * cycles / total:.0f} %" for kind, cycles in parts)
+    return ", ".join(f"{kind_name(kind)} {100 * cycles / total:.0f} %" for kind, cycles in parts)
 
 
 _BRANCH = kinds.ROW("branch", "Index of the branch that jumps back")
@@ -261,12 +261,16 @@ class Inputs:
 
 def loop_table(trace: Trace, loops: LoopTable) -> Table:
     """Return one row a loop; kinds, stall and idle are sums over the iterations between two jumps."""
-    places = {
+    columns: Columns = {
         "text": instructions(trace, loops.branch),
         "head_source": sources(trace, loops.head),
         "branch_source": sources(trace, loops.branch),
+        "per_wave": loops.taken / np.maximum(1, loops.waves),
+        "iterations": loops.between,
+        "min": loops.shortest,
+        "max": loops.longest,
     }
-    return Table.of(LOOPS, loops, places | {"per_wave": loops.taken / np.maximum(1, loops.waves)})
+    return Table.of(LOOPS, loops, columns)
 
 
 def iteration_table(trace: Trace, found: LoopIterations, rows: np.ndarray, *, has_note: bool) -> Table:

@@ -16,7 +16,7 @@ from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.analysis.timeline.wave_places import traced_waves
 from rcv_py.analysis.waves.populations import Populations
 from rcv_py.base.text import count
-from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.model.kinds import TokenKind, WaveState, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
@@ -122,7 +122,7 @@ TOKENS = Spec.of(
     "Instructions that touch the range, in order of their starts: --tokens.",
     "instruction",
     *common.TOKEN,
-    kinds.TEXT("kind", "Kind of the instruction"),
+    replace(kinds.TEXT, text=kind_name)("kind", "Kind of the instruction"),
     replace(common.INSTRUCTION_INDEX, is_unknown=True),
     replace(common.INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
     common.SOURCE_PLACE,

@@ -20,7 +20,7 @@ from rcv_py.results.common import SUMS
 from rcv_py.results.hotspot import PLACES_BY, bins_table, places_table, ranking_table, totals
 from rcv_py.results.occupancy import limits_in_short
 from rcv_py.results.table import Table
-from rcv_py.work.limits import limits_of
+from rcv_py.work.occupancy import limits_of
 
 _OF = {
     "hits": "executions",

@@ -18,6 +18,7 @@ from rcv_py.base.text import count, plural
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Bars, Cell, Note, Part, Section, Series, Share, Stacked, Table
+from rcv_py.model.kinds import kind_name
 from rcv_py.results.common import COSTS
 from rcv_py.results.hotspot import ranking_table
 from rcv_py.results.isa import listing
@@ -50,11 +51,17 @@ def kinds(inputs: ReportInputs) -> Section | None:
     kinds, by_kind = ranking_table(trace, inputs.costs, "kind", "latency")
     if not by_kind:
         return None
-    parts = tuple(Share(row.name, row.latency, f"kind-{row.name}") for row in by_kind)
+    names = [kind_name(row.name) for row in by_class]
+    parts = tuple(Share(kind_name(row.name), row.latency, f"kind-{row.name}") for row in by_kind)
     shown = (
         Stacked("Latency by kind of instruction", parts, unit),
         cells.report_table(kinds, trace),
-        Bars("Latency by class of instruction", [row.name for row in by_class], _latency(by_class), unit),
+        Bars(
+            "Latency by class of instruction",
+            names,
+            _latency(by_class),
+            unit,
+        ),
         cells.report_table(classes, trace, _CLASSES),
     )
     return Section("kinds", "Kinds and classes of instruction", shown)

@@ -14,7 +14,7 @@ from rcv_py.analysis.latency.hidden_latency import HiddenTable, hidden_table, wh
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.text import DASH, percent, short_count
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results import latency as results
 from rcv_py.ui.core.context import UiContext
@@ -126,7 +126,7 @@ def legend_items(theme: Theme, rows: LatencyRows) -> list[tuple[QColor, str, str
     if rows.kinds is None:
         return [(theme.role(role), role, ROLE_TEXT[role]) for role in rows.roles]
     kinds = [kind for kind in TokenKind if kind in rows.kinds]
-    return [(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds]
+    return [(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in kinds]
 
 
 def draw_latency(
