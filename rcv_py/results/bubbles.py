@@ -72,11 +72,7 @@ FACTS = (
     Field("rule", kinds.choice("ours", "reference"), "Our rules, or those of the reference"),
     WAVES_READ,
     kinds.WAVES("traced", "Traced waves"),
-    record_field(
-        "totals",
-        "Sums over SIMDs; null if no wave was read",
-        *unknown(*_TOTALS),
-    ),
+    record_field("totals", "Sums over SIMDs; null if no wave was read", *unknown(*_TOTALS)),
     record_field(
         "mfma_use",
         "How busy MFMA units were",

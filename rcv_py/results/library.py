@@ -135,10 +135,7 @@ LIBRARY = Spec.of(
         kinds.TEXT("health", "The worst note on its health"),
         kinds.TEXT("verdict", "Whether it can be trusted, in one sentence"),
         kinds.COUNT("serious_notes", "Notes that are a warning or an error", is_unknown=True),
-        kinds.TEXT(
-            "replicate",
-            "Another capture of the same instructions; empty if there is none",
-        ),
+        kinds.TEXT("replicate", "Another capture of the same instructions; empty if there is none"),
         _NOISE(
             "replicate_noise",
             "By how much cycles per hit of the two differ, from 0; 0.1 being 10 percent",
