@@ -17,7 +17,7 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.check import SEVERITY
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, only, record_field, rows_field, unknown
+from rcv_py.results.field import At, Field, of_analysis, only, record_field, rows_field, unknown
 from rcv_py.results.table import Spec, Table
 
 _PATH = kinds.TEXT("path", "Path of the folder")
@@ -41,6 +41,11 @@ _OCCUPANCY = (
     kinds.WAVES("peak", "Most at a time", is_unknown=True),
     kinds.MEAN_WAVES("mean", "Mean over time", is_unknown=True),
     kinds.WAVES("unfinished", "Whose end was not seen", is_unknown=True),
+)
+_PROBLEM = (
+    kinds.TEXT("where", "The file or the part that is concerned"),
+    kinds.TEXT("text", "A sentence"),
+    kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
 )
 FACTS = (
     CAPTURE,
@@ -121,14 +126,7 @@ FACTS = (
         kinds.COUNT("events", "Events of the hardware", is_unknown=True),
         kinds.COUNT("markers", "Kinds of markers"),
     ),
-    rows_field(
-        "problems",
-        "What is wrong, also what the tables say about themselves",
-        SEVERITY,
-        kinds.TEXT("where", "The file or the part that is concerned"),
-        kinds.TEXT("text", "A sentence"),
-        kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
-    ),
+    rows_field("problems", "What is wrong, also what the tables say about themselves", SEVERITY, *_PROBLEM),
 )
 CAPTURES = Spec.of(
     "captures",
@@ -184,12 +182,7 @@ def info(trace: Trace) -> dict[str, Any]:
             "markers": len(trace.markers),
         },
         "problems": [
-            {
-                "severity": str(problem.severity),
-                "where": problem.where,
-                "text": problem.text,
-                "hint": problem.hint,
-            }
+            {"severity": str(problem.severity)} | of_analysis(_PROBLEM, problem)
             for problem in problems(trace)
         ],
     }

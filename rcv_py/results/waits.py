@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.waits.wait_latency import WaitSummary
+from rcv_py.base.runs import ranges
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
@@ -172,9 +173,8 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
     table = found.blocking
     counts = np.maximum(1, np.diff(table.first)[waits])
     wait = np.repeat(waits, counts)
-    within = np.arange(len(wait)) - np.repeat(np.cumsum(counts) - counts, counts)
     has = np.diff(table.first)[wait] > 0
-    at = np.where(has, table.first[wait] + within, 0)
+    at = np.where(has, table.first[wait] + ranges(0, counts), 0)
     line, n, charged = (_picked(column, at, has) for column in (table.producer, table.n, table.charged))
     line = np.where(has, line, -1)
     one = wait_table(trace, found)[wait].columns
