@@ -91,7 +91,7 @@ def listed(kind: Kind, meaning: str) -> Kind:
 
 
 def pair(kind: Kind, meaning: str) -> Kind:
-    """Two values."""
+    """A list of two values, such as a begin and an end."""
     item = kind.json(f"{meaning}{kind.ending}")
     return Kind(
         json=lambda sentence: {**json_types.listed(sentence, item), "minItems": 2, "maxItems": 2},
