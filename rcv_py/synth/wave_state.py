@@ -101,12 +101,17 @@ class LiveWave:
         """The unit that executed a token."""
         return self.launch.kernel.instructions[self.rows[token][INSTRUCTION]].meaning.unit
 
-    def block(
-        self, cycles: int, cause: Cause, producer: int, blamed: int = -1, by: LiveWave | None = None
-    ) -> None:
+    def block(self, cycles: int, cause: Cause, producer: int, blamed: int, by: LiveWave | None) -> None:
         """Remember the longest reason for the stall of the current instruction."""
         if cycles > self.blocked[0]:
             self.blocked = (cycles, int(cause), producer, blamed, by)
+
+    def stall(
+        self, cycles: int, cause: Cause, producer: int = -1, blamed: int = -1, by: LiveWave | None = None
+    ) -> None:
+        """Count a reason that explains a stall of the current instruction by itself."""
+        self.block(cycles, cause, producer, blamed, by)
+        self.hold(cause, cycles, blamed)
 
     def hold(self, cause: Cause, cycles: int, blamed: int = -1) -> None:
         """Count cycles of the stall of the current instruction in which a cause would have been enough.

@@ -32,14 +32,14 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
     def step() -> None:
         names = choices(session.populations.value)
         at = names.index(session.waves.value) if session.waves.value in names else -1
-        session.choose_waves(names[(at + 1) % len(names)])
+        session.waves.set(names[(at + 1) % len(names)])
 
     def choose(name: str, key: str, tip: str) -> Command:
         return Command(
             f"waves.{name}",
             TITLES[name],
             "View/Waves",
-            partial(session.choose_waves, name),
+            partial(session.waves.set, name),
             (key,),
             tip,
             needs_populations,
@@ -77,7 +77,7 @@ def add_populations(menu: QMenu, session: Session) -> None:
         action.setToolTip(tooltip(f"{share} of the cycles of waves, {executed}."))
         action.setCheckable(True)
         action.setChecked(session.waves.value == name)
-        action.triggered.connect(partial(session.choose_waves, name))
+        action.triggered.connect(partial(session.waves.set, name))
         group.addAction(action)
 
 
@@ -113,5 +113,5 @@ class WavesButton(QToolButton):
             action = self._menu.addAction(button_text(title))
             action.setCheckable(True)
             action.setChecked(self._session.waves.value == name)
-            action.triggered.connect(partial(self._session.choose_waves, name))
+            action.triggered.connect(partial(self._session.waves.set, name))
         add_populations(self._menu, self._session)

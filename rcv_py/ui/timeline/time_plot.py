@@ -135,7 +135,7 @@ class PanZoom:
             return
         if drag is Drag.RANGE:
             self.surface.preview_range(None)
-            self.session.set_clock_range(self._range)
+            self.session.clock_range.set(self._range)
             self._range = None
         elif self.is_click(event.position()) and self._last == self._from:
             if drag is Drag.PAN:
