@@ -73,7 +73,7 @@ class Baseline:
 
     trace: Trace
     costs: CaptureCosts
-    twin: Baseline | None = None  # another capture of the same build: what it differs by is noise
+    replicate: Baseline | None = None  # another capture of the same build: what it differs by is noise
 
     @property
     def name(self) -> str:

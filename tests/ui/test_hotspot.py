@@ -141,7 +141,7 @@ def test_bars_have_the_colours_of_kinds_also_after_a_switch(
 def test_the_tip_says_rows_and_cycles(hotspot: HotspotPanel, open_in: Callable, settled: Settled) -> None:
     open_in(trace(), [two_waves()])
     settled()
-    assert hotspot.plot.tip(1).startswith("rows 2 to 3\n30 cycles")
+    assert hotspot.plot.tip(1).startswith("instructions 2 to 3\n30 cycles")
     assert "LDS: 12" in hotspot.plot.tip(1)
     assert hotspot.plot.unit == "cycles"
 

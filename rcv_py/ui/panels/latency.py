@@ -44,17 +44,6 @@ BY_WAITS = (
     "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."
 )
 DIGIT_PX = 9  # room for a digit at the usual size of code
-_BY_WAITS = ("exact", "median", "p90")
-_BY_COUNTERS = (
-    "counter",
-    "mean",
-    "standard_error",
-    "standard_deviation",
-    "samples",
-    "in_flight",
-    "issue",
-    "stall",
-)
 _MEAN_TIP = "Mean latency; the whisker reaches one standard deviation to both sides."
 _MEDIAN_TIP = "Median latency by waits."
 _COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
@@ -106,7 +95,7 @@ def memory_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None = 
     table = results.memory_and_wait_rows(trace, found, waits)
     line = np.asarray(table.columns["instruction"])
     is_told = waits is not None and len(waits.line) > 0
-    left_out = (() if is_told else _BY_WAITS) if len(found) else _BY_COUNTERS
+    left_out = (() if is_told else results.BY_WAITS) if len(found) else results.BY_COUNTERS
     columns = tuple(column for column in result_columns(table, trace) if column.id not in left_out)
     after, of, tip = ("counter", "mean", _MEAN_TIP) if len(found) else ("source", "median", _MEDIAN_TIP)
     length = np.nan_to_num(np.asarray(table.columns[of]))

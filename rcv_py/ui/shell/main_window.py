@@ -106,13 +106,13 @@ class MainWindow(QMainWindow):
         """The menu File; the recent captures are added to it apart."""
         session = self.ui.session
 
-        def has_twin() -> bool:
+        def has_replicate() -> bool:
             baseline = session.baseline.value
-            return baseline is not None and baseline.twin is not None
+            return baseline is not None and baseline.replicate is not None
 
         trace = needs(session)
         baseline = needs(session, lambda: session.baseline.value, NO_BASELINE)
-        twin = needs(session, has_twin, "No twin of the baseline is open.")
+        replicate = needs(session, has_replicate, "No replicate of the baseline is open.")
         return commands("File", (
             ("file.open", "Open folder …", "Ctrl+O", self.browse,
              "Open a ui_output folder, or a folder that holds several.", always),
@@ -122,10 +122,10 @@ class MainWindow(QMainWindow):
             ("file.close", "Close capture", "Ctrl+W", self.close_capture, "Close the capture.", trace),
             ("file.compare", "Compare with …", "Ctrl+Alt+D", self.browse_baseline,
              "Choose the baseline: the capture from before the change.", trace),
-            ("file.twin", "Noise from a twin …", "Ctrl+Alt+N", self.browse_twin,
+            ("file.twin", "Noise from a replicate …", "Ctrl+Alt+N", self.browse_replicate,
              "Choose another capture of the baseline's build: what it differs by is noise.", baseline),
-            ("file.forget_twin", "Forget the twin", "Ctrl+Alt+Shift+N", self.baseline.forget_twin,
-             "Measure the noise by the waves of both captures alone.", twin),
+            ("file.forget_twin", "Forget the replicate", "Ctrl+Alt+Shift+N", self.baseline.forget_replicate,
+             "Measure the noise by the waves of both captures alone.", replicate),
             ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D", self.baseline.forget,
              "Compare with nothing.", baseline),
             ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K", self.copy_place,
@@ -213,11 +213,11 @@ class MainWindow(QMainWindow):
         title = "Compare the open capture with another one, its baseline"
         self._browse(title, None if trace is None else trace.path, self.baseline.open)
 
-    def browse_twin(self) -> None:
+    def browse_replicate(self) -> None:
         """Ask for another capture of the baseline's build; what it differs by is noise."""
         baseline = self.ui.session.baseline.value
         title = "Another capture of the baseline's build: what it differs by is noise"
-        self._browse(title, None if baseline is None else baseline.trace.path, self.baseline.open_twin)
+        self._browse(title, None if baseline is None else baseline.trace.path, self.baseline.open_replicate)
 
     def reload(self) -> None:
         """Read the capture again and stay where we are."""

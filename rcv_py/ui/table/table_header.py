@@ -69,7 +69,7 @@ class TableHeader(QHeaderView):
             self.resizeSection(at, width)
             self.setSectionHidden(at, not shown)
         order = state.get("sort")
-        if isinstance(order, list) and len(order) == 2 and self._model.column_of(str(order[0])) >= 0:
+        if isinstance(order, list) and len(order) == 2 and self._model.has_column(str(order[0])):
             down = Qt.SortOrder.DescendingOrder if order[1] else Qt.SortOrder.AscendingOrder
             self.setSortIndicator(self._model.column_of(str(order[0])), down)
 
