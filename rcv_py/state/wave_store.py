@@ -112,14 +112,11 @@ class WaveStore:
         if len(found) > NAMED:
             more = plural(len(found) - NAMED, "other wave is", "other waves are")
             named.append(Problem(Severity.WARNING, "", f"{more} unreadable or doubtful for such reasons."))
-        return (*named, *self._shortage())
-
-    def _shortage(self) -> tuple[Problem, ...]:
         if self.is_complete or not self.is_full:
-            return ()
+            return tuple(named)
         text = f"{self.count:,} of {len(self.trace.waves):,} waves fill the memory meant for waves."
         hint = "The others are read when they are looked at; a larger load.budget_gb holds more."
-        return (Problem(Severity.INFO, "", text, hint),)
+        return (*named, Problem(Severity.INFO, "", text, hint))
 
     def _touch(self, batch: WaveBatch) -> None:
         self._uses += 1

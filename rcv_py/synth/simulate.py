@@ -318,15 +318,11 @@ class ComputeUnit:
             latest, last = left, self._hw.up(left.last_end)
         arrived, group.arrived = group.arrived, []
         for wave in arrived:
-            opened = last + self._hw.step * (1 + self._late())
+            spread = self._hw.barrier_spread  # some SIMDs see it later
+            opened = last + self._hw.step * (1 + (spread and int((spread + 1) * self._rng.random())))
             cause = Cause.SLEEP if wave is latest else Cause.BARRIER
             wave.stall(opened - wave.attempt, cause, by=latest)
             self._immediate(wave, opened)
-
-    def _late(self) -> int:
-        """Turns after which a wave leaves an open barrier: some SIMDs see it later."""
-        spread = self._hw.barrier_spread
-        return spread and int((spread + 1) * self._rng.random())
 
     def _branch(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         ready = self._ready(wave, instruction, now)

@@ -144,7 +144,8 @@ class LiveWave:
         name = notes.get("iterations") or notes.get("last")
         if name is None:
             return True
-        total = self._iterations_of(name)
+        choices = [int(name)] if name.isdigit() else self.launch.iterations[name]
+        total = choices[self.group.number % len(choices)]
         done = self.visits.get(self.pc, 0) + 1
         self.visits[self.pc] = done if done < total else 0
         if "last" in notes:
@@ -152,12 +153,6 @@ class LiveWave:
         if done == total:
             self.iterations.setdefault(self._label(instruction.target), []).append(total)
         return done < total
-
-    def _iterations_of(self, name: str) -> int:
-        if name.isdigit():
-            return int(name)
-        choices = self.launch.iterations[name]
-        return choices[self.group.number % len(choices)]
 
     def _label(self, target: int) -> str:
         labels = self.launch.kernel.labels

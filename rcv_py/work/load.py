@@ -71,16 +71,13 @@ class WaveStream:
         self._done.put(None)
 
     def __iter__(self) -> Iterator[WaveBatch]:
-        batches = self._from_processes() if self.processes else self._in_process()
-        for batch in batches:
+        if not self.processes:
+            hold_memory()
+        here = (prepare(self._reader, rows, self._lod) for rows in iter(self._queue.take, None))
+        for batch in self._from_processes() if self.processes else here:
             if self._cancelled.is_set():
                 return
             yield batch
-
-    def _in_process(self) -> Iterator[WaveBatch]:
-        hold_memory()
-        while (rows := self._queue.take()) is not None:
-            yield prepare(self._reader, rows, self._lod)
 
     def _from_processes(self) -> Iterator[WaveBatch]:
         asked: dict[Future[WaveColumns], list[int]] = {}

@@ -51,7 +51,6 @@ def kinds(inputs: ReportInputs) -> Section | None:
     kinds, by_kind = ranking_table(trace, inputs.costs, "kind", "latency")
     if not by_kind:
         return None
-    names = [kind_name(row.name) for row in by_class]
     parts = tuple(Share(kind_name(row.name), row.latency, f"kind-{row.name}") for row in by_kind)
     shown = (
         Stacked("Latency by kind of instruction", parts, unit),

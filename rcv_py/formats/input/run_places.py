@@ -81,15 +81,10 @@ def _inside(place: Path, known: Path) -> Iterator[Path]:
 def _folders(place: Path) -> list[str]:
     try:
         with os.scandir(place) as entries:
-            return [entry.name for entry in islice(entries, MAX_NAMES) if _is_one(entry)]
+            return [
+                entry.name
+                for entry in islice(entries, MAX_NAMES)
+                if not entry.name.startswith((".", _CAPTURE)) and entry.is_dir(follow_symlinks=False)
+            ]
     except (OSError, ValueError):
         return []
-
-
-def _is_one(entry: os.DirEntry[str]) -> bool:
-    if entry.name.startswith((".", _CAPTURE)):
-        return False
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
