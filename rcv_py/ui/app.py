@@ -137,8 +137,7 @@ def start(settings_store: QSettings | None) -> App:
     session = Session()
     tasks = Tasks()
     ui = UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
-    loader = Loader(settings)
-    loader.bind(session)
+    loader = Loader(session, settings)
     loader.finished.connect(memory.trim)
     window = MainWindow(ui, loader)
     theme.apply()  # of the whole: under a style sheet each step of putting widgets together restyles them

@@ -197,8 +197,20 @@ def event_table(trace: Trace, spans: MarkerSpans | None) -> EventTable:
     def table(part: _Part) -> EventTable:
         n = len(part.time)
         kind, wave = np.full(n, part.kind, dtype=np.uint8), part.wave.astype(np.int32)
-        words = [np.array([number[text] for text in column], np.int32)[row] for column, row in part.words]
-        return EventTable(part.time, part.duration, kind, *words, np.arange(n), wave, texts)
+        name, place, detail = (
+            np.array([number[text] for text in column], np.int32)[row] for column, row in part.words
+        )
+        return EventTable(
+            time=part.time,
+            duration=part.duration,
+            kind=kind,
+            name=name,
+            place=place,
+            detail=detail,
+            source=np.arange(n),
+            wave=wave,
+            texts=texts,
+        )
 
     entries = joined([table(part) for part in parts])
     return of_rows(entries, np.lexsort((-entries.duration, entries.kind, entries.time)))

@@ -57,7 +57,7 @@ def kinds(inputs: ReportInputs) -> Section | None:
         cells.report_table(kinds, trace),
         Bars(
             "Latency by class of instruction",
-            [kind_name(row.name) for row in by_class],
+            names,
             _latency(by_class),
             unit,
         ),

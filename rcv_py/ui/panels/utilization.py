@@ -176,7 +176,8 @@ class UtilizationPanel(TimelinePanel):
         trace, found = self.session.trace.value, self._found(row, time)
         if trace is None or not 0 <= row < len(self.units.units):
             return ""
-        head = rich("<b>{}</b> busy for {} of the view<br>", self.source.label(row), self.source.values[row])
+        name, busy = self.source.names[row].label, self.source.values[row]
+        head = rich("<b>{}</b> busy for {} of the view<br>", name, busy)
         if found is None:
             return rich("<qt>{}idle here</qt>", head)
         store, wave_row, token = self.session.store, *found
@@ -213,7 +214,7 @@ class UtilizationPanel(TimelinePanel):
         if not 0 <= row < len(self.units.units):
             return ""
         busy = self.units.units[row].covered.inside(window)
-        return f"{self.source.label(row)} busy for {percent(busy, window.width)}"
+        return f"{self.source.names[row].label} busy for {percent(busy, window.width)}"
 
     def _found(self, row: int, time: int) -> tuple[int, int] | None:
         """(row of the wave index, token row) of the bar at a time."""
