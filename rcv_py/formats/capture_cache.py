@@ -40,7 +40,7 @@ class BatchCache:
         return found
 
     def put(self, reader: WaveReader, key: Key, read: tuple[WaveBatch, ...]) -> None:
-        """Keep batches."""
+        """Keep batches; those unused for longest go if there are too many bytes."""
         if (id(reader), key) not in self.batches:
             self.batches[id(reader), key] = read
             self.bytes += _size(read)

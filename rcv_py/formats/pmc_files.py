@@ -24,7 +24,7 @@ from rcv_py.base.text import plural
 from rcv_py.formats.input.files import csv_rows
 from rcv_py.formats.input.run_places import MAX_NAMES, names_in
 from rcv_py.formats.uiout.folder import is_capture
-from rcv_py.model.pmc import PmcDispatch, PmcTable
+from rcv_py.model.device import PmcDispatch, PmcTable
 
 LIMIT = 256 << 20  # bytes of a table: about a million rows
 HEAD = 1 << 16  # bytes in which the line of headings ends

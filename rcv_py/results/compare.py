@@ -13,8 +13,7 @@ from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import LaunchDelta, why_not_per_wave
 from rcv_py.analysis.flame.flame_text import frame_source, full_name
-from rcv_py.base.paths import short_paths, short_place
-from rcv_py.base.text import percent
+from rcv_py.base.text import percent, short_paths, short_place
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds

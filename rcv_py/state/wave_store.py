@@ -7,9 +7,8 @@ import numpy as np
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
-from rcv_py.model.lod import WaveLod
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import Wave, WaveBatch, WaveLod
 
 NAMED = 20  # waves with a sentence of their own in the list of problems
 NO_LIMIT = 1 << 62

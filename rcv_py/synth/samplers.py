@@ -9,9 +9,8 @@ import numpy as np
 
 from rcv_py.base.runs import borders
 from rcv_py.model.kinds import MATRIX_PREFIXES, EventKind, StallReason, TokenKind
-from rcv_py.synth.capture import Capture, WaveRun
+from rcv_py.synth.capture import Capture, Cause, WaveRun
 from rcv_py.synth.program import Kernel, first_rows
-from rcv_py.synth.truth import Cause
 from rcv_py.synth.wave_state import DURATION, KIND, STALL, TIME, LiveWave
 
 SAMPLE_INTERVAL = 40  # cycles between two counter samples

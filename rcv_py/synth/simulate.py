@@ -14,9 +14,9 @@ import heapq
 import random
 
 from rcv_py.model.kinds import TokenKind
+from rcv_py.synth.capture import Cause
 from rcv_py.synth.hardware import Hardware
 from rcv_py.synth.program import Instruction
-from rcv_py.synth.truth import Cause
 from rcv_py.synth.wave_state import Group, Launch, LiveWave
 
 _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs

@@ -6,8 +6,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rcv_py.synth.capture import Cause
 from rcv_py.synth.program import Instruction, Kernel
-from rcv_py.synth.truth import Cause
 
 # Columns of `Lane.rows`: the five of a file (with the instruction for the line), then the truth.
 TIME, KIND, STALL, DURATION, INSTRUCTION, CAUSE, GAP_CAUSE, PRODUCER, RETURNED, BLAMED = range(10)

@@ -5,7 +5,7 @@ import pytest
 
 from rcv_py.formats.uiout.clock import align
 from rcv_py.formats.uiout.load import open_folder
-from rcv_py.model.clock import ClockSamples
+from rcv_py.model.device import ClockSamples
 from rcv_py.model.kinds import WaveState
 from tests.support.captures import GOLDEN, THREAD_TRACES, golden, trace_path
 from tests.support.reference_clock import open_as_reference, reference_align

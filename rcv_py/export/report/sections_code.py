@@ -57,7 +57,7 @@ def kinds(inputs: ReportInputs) -> Section | None:
         cells.report_table(kinds, trace),
         Bars(
             "Latency by class of instruction",
-            names,
+            [kind_name(row.name) for row in by_class],
             _latency(by_class),
             unit,
         ),

@@ -12,7 +12,7 @@ from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.json_rows import number_key, number_rows, tell_skipped
-from rcv_py.model.clock import Clock, ClockSamples
+from rcv_py.model.device import Clock, ClockSamples
 
 FILE = "realtime.json"
 NOMINAL_HZ = 100_000_000  # of the constant clock, if the file does not say

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rcv_py.base.numbers import number
+from rcv_py.base.text import number
 
 COUNTERS = (
     *("vm", "vs", "lgkm", "exp"),
