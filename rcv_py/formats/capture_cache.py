@@ -110,11 +110,11 @@ class _Entry:
 class CaptureCache:
     """Traces by folder.  A capture whose files changed, came or went is opened again."""
 
-    def __init__(self, captures: int = CAPTURES, wave_bytes: int = WAVE_BYTES) -> None:
-        """`captures` is how many are kept at most, `wave_bytes` how many bytes of their waves."""
+    def __init__(self, captures: int = CAPTURES) -> None:
+        """`captures` is how many are kept at most."""
         self._limit = captures
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
-        self._batches = BatchCache(wave_bytes)
+        self._batches = BatchCache()
 
     def trace(self, folder: Path, open_it: Callable[[], Trace]) -> Trace:
         """Return the cached trace of a folder, or open it."""

@@ -250,12 +250,7 @@ def batches(
 
 
 def load_all(
-    trace: Trace,
-    *,
-    report: Report = silent,
-    cancel: CancelFlag | None = None,
-    workers: int | None = None,
-    lod: bool = False,
+    trace: Trace, *, report: Report = silent, workers: int | None = None, lod: bool = False
 ) -> tuple[WaveBatch, ...]:
     """Return all waves of a trace; see `batches`."""
-    return tuple(batches(trace, report=report, cancel=cancel, workers=workers, lod=lod))
+    return tuple(batches(trace, report=report, workers=workers, lod=lod))

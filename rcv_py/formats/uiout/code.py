@@ -100,7 +100,7 @@ def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
             Affects.CODE,
         )
         return _code({}, [], gfxip, problems)
-    data = try_json(files.path, CODE, problems, (Affects.CODE,))
+    data = try_json(files.path, CODE, problems, Affects.CODE)
     table = {"code": data} if isinstance(data, list) else data if isinstance(data, dict) else {}
     rows = table.get("code")
     if (data is not None and data is not rows and not isinstance(data, dict)) or not isinstance(

@@ -44,7 +44,7 @@ def read_counters(
     samples = []
     for match in files.matching(_COUNTERS):
         name, se = match.group(), int(match[1])
-        data = try_json(files.path, name, problems, (Affects.COUNTERS,))
+        data = try_json(files.path, name, problems, Affects.COUNTERS)
         rows = data.get("data") if isinstance(data, dict) else data
         table, skipped = number_rows(rows, _COUNTER_COLUMNS, _COUNTER_COLUMNS)
         tell_skipped(problems, name, skipped, "sample")
@@ -67,7 +67,7 @@ def read_spm(files: Listing, problems: Problems) -> tuple[SpmSeries, ...]:
     """Return the series of spm.json in file order; the time deltas are summed up, not aligned."""
     if _SPM not in files:
         return ()
-    data = try_json(files.path, _SPM, problems, (Affects.COUNTERS,))
+    data = try_json(files.path, _SPM, problems, Affects.COUNTERS)
     series, skipped = [], 0
     for counter, about in data.items() if isinstance(data, dict) else ():
         names = about.get("dimensions") if isinstance(about, dict) else None
@@ -231,7 +231,7 @@ def _copies(files: Listing, problems: Problems) -> dict[str, str]:
     """File name inside the folder by original path, as snapshots.json spells it."""
     if _SNAPSHOTS not in files:
         return {}
-    tree = try_json(files.path, _SNAPSHOTS, problems, (Affects.SOURCE_TEXT,))
+    tree = try_json(files.path, _SNAPSHOTS, problems, Affects.SOURCE_TEXT)
     copies: dict[str, str] = {}
     if isinstance(tree, dict):
         _walk(tree, "", copies, 0)
