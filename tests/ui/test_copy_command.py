@@ -70,7 +70,7 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
 
     before = session.selection.value
     yield show
-    session.set_clock_range(None)
+    session.clock_range.set(None)
     session.query.set(SearchQuery())
     session.latency_mode.set(LatencyMode.SUM_ALL)
     session.source_cost.set(SourceCost.SELF)
@@ -160,7 +160,7 @@ def test_the_key_copies_the_command_of_the_panel_with_the_focus(app: App, shown:
 
 @pytest.mark.parametrize("clock", [None, TimeWindow(80_000, 90_000)])
 def test_the_histogram(clock: TimeWindow | None, app: App, shown: Any) -> None:
-    app.ui.session.set_clock_range(clock)
+    app.ui.session.clock_range.set(clock)
     panel = shown("hotspot")
     document = printed(panel)
     bins = panel.plot.bins
@@ -189,7 +189,7 @@ def test_lines_ranked_by_cost(how: SourceCost, idle: bool, app: App, shown: Any)
 
 @pytest.mark.parametrize("clock", [None, TimeWindow(80_000, 90_000)])
 def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
-    app.ui.session.set_clock_range(clock)
+    app.ui.session.clock_range.set(clock)
     panel = shown("source")
     lines = panel.view.lines
     shown_costs = {int(n): int(c) for n, c in zip(lines.number, lines.cost, strict=True) if c}
@@ -238,7 +238,7 @@ def test_bars_of_the_listing(bars: Annotation, shown: Any) -> None:
 
 def test_a_filtered_and_sorted_listing(app: App, shown: Any) -> None:
     app.ui.session.query.set(SearchQuery("GLOBAL_load"))
-    app.ui.session.set_clock_range(TimeWindow(80_000, 100_000))
+    app.ui.session.clock_range.set(TimeWindow(80_000, 100_000))
     panel = shown("isa")
     panel.find_bar.filter.setChecked(True)
     panel.view.header.setSortIndicator(panel.view.table.column_of("stall"), Qt.SortOrder.DescendingOrder)
@@ -270,7 +270,7 @@ def test_labels(shown: Any) -> None:
 @pytest.mark.parametrize(("clock", "only"), [(None, False), (TimeWindow(80_000, 90_000), True)])
 def test_waits(clock: TimeWindow | None, only: bool, app: App, shown: Any) -> None:
     app.ui.session.select_line(LINE)
-    app.ui.session.set_clock_range(clock)
+    app.ui.session.clock_range.set(clock)
     panel = shown("waits", lambda panel: panel.only.setChecked(only))
     try:
         nodes = panel.tree.rows.root.children
@@ -512,7 +512,7 @@ def test_waves_of_the_timelines(app: App, shown: Any) -> None:
 
 def test_the_selected_wave(app: App, shown: Any) -> None:
     session = app.ui.session
-    session.set_clock_range(TimeWindow(90_000, 100_000))
+    session.clock_range.set(TimeWindow(90_000, 100_000))
     panel = shown("wave_picker")
     document, row = printed(panel), session.trace.value.waves.row(session.selection.value.wave)
     span = session.trace.value.waves.span(row)

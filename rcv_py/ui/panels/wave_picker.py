@@ -167,7 +167,7 @@ class WavePickerPanel(Panel):
         return (
             Command("range.use_view", "Count the waves in view", "Analyze", self._take_view, ("R",),
                     "Make the shown time the clock range: waves that touch it count.", needs_waves),
-            Command("range.reset", "Count all waves", "Analyze", lambda: self.session.set_clock_range(None),
+            Command("range.reset", "Count all waves", "Analyze", lambda: self.session.clock_range.set(None),
                     ("Shift+R",), "Take the clock range away: all waves count.", needs_waves),
             *speeds,
         )  # fmt: skip
@@ -228,7 +228,7 @@ class WavePickerPanel(Panel):
         self.use_view.setToolTip("Count the waves that touch the shown time  (R)")
         self.reset.setToolTip("Count all waves  (Shift+R)")
         self.use_view.clicked.connect(self._take_view)
-        self.reset.clicked.connect(lambda: self.session.set_clock_range(None))
+        self.reset.clicked.connect(lambda: self.session.clock_range.set(None))
         return grid
 
     # -- showing ------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ class WavePickerPanel(Panel):
 
     def _take_view(self) -> None:
         if self.session.trace.value is not None:
-            self.session.set_clock_range(self.session.view.value)
+            self.session.clock_range.set(self.session.view.value)
 
     def _range_edited(self, value: int) -> None:
         begin, end = cycles_in(self.begin.text()), cycles_in(self.end.text())
@@ -319,7 +319,7 @@ class WavePickerPanel(Panel):
         is_wrong = begin >= end
         self.end.mark(is_wrong, "The end must lie after the begin.")
         if not is_wrong:
-            self.session.set_clock_range(TimeWindow(begin, end))
+            self.session.clock_range.set(TimeWindow(begin, end))
 
     # -- export -------------------------------------------------------------------------------------
 
