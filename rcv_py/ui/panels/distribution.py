@@ -26,7 +26,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.line import hit_table
 from rcv_py.results.table import Table
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar, boxed, column, split
@@ -236,19 +236,13 @@ class DistributionPanel(Panel):
         def why_not() -> str:
             return "" if self.view is not None else "Select an instruction that was executed first."
 
-        steps = (("faster", -1, "Alt+[", "less"), ("slower", 1, "Alt+]", "more"))
-        return tuple(
-            Command(
-                id=f"go.{name}_hit",
-                title=f"Next {name} hit of this line",
-                menu="Go",
-                run=partial(self._step, direction),
-                shortcuts=(key,),
-                tip=f"Select the hit of this instruction that took next {amount} time, in any wave.",
-                why_not=why_not,
-            )
-            for name, direction, key, amount in steps
-        )
+        tip = "Select the hit of this instruction that took next {} time, in any wave."
+        return commands("Go", (
+            ("go.faster_hit", "Next faster hit of this instruction", "Alt+[", partial(self._step, -1),
+             tip.format("less"), why_not),
+            ("go.slower_hit", "Next slower hit of this instruction", "Alt+]", partial(self._step, 1),
+             tip.format("more"), why_not),
+        ))  # fmt: skip
 
     # -- computing ----------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from functools import partial
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.results.search import HITS
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column
 from rcv_py.ui.core.panel import panel
@@ -51,22 +51,12 @@ class SearchPanel(TablePanel[Hits]):
         def why_not() -> str:
             return "" if self.hits.lines else "Nothing was searched for, or nothing was found."
 
-        steps = (
-            ("next", +1, "F3", "Go to the next place that matches the search."),
-            ("previous", -1, "Shift+F3", "Go to the place before that matches the search."),
-        )
-        return tuple(
-            Command(
-                id=f"search.{name}",
-                title=f"{name.capitalize()} hit of the search",
-                menu="Go",
-                run=partial(self.step, direction),
-                shortcuts=(key,),
-                tip=tip,
-                why_not=why_not,
-            )
-            for name, direction, key, tip in steps
-        )
+        return commands("Go", (
+            ("search.next", "Next hit of the search", "F3", partial(self.step, +1),
+             "Go to the next place that matches the search.", why_not),
+            ("search.previous", "Previous hit of the search", "Shift+F3", partial(self.step, -1),
+             "Go to the place before that matches the search.", why_not),
+        ))  # fmt: skip
 
     def focus_search(self) -> bool:
         """Put the cursor into the field."""

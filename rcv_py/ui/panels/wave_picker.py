@@ -16,7 +16,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -152,25 +152,17 @@ class WavePickerPanel(Panel):
             trace = self.session.trace.value
             return "" if trace is not None and len(trace.waves) else "The capture has no waves."
 
-        speeds = tuple(
-            Command(
-                f"wave.{name}",
-                f"Go to the {name} wave",
-                "Go",
-                partial(self._go_by_speed, name),
-                (key,),
-                f"Select the {name} wave of this kernel.",
-                needs_waves,
-            )
+        speeds = (
+            (f"wave.{name}", f"Go to the {name} wave", key, partial(self._go_by_speed, name),
+             f"Select the {name} wave of this kernel.", needs_waves)
             for name, key in zip(SPEEDS, SPEED_KEYS, strict=True)
-        )
-        return (
-            Command("range.use_view", "Count the waves in view", "Analyze", self._take_view, ("R",),
-                    "Make the shown time the clock range: waves that touch it count.", needs_waves),
-            Command("range.reset", "Count all waves", "Analyze", lambda: self.session.set_clock_range(None),
-                    ("Shift+R",), "Take the clock range away: all waves count.", needs_waves),
-            *speeds,
         )  # fmt: skip
+        return commands("Analyze", (
+            ("range.use_view", "Count the waves in view", "R", self._take_view,
+             "Make the shown time the clock range: waves that touch it count.", needs_waves),
+            ("range.reset", "Count all waves", "Shift+R", lambda: self.session.set_clock_range(None),
+             "Take the clock range away: all waves count.", needs_waves),
+        )) + commands("Go", speeds)  # fmt: skip
 
     # -- layout -------------------------------------------------------------------------------------
 

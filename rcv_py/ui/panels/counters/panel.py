@@ -22,7 +22,7 @@ from rcv_py.analysis.counters.derived_counters import (
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import split
@@ -229,16 +229,9 @@ class CountersPanel(CurvePanel):
 
     def commands(self) -> tuple[Command, ...]:
         """Write formulas."""
-        return (
-            Command(
-                "analyze.formulas",
-                "Formulas of counters…",
-                "Analyze",
-                self.edit_formulas,
-                ("Ctrl+Shift+D",),
-                "Write formulas over hardware counters and see their curves.",
-            ),
-        )
+        tip = "Write formulas over hardware counters and see their curves."
+        row = ("analyze.formulas", "Formulas of counters…", "Ctrl+Shift+D")
+        return commands("Analyze", [(*row, self.edit_formulas, tip, always)])
 
     # -- what the shell asks ------------------------------------------------------------------------
 
