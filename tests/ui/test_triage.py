@@ -51,7 +51,9 @@ def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot) -> None
         assert first is panel.findings.findings[0]
         assert first.title in panel.page.toPlainText()
         assert panel.headline.text() == panel.findings.bound_class.sentence
-        rows = [row for row, one in enumerate(panel.findings.in_full) if one.evidence[0].kind == "instruction"]
+        rows = [
+            row for row, one in enumerate(panel.findings.in_full) if one.evidence[0].kind == "instruction"
+        ]
         panel.list.setCurrentRow(rows[0])
         first = panel.current
         panel.list.setFocus()
