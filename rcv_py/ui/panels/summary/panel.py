@@ -81,8 +81,8 @@ class SummaryPanel(Panel):
         self.pipe_card = Card("Traced compute units", ("", self.pipes), width=250, grows=1)
         self.counter_card = Card("Hardware counters", ("", self.counters), width=240, grows=1)
         self.reason_card = Card("Stall reasons, all samples", ("", self.reasons), width=260, grows=1)
-        parts = (("", self.line_title), ("", self.line_reasons))
-        self.line_card = Card("Stall reasons, selected instruction", *parts, width=260, grows=1)
+        title = "Stall reasons, selected instruction"
+        self.line_card = Card(title, ("", self.line_title), ("", self.line_reasons), width=260, grows=1)
         self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", ("", self.memory), width=390, grows=1)
         self.unit_card = Card("Compute units", ("", self.units), width=360, grows=3)
         self._all_cards = (

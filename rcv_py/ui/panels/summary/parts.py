@@ -51,9 +51,9 @@ def role(name: str) -> Color:
 
 def activity_shares(activity: Activity | None) -> tuple[Share, ...]:
     """Issue, stall and idle."""
-    cycles = (
-        {} if activity is None else {"issue": activity.issue, "stall": activity.stall, "idle": activity.idle}
-    )
+    if activity is None:
+        return ()
+    cycles = {"issue": activity.issue, "stall": activity.stall, "idle": activity.idle}
     return tuple(Share(name, value, role(name), MEANING[name]) for name, value in cycles.items())
 
 
@@ -102,9 +102,9 @@ def pipe_meters(found: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
     meters = []
     for fact in found.facts:
         if fact.id in _SIMD_FACTS:
-            source, name, color = _SIMD_FACTS[fact.id]
+            source, name, ink = _SIMD_FACTS[fact.id]
             meaning = f"{fact.name}. {fact.meaning}"
-            meters.append(meter(name, 100 * float(fact.value), role(color), meaning, of[source]))
+            meters.append(meter(name, 100 * float(fact.value), role(ink), meaning, of[source]))
     heading = PIPE_HEADING[is_gfx9]
     meters.append(Meter("issue by pipe, a mark a SIMD", 0.0, role("muted"), heading, is_heading=True))
     for name in pipes.used:
