@@ -30,7 +30,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar, boxed, column, split
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import draw_text, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme
@@ -45,7 +45,6 @@ from rcv_py.ui.widgets.empty_state import page
 
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
 NO_HIT = "No wave that has been read ran this instruction."
-NO_WAVES = "This capture has no traced waves, so no hit of an instruction has a time."
 ONLY_ONCE = "No wave ran this instruction twice, so there is no time since the hit before."
 STREAM_MS = 800
 MEASURE_NAMES = {
@@ -314,17 +313,13 @@ class DistributionPanel(Panel):
         self._mark()
 
     def _why_empty(self, view: DistributionView | None) -> str:
-        trace = self.session.trace.value
-        if trace is None:
-            return self.reason(NO_LINE)
-        if not len(trace.waves):
-            return self.reason(NO_WAVES)
-        if self._line() is None:
-            return NO_LINE
+        missing = self.why_missing("waves")
+        if missing or self._line() is None:
+            return missing or NO_LINE
         if view is not None and len(view.hits):
             return ONLY_ONCE
         store = self.session.store
-        return "Waves are being read." if store is not None and not store.batches else NO_HIT
+        return READING if store is not None and not store.batches else NO_HIT
 
     def _say(self) -> None:
         trace, store, line = self.session.trace.value, self.session.store, self._line()

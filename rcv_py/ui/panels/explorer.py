@@ -21,7 +21,6 @@ from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, Tree, TreeColumn, TreeTable, share_text
 from rcv_py.ui.widgets.empty_state import page
 
-NO_CODE = "This capture has no instructions, so there is nothing to rank."
 NO_SOURCES = (
     "No instruction has a source place, so labels are ranked instead. "
     "Build the kernel with debug information (-g) to see files."
@@ -109,9 +108,8 @@ class ExplorerPanel(Panel):
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        trace = self.session.trace.value
-        missing = trace is None or not len(trace.code)
-        self.empty.say(self.reason(NO_CODE) if missing else "")
+        missing = self.why_missing("code")
+        self.empty.say(missing)
         self._costs.reset()
         self.note.setVisible(not missing and not has_sources(self.session.trace.value))
         if not missing:

@@ -19,7 +19,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import latency as results
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import NO_COST, READING, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme
@@ -38,8 +38,6 @@ RULES = {"ours": "Better estimate", "reference": "Reference viewer"}
 SUFFIX = {"ours": "", "reference": "_reference"}  # of results
 CHOSEN = "_chosen"  # of hidden latency, where not all waves count
 WAITS = "waits"
-READING = "Waves are being read."
-NO_COST = "No instruction was executed while the trace was recorded, so there is no latency."
 BY_WAITS = (
     "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."
 )

@@ -25,9 +25,6 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.state_bar import StateBar, state_text
 
-NO_WAVES = (
-    "No wave has instructions: none ran on the traced compute unit. Trace another one, or a larger grid."
-)
 MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
 SPEEDS = ("fastest", "median", "slowest")
 SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
@@ -227,8 +224,8 @@ class WavePickerPanel(Panel):
 
     def _update(self) -> None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
-        is_empty = trace is None or not len(trace.waves)
-        self.empty.say(self.reason(NO_WAVES) if is_empty else "")
+        is_empty = self.why_missing("waves")
+        self.empty.say(is_empty)
         if trace is None or is_empty:
             return
         row = None if wave is None else trace.waves.row(wave)

@@ -32,10 +32,6 @@ from rcv_py.ui.timeline.token_tip import duration, marker_tip
 from rcv_py.ui.timeline.unit_markers import go_to_wave, marker_name, span_actions
 from rcv_py.ui.widgets.empty_state import page
 
-NO_OCCUPANCY = (
-    "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
-    "Record again with occupancy enabled."
-)
 NO_DETAIL = "No instruction detail: this wave did not run on the traced compute unit."
 REBUILD_MS = 150
 CORNER = QRect(2, 0, 106, 20)  # beside the ruler, above the names of the rows
@@ -70,8 +66,8 @@ class GlobalTimelinePanel(TimelinePanel):
         self.all = self.selected = self.hovered_place = None
         self.source.set_boxes(no_boxes(), ())
         self.timeline.plot.rows_changed()
-        empty = trace is None or not len(trace.occupancy)
-        self._page.say(self.reason(NO_OCCUPANCY) if empty else "")
+        empty = self.why_missing("occupancy")
+        self._page.say(empty)
         offer_device(self.filter, trace)
         if trace is not None and not empty:
             if trace.shader_data:
