@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
@@ -119,6 +120,17 @@ def by_speed(index: WaveIndex, row: int) -> dict[str, int]:
     return {name: int(row) for name, row in zip(SPEEDS, found, strict=True)}
 
 
+def _even(rows: Iterable[Sequence[QWidget]]) -> QGridLayout:
+    """Return rows of widgets in columns of one width."""
+    grid = QGridLayout()
+    grid.setSpacing(4)
+    for line, widgets in enumerate(rows):
+        for place, widget in enumerate(widgets):
+            grid.addWidget(widget, line, place)
+            grid.setColumnStretch(place, 1)
+    return grid
+
+
 @panel(id="wave_picker", title="Wave", area="right", order=10, needs=("waves",))
 class WavePickerPanel(Panel):
     """Choose a wave and the waves that count."""
@@ -186,38 +198,34 @@ class WavePickerPanel(Panel):
         self.empty = page(self, scrolled(boxed(body), is_wide=False))
 
     def _cascade(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setSpacing(4)
-        for place, (level, title) in enumerate(zip(LEVELS, TITLES, strict=True)):
+        labels = []
+        for level, title in zip(LEVELS, TITLES, strict=True):
             box = self.boxes[level]
             box.setAccessibleName(title)
             box.setMinimumContentsLength(1)
             box.setMinimumWidth(MIN_PX)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.activated.connect(partial(self._chosen, level))
-            label = PlainLabel(title, role="muted")
-            label.setBuddy(box)
-            grid.addWidget(label, 0, place)
-            grid.addWidget(box, 1, place)
-            grid.setColumnStretch(place, 1)
-        return grid
+            labels.append(PlainLabel(title, role="muted"))
+            labels[-1].setBuddy(box)
+        return _even((labels, list(self.boxes.values())))
 
     def _range(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setSpacing(4)
+        fields, buttons = (self.begin, self.end), (self.use_view, self.reset)
+        for field in fields:
+            field.edited.connect(self._range_edited)
+        for button, tip, call in (
+            (self.use_view, "Count the waves that touch the shown time  (R)", self._take_view),
+            (self.reset, "Count all waves  (Shift+R)", lambda: self.session.set_clock_range(None)),
+        ):
+            button.setProperty("small", "true")
+            button.setToolTip(tip)
+            button.clicked.connect(call)
+        for widget in (*fields, *buttons):
+            widget.setMinimumWidth(MIN_PX)
+        grid = _even(((), fields, buttons))
         title = PlainLabel("Waves that count: clock range", role="muted", wordWrap=True)
         grid.addWidget(title, 0, 0, 1, 2)
-        for at, (field, button) in enumerate(((self.begin, self.use_view), (self.end, self.reset))):
-            field.setMinimumWidth(MIN_PX)
-            button.setMinimumWidth(MIN_PX)
-            field.edited.connect(self._range_edited)
-            button.setProperty("small", "true")
-            grid.addWidget(field, 1, at)
-            grid.addWidget(button, 2, at)
-        self.use_view.setToolTip("Count the waves that touch the shown time  (R)")
-        self.reset.setToolTip("Count all waves  (Shift+R)")
-        self.use_view.clicked.connect(self._take_view)
-        self.reset.clicked.connect(lambda: self.session.set_clock_range(None))
         return grid
 
     # -- showing ------------------------------------------------------------------------------------
