@@ -44,7 +44,7 @@ def test_before_waves_are_read_the_code_table_speaks(
     settled()
     assert hotspot.plot.bins.totals.tolist() == [40, 2300, 600, 60]
     assert "follow" in hotspot.note.text()
-    assert hotspot.legend.names == ("SMEM", "LDS", "JUMP", "WAIT", "MSG", "MATRIX")
+    assert hotspot.legend.names == ("SMEM", "LDS", "branch taken", "wait", "message", "MFMA/WMMA")
 
 
 def test_waves_are_counted_as_they_come(

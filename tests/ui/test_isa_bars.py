@@ -75,9 +75,9 @@ def test_the_list_names_every_mode_and_says_why_not(isa: IsaPanel) -> None:
 def test_kinds_have_the_colours_of_kinds(isa: IsaPanel, ui: UiContext, qtbot: object) -> None:
     choose(isa, Annotation.KINDS)
     qtbot.waitUntil(lambda: isa.view.bars.bars.mode is Annotation.KINDS)  # type: ignore[attr-defined]
-    assert "MATRIX" in isa.bar.legend.names
+    assert "MFMA/WMMA" in isa.bar.legend.names
     assert lengths(isa, 4, ui.theme.kind(TokenKind.MATRIX)) > 10
-    assert "MATRIX 12 (100.0 % of the instruction)" in isa.view.tip(4, "cost")
+    assert "MFMA/WMMA 12 (100.0 % of the instruction)" in isa.view.tip(4, "cost")
     assert isa.view.table.columns[isa.view.table.column_of("cost")].title == "kinds · sqrt"
 
 

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QToolButton
 from rcv_py.analysis.cost.distribution import (
     LISTED,
     MEASURE_TEXT,
+    MEASURES,
     DistributionView,
     LineHits,
     Wanted,
@@ -47,12 +48,7 @@ NO_LINE = "Select an instruction to see how long each of its hits took, and whic
 NO_HIT = "No wave that has been read ran this instruction."
 ONLY_ONCE = "No wave ran this instruction twice, so there is no time since the hit before."
 STREAM_MS = 800
-MEASURE_NAMES = {
-    "latency": "Latency",
-    "stall": "Stall",
-    "idle": "Idle before",
-    "since": "Since the hit before",
-}
+MEASURE_NAMES = dict(zip(MEASURES, ("Latency", "Stall", "Idle before", "Since the hit before"), strict=True))
 GROUP_NAMES = {"none": "All hits", "engine": "By shader engine", "wave": "Selected wave"}
 BAR_PX = 9  # width that a bar should have
 MIN_BARS, MAX_BARS = 8, 160

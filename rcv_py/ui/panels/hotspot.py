@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.cost.hotspot import Bins, counted_rows, hotspot, static_bins
 from rcv_py.base.text import percent, plural
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.results.hotspot import bins_table
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import unit_of
@@ -26,7 +26,6 @@ from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
 STREAM_MS = 500
-SHORT = {kind: kind.name for kind in TokenKind} | {TokenKind.NONE: "other", TokenKind.IMMED: "WAIT"}
 
 
 class BinsChart(BarChart):
@@ -157,7 +156,9 @@ class HotspotPanel(Panel):
 
     def _show_legend(self) -> None:
         theme = self.ui.theme
-        self.legend.set_items([(theme.kind(kind), SHORT[kind], KIND_TEXT[kind]) for kind in self.plot.kinds])
+        self.legend.set_items(
+            [(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in self.plot.kinds]
+        )
 
     # -- selecting ----------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from rcv_py.analysis.cost.place_text import beside, known_place
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.base.text import count, percent, plural
 from rcv_py.base.tree import TreeNode
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.results.common import SOURCE_PLACE
 from rcv_py.results.waits import LATENCIES, SHARE_OF_STALL, STALL, TIMES, flat_table, waits_about
 from rcv_py.ui.core.context import UiContext
@@ -277,7 +277,8 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         lines = {node.line for wait in waits for node in wait.children if node.stall}
         kinds = sorted({int(trace.code.kind[line]) for line in lines} & set(KIND_TEXT))
         return [
-            (self.ui.theme.kind(kind), TokenKind(kind).name, KIND_TEXT[TokenKind(kind)]) for kind in kinds
+            (self.ui.theme.kind(kind), KIND_NAME[TokenKind(kind)], KIND_TEXT[TokenKind(kind)])
+            for kind in kinds
         ]
 
     # -- selecting ----------------------------------------------------------------------------------

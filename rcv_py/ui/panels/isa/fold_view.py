@@ -276,8 +276,10 @@ class FoldView(RowsView):
 
     def section_at(self, position: QPoint) -> int:
         """The section whose triangle is at a place of the viewport, -1 if there is none."""
+        if not self.table.has_column("fold") or not self.is_folding:
+            return -1
         at = self.table.column_of("fold")
-        if at < 0 or self.isColumnHidden(at) or not self.is_folding:
+        if self.isColumnHidden(at):
             return -1
         left = self.columnViewportPosition(at)
         if not left <= position.x() < left + TRIANGLE_PX + 2:

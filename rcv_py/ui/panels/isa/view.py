@@ -247,8 +247,7 @@ class IsaView(FoldView):
 
     def column_rect(self, name: str) -> QRect:
         """A column in the viewport, as high as the viewport; empty if it is hidden."""
-        at = self.table.column_of(name)
-        if at < 0 or self.isColumnHidden(at):
+        if not self.table.has_column(name) or self.isColumnHidden(at := self.table.column_of(name)):
             return QRect()
         return QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), self.viewport().height())
 
