@@ -76,10 +76,10 @@ class DistributionChart(BarChart):
         else:
             colors = [partial(Theme.role, name=name) for name in ("accent", "idle")[: len(view.groups)]]
         self.show_parts(view.histogram.counts, colors)
-        found = view.spread
+        spread = view.spread
         self.setAccessibleDescription(
-            f"{plural(found.count, 'hit')}: minimum {found.least}, median {found.median}, "
-            f"p95 {found.p95}, maximum {found.most} cycles"
+            f"{plural(spread.count, 'hit')}: minimum {spread.least}, median {spread.median}, "
+            f"p95 {spread.p95}, maximum {spread.most} cycles"
         )
 
     def mark_token(self, value: int | None) -> None:
@@ -153,9 +153,8 @@ class DistributionChart(BarChart):
         low, high = (int(edge) for edge in self.view.histogram.edges[[0, -1]])
         if not self.view.wanted.is_log:
             return list(self.round_numbers(low, high))
-        powers = 10 ** np.arange(0, 19, dtype=np.int64)
-        found = np.sort(np.concatenate([[0], *(factor * powers for factor in (1, 2, 5))]))
-        return found[(found >= low) & (found <= high)].tolist()
+        steps = (factor * 10**power for power in range(19) for factor in (1, 2, 5))
+        return [value for value in (0, *steps) if low <= value <= high]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -318,16 +317,13 @@ class DistributionPanel(Panel):
         return READING if store is not None and not store.batches else NO_HIT
 
     def _say(self) -> None:
-        trace, store, line = self.session.trace.value, self.session.store, self._line()
-        text = (
-            "" if trace is None or line is None else f"{line}  {trace.code.text[line]}{beside(trace, line)}"
-        )
-        self.title.setText(text)
+        trace, line = self.session.trace.value, self._line()
+        name = "" if trace is None or line is None else trace.code.text[line] + beside(trace, line)
+        self.title.setText(f"{line}  {name}" if name else "")
         note = ""
-        if self.view is not None and trace is not None and store is not None:
-            found = self.view.spread
-            assert found is not None
-            note = f"{plural(found.count, 'hit')}, mean {found.mean:,.1f}, sum {count(found.total)} cycles"
+        if self.view is not None and self.view.spread is not None:
+            spread = self.view.spread
+            note = f"{plural(spread.count, 'hit')}, mean {spread.mean:,.1f}, sum {count(spread.total)} cycles"
             note = " · ".join(filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
 
@@ -407,18 +403,16 @@ class DistributionPanel(Panel):
         """Line, measure and number of hits."""
         if self.view is None:
             return ""
-        return f"line {self._line()}, {MEASURE_NAMES[self.view.wanted.measure].lower()}, {self.note.text()}"
+        measure = MEASURE_NAMES[self.view.wanted.measure].lower()
+        return f"instruction {self._line()}, {measure}, {self.note.text()}"
 
     def command_line(self) -> command_text.Words | None:
         """The bars, and the hits that are listed."""
         line, view = self._line(), self.view
         if line is None or view is None:
             return None
-        shape = (
-            f"--by={view.wanted.measure}",
-            f"--bars={view.wanted.bins}",
-            *(("--log",) if view.wanted.is_log else ()),
-        )
+        log = ("--log",) if view.wanted.is_log else ()
+        shape = (f"--by={view.wanted.measure}", f"--bars={view.wanted.bins}", *log)
         listed = (f"--bar={self._bin}",) if self._bin >= 0 else ()
         return command_text.rcv(self.session, "line", str(line), *shape, *listed, f"--top={LISTED}")
 

@@ -83,10 +83,12 @@ class SearchPanel(TablePanel[Hits]):
         trace, query = self.session.trace.value, self.session.query.value
         self.hits = hits
         self.result = hits if hits.lines else None
+        places = [beside(trace, line) if trace is not None and line >= 0 else "" for line in hits.lines]
+        texts = [text + place for text, place in zip(hits.text, places, strict=True)]
         self.view.show_columns(
             (
                 field_column(HITS["where"], hits.where, width=96),
-                field_column(HITS["text"], self._texts(), width=200),
+                field_column(HITS["text"], texts, width=200),
             )
         )
         if trace is None or not query.text:
@@ -94,14 +96,6 @@ class SearchPanel(TablePanel[Hits]):
         else:
             self.empty.say(hits.problem or ("" if hits.lines else f"Nothing matches “{query.text}”."))
         self._follow()
-
-    def _texts(self) -> list[str]:
-        """What was found, with the source place behind each instruction."""
-        trace = self.session.trace.value
-        if trace is None:
-            return self.hits.text
-        rows = zip(self.hits.text, self.hits.lines, strict=True)
-        return [text + beside(trace, line) if line >= 0 else text for text, line in rows]
 
     # -- walking ------------------------------------------------------------------------------------
 

@@ -90,9 +90,9 @@ class GlobalTimelinePanel(TimelinePanel):
     def _selection_changed(self) -> None:
         row = self.session.wave_row
         self.selected, self.source.selected_row = None, -1
-        found = np.zeros(0, int) if row is None or self.all is None else np.flatnonzero(self.all.wave == row)
-        if len(found) and self.all is not None:
-            box = int(found[0])
+        own = np.flatnonzero(self.all.wave == row) if row is not None and self.all is not None else []
+        if len(own) and self.all is not None:
+            box = int(own[0])
             self.source.selected_row = int(self.all.boxes.row[box])
             self.selected = Place(self.source.selected_row, self._span(box))
             self.timeline.plot.reveal_row(self.source.selected_row)
