@@ -77,11 +77,11 @@ def _ticks(rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, 
     ]
     if sum(part.stop - part.start for _, _, part in parts) > MAX_TOKENS:
         return ()
-    found = [
+    times = (
         (row, tokens.offset[part][tokens.line[part] == line].astype(np.int64) + tokens.base)
         for row, tokens, part in parts
-    ]
-    return tuple((row, times) for row, times in found if len(times))
+    )
+    return tuple((row, at) for row, at in times if len(at))
 
 
 LANE_PX, MAX_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row

@@ -108,7 +108,7 @@ class _Cell(QWidget):
 
 
 class FindingList(QListWidget):
-    """One row a finding; `chosen` tells its number, `asked` a number of its evidence."""
+    """One row a finding; `chosen` has its number, `asked` a number of its evidence."""
 
     chosen = Signal(int)
     asked = Signal(int)
@@ -126,21 +126,21 @@ class FindingList(QListWidget):
         theme.changed.connect(lambda: self.viewport().update())
 
     def show_findings(self, findings: Sequence[Finding], rest: str = "") -> None:
-        """Show these, and behind them a row for the rest, told in one line.
+        """Show these, and after them a row for the rest, in one line.
 
         The finding that is current stays so, if it is still there.
         """
         current = self.currentItem()
-        is_kept = current is not None and self.currentRow() > 0  # the first one gives way to a new first one
-        kept = current.data(_ROLE) if current is not None and is_kept else None
-        name = "" if kept is None else kept.name
+        # The first one gives way to a new first one.
+        finding = current.data(_ROLE) if current is not None and self.currentRow() > 0 else None
+        name = "" if finding is None else finding.name
         self.blockSignals(True)
         self.clear()
         for number, one in enumerate(findings, 1):
-            told = one.gain_text or one.stake
-            item = QListWidgetItem(f"{number}. {one.title} {told}".strip())
+            gain = one.gain_text or one.stake
+            item = QListWidgetItem(f"{number}. {one.title} {gain}".strip())
             item.setData(_ROLE, one)
-            item.setToolTip(tooltip(f"{one.title}\n{told}".strip()))
+            item.setToolTip(tooltip(f"{one.title}\n{gain}".strip()))
             self.addItem(item)
         if rest:
             last = QListWidgetItem(rest)
@@ -241,7 +241,7 @@ def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> Rich
 
 
 def small_html(findings: Findings) -> Rich:
-    """Return the page of the findings that are told in one line."""
+    """Return the page of the findings of one line."""
     rows = [
         rich("<p><b>{}</b> <span class='q'>{}</span><br>{}</p>", one.title, one.gain_text, one.sentence)
         for one in findings.small
@@ -367,8 +367,7 @@ class TriagePanel(Panel):
         return findings.why_partial.replace("--all", "rcv triage --all")
 
     def _show_one(self, row: int) -> None:
-        one = self._one(row)
-        trace = self.session.trace.value
+        one, trace = self._one(row), self.session.trace.value
         sources = None if trace is None else trace.sources
         if one is None:
             self.page.show_html("" if row < 0 or self.findings is None else small_html(self.findings))
@@ -376,9 +375,8 @@ class TriagePanel(Panel):
             self.page.show_html(finding_html(one, is_open=self._is_open, sources=sources))
 
     def _one(self, row: int) -> Finding | None:
-        if self.findings is None or not 0 <= row < len(self.findings.in_full):
-            return None
-        return self.findings.in_full[row]
+        rows = () if self.findings is None else self.findings.in_full
+        return rows[row] if 0 <= row < len(rows) else None
 
     @property
     def current(self) -> Finding | None:
@@ -400,8 +398,7 @@ class TriagePanel(Panel):
         one = self.current
         if one is None or not 0 <= number < len(one.evidence):
             return
-        name = go_to(self.session, one.evidence[number])
-        if name:
+        if name := go_to(self.session, one.evidence[number]):
             self.wants.emit(name)
 
     def copy_one(self) -> None:
@@ -443,6 +440,5 @@ class TriagePanel(Panel):
             return None
         table = finding_table(self.findings.findings)
         fields = table.fields(At.WINDOW)
-        return Sheet(
-            "Findings", tuple(field.title for field in fields), table.flat([field.name for field in fields])
-        )
+        rows = table.flat([field.name for field in fields])
+        return Sheet("Findings", tuple(field.title for field in fields), rows)

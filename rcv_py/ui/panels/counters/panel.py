@@ -26,7 +26,7 @@ from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import split
-from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.panel import load_part, panel
 from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
 from rcv_py.ui.panels.counters.tree import CounterTree, number_text
@@ -260,11 +260,10 @@ class CountersPanel(CurvePanel):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
-        ticks, sizes = state.get("ticks"), state.get("sizes")
+        ticks = state.get("ticks")
         if isinstance(ticks, dict):
             self._ticks = {str(name): is_on for name, is_on in ticks.items() if isinstance(is_on, bool)}
-        if isinstance(sizes, list) and len(sizes) == 2 and all(isinstance(size, int) for size in sizes):
-            self.splitter.setSizes(sizes)
+        load_part(self.splitter, state.get("sizes"))
         super().load_state(state)
 
 

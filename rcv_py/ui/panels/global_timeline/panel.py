@@ -88,12 +88,11 @@ class GlobalTimelinePanel(TimelinePanel):
         self._selection_changed()
 
     def _selection_changed(self) -> None:
-        row = self.session.wave_row
+        row, made = self.session.wave_row, self.all
         self.selected, self.source.selected_row = None, -1
-        own = np.flatnonzero(self.all.wave == row) if row is not None and self.all is not None else []
-        if len(own) and self.all is not None:
-            box = int(own[0])
-            self.source.selected_row = int(self.all.boxes.row[box])
+        if row is not None and made is not None and (made.wave == row).any():
+            box = int(np.argmax(made.wave == row))
+            self.source.selected_row = int(made.boxes.row[box])
             self.selected = Place(self.source.selected_row, self._span(box))
             self.timeline.plot.reveal_row(self.source.selected_row)
         self.timeline.plot.rows_changed()
@@ -179,10 +178,8 @@ class GlobalTimelinePanel(TimelinePanel):
     # -- asking -----------------------------------------------------------------------------------------
 
     def _box(self, row: int, time: int) -> int:
-        if self.all is None or row < 0:
-            return -1
         pixel = self.timeline.plot.pixel_at(time)
-        return self.all.boxes.at(row, pixel.begin, pixel.end)
+        return -1 if self.all is None or row < 0 else self.all.boxes.at(row, pixel.begin, pixel.end)
 
     def _span(self, box: int) -> TimeWindow:
         boxes = self.source.boxes
