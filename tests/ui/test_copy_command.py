@@ -365,7 +365,7 @@ def test_the_summary(shown: Any) -> None:
 def test_triage(shown: Any) -> None:
     panel = shown("triage")
     assert told(printed(panel)["findings"], "title", "cycles") == [
-        (one.title, one.cycles) for one in panel.found.findings[:FIRST]
+        (one.title, one.cycles) for one in panel.findings.findings[:FIRST]
     ]
 
 
