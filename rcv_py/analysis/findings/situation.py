@@ -135,8 +135,8 @@ class Situation:
         if vector is None:
             return 0
         resident = max(1, min(limits.resident.peak, limits.waves))
-        room = min(vector.of // resident // 8 * 8, VECTOR_FILE)
-        return max(0, room - vector.given)
+        room = min(vector.available // resident // 8 * 8, VECTOR_FILE)
+        return max(0, room - vector.allocated)
 
     @cached_property
     def wanted_vectors(self) -> int:
@@ -224,11 +224,11 @@ def _has_free_lds(case: Situation) -> bool:
     limits = case.inputs.limits
     named = {limit.name: limit for limit in limits.limits}
     lds, group = named.get("LDS"), named.get("workgroup")
-    if lds is None or not lds.given:
+    if lds is None or not lds.allocated:
         return False
     waves = group.used if group is not None else 1
     groups = max(1, limits.resident.peak * limits.device.simds // max(1, waves))
-    return 2 * lds.given * groups <= lds.of
+    return 2 * lds.allocated * groups <= lds.available
 
 
 def _is_loop_too_large(case: Situation) -> bool:
