@@ -31,9 +31,9 @@ _EVIDENCE = replace(
 _TITLE = kinds.TEXT("title", "The note in one line")
 _REASONS = (
     _TITLE,
-    _EVIDENCE("evidence", "The numbers that show it", "shown by"),
-    kinds.TEXT("consequence", "What it means for the reader", "means"),
-    kinds.TEXT("remedy", "What mends it", "mend"),
+    _EVIDENCE("evidence", "The numbers that show it"),
+    kinds.TEXT("consequence", "What it means for the reader", "impact"),
+    kinds.TEXT("remedy", "What to do about it", "fix"),
 )
 SETTINGS = OPTIONS("settings", "Options of rocprofv3 by name")
 _NOTE = kinds.TEXT("note", "Stable name of the check", key="name")
@@ -69,7 +69,7 @@ FOOT = (
     Field("checked", kinds.texts("A few words."), "What was looked at"),
     Field("problems", kinds.texts("A sentence."), "What is wrong with the files"),
     SETTINGS,
-    kinds.TEXT("input_yaml", "An input file for rocprofv3 that mends it; empty if none does"),
+    kinds.TEXT("input_yaml", "An input file for rocprofv3 that records it better; empty if none is needed"),
     kinds.TEXT("command", "How to use that file"),
 )
 
