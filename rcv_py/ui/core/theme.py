@@ -80,7 +80,7 @@ class Theme(QObject):
 
     def soft(self, color: QColor, share: float) -> QColor:
         """Return a colour with `share` of it replaced by the canvas."""
-        return QColor(colors.mixed(color.name(), self._roles["canvas"].name(), share))
+        return mix(color, self._roles["canvas"], share)
 
     @property
     def mono(self) -> QFont:
@@ -179,6 +179,11 @@ class Theme(QObject):
         for role in (QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText, QPalette.ColorRole.WindowText):
             palette.setColor(QPalette.ColorGroup.Disabled, role, self._roles["muted"])
         return palette
+
+
+def mix(color: QColor, other: QColor, share: float) -> QColor:
+    """Return a colour with `share` of it replaced by another."""
+    return QColor(colors.mixed(color.name(), other.name(), share))
 
 
 def _at(table: list[QColor], number: int) -> QColor:

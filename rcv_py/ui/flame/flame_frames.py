@@ -84,20 +84,17 @@ def _costs(scene: FlameScene, frame: int) -> list[str]:
     lines = [f"{count(int(total[at]))} {unit(scene)}: {', '.join(shares(scene, frame))}"]
     if 0 < own[at] < total[at]:
         lines.append(f"of them {count(int(own[at]))} itself")
-    others = [Metric.TOTAL, Metric.STALL, Metric.HITS]
-    if tree.has_hidden:
-        others.insert(1, Metric.NONHIDDEN)
-    said = [
-        f"{METRIC_TEXT[metric]} {count(int(total[metric.value]))}"
-        for metric in others
-        if metric is not scene.metric
-    ]
+    unknown = {scene.metric}
     if tree.unit == "samples":
-        said = said[:-1]
+        unknown.add(Metric.HITS)
+    if not tree.has_hidden:
+        unknown.add(Metric.NONHIDDEN)
+    others = [metric for metric in METRIC_TEXT if metric not in unknown]
+    texts = [f"{METRIC_TEXT[metric]} {count(int(total[metric.value]))}" for metric in others]
     hidden = int(total[Metric.TOTAL.value] - total[Metric.NONHIDDEN.value])
     if tree.has_hidden:
-        said.append(f"hidden {percent(hidden, int(total[Metric.TOTAL.value]))}")
-    return [*lines, ", ".join(said)]
+        texts.append(f"hidden {percent(hidden, int(total[Metric.TOTAL.value]))}")
+    return [*lines, ", ".join(texts)]
 
 
 def _kinds(scene: FlameScene, frame: int) -> list[Rich]:

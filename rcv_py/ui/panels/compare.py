@@ -205,7 +205,7 @@ class ComparePanel(TablePanel[Comparison]):
         view.chosen.connect(self._go)
         view.hovered.connect(self._point)
         flame.chosen.connect(self._choose_frame)
-        flame.pointed.connect(lambda _: self.told.setText(flame.told()))
+        flame.pointed.connect(lambda _: self.told.setText(flame.frame_text()))
 
     # -- computing ----------------------------------------------------------------------------------
 

@@ -89,11 +89,10 @@ class Dock(QDockWidget):
         self.setWidget(self._body)
         self.notice: BrokenNotice | None = None
         self._no_title = QWidget()
-        self._is_bare = False
         if self.is_strip:
             self.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
             self._body.setMaximumHeight(panel.sizeHint().height())
-            self._set_bare(True)
+            self.update_title(True)
 
     def sizeHint(self) -> QSize:
         """Small: the layout decides, not the panels."""
@@ -151,20 +150,16 @@ class Dock(QDockWidget):
 
     def update_title(self, is_tab: bool) -> None:
         """Show the title bar only if there is no tab that says the same."""
-        if not self.is_strip:
-            self._set_bare(is_tab and not self.isFloating())
+        is_bare = self.is_strip or (is_tab and not self.isFloating())
+        if is_bare != (self.titleBarWidget() is self._no_title):
+            # The stubs do not know that None gives the usual title bar back.
+            self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type]
 
     def fold(self, is_folded: bool) -> None:
         """Show nothing but the tab, or the panel as well."""
         self.panel.setVisible(not is_folded)
         self._body.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
         self.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
-
-    def _set_bare(self, is_bare: bool) -> None:
-        if is_bare != self._is_bare:
-            self._is_bare = is_bare
-            # The stubs do not know that None gives the usual title bar back.
-            self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type]
 
 
 class Workspace(QMainWindow):
@@ -184,7 +179,10 @@ class Workspace(QMainWindow):
         for corner in Qt.Corner:
             is_left = corner in (Qt.Corner.TopLeftCorner, Qt.Corner.BottomLeftCorner)
             self.setCorner(corner, _LEFT if is_left else _RIGHT)
-        self.setCentralWidget(_Nothing())
+        middle = QWidget()  # without height; without any Qt lets the sides grow at every change
+        middle.setFixedHeight(0)
+        middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCentralWidget(middle)
         self.docks = {info.id: Dock(info, panel) for info, panel in panels}
         self.is_bottom_folded = False
         self._wanted, self._passes = QSize(), 0
@@ -260,8 +258,8 @@ class Workspace(QMainWindow):
         self._resize_groups(heights, _DOWN)
 
     def _resize_groups(self, sizes: dict[str, int], direction: Qt.Orientation) -> None:
-        found = [(self.group(area)[0], size) for area, size in sizes.items() if self.group(area)]
-        self.resizeDocks([dock for dock, _ in found], [size for _, size in found], direction)
+        docks = {area: self.group(area)[0] for area in sizes if self.group(area)}
+        self.resizeDocks(list(docks.values()), [sizes[area] for area in docks], direction)
 
     # -- folding ------------------------------------------------------------------------------------
 
@@ -314,12 +312,8 @@ class Workspace(QMainWindow):
 
     # -- keeping ------------------------------------------------------------------------------------
 
-    def save(self) -> QByteArray:
-        """Return the layout, to be given to `restore`."""
-        return self.saveState(VERSION)
-
     def restore(self, state: QByteArray, is_bottom_folded: bool) -> bool:
-        """Take a saved layout back; False if it does not fit this version."""
+        """Take back what `saveState(VERSION)` returned; False if it does not fit this version."""
         self._pending = None if self._was_shown else (state, is_bottom_folded)
         self._passes = 0
         if not self.restoreState(state, VERSION):
@@ -382,15 +376,3 @@ class _Body(QWidget):
     def minimumSizeHint(self) -> QSize:
         """As wide as the panel needs, but not as high."""
         return super().minimumSizeHint().boundedTo(MAX_MINIMUM)
-
-
-class _Nothing(QWidget):
-    """A central widget without height.
-
-    Without any Qt takes the middle for as stretchable as the sides, which then grow at every change.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFixedHeight(0)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

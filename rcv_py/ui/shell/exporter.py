@@ -29,6 +29,7 @@ from rcv_py.ui.core.export import SCALES
 from rcv_py.ui.core.layout import Dialog, row
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.docks import Workspace
@@ -77,7 +78,8 @@ class Exporter:
 
     def sheet(self, name: str) -> Sheet:
         """The table of a panel; raise ExportError if it has none."""
-        sheet = None if name == WINDOW else self.workspace.docks[name].panel.sheet()
+        panel = self._panel(name)
+        sheet = None if panel is None else panel.sheet()
         if sheet is None:
             raise ExportError(
                 f"{self.names()[name]} has no table.", hint="Choose a panel that shows a table, such as ISA."
@@ -86,7 +88,7 @@ class Exporter:
 
     def has_sheet(self, name: str) -> bool:
         """Whether a panel has a table just now; one that nobody sees may have."""
-        panel = None if name == WINDOW else self.workspace.docks[name].panel
+        panel = self._panel(name)
         return panel is not None and (panel.visibility.is_asleep or panel.sheet() is not None)
 
     # -- making --------------------------------------------------------------------------------------
@@ -95,7 +97,7 @@ class Exporter:
         """Return a file: `.png`, `.svg` or `.csv` of a panel or the window."""
         makers: dict[str, Callable[[], bytes]] = {
             ".png": lambda: export.png_bytes(self.image(name, scale)),
-            ".svg": lambda: export.svg_bytes(self._widget(name), self.ui.theme, self._caption(name)),
+            ".svg": lambda: export.svg_bytes(*self._subject(name)),
             ".csv": lambda: self.sheet(name).csv().encode(),
         }
         if suffix.lower() not in makers:
@@ -108,7 +110,7 @@ class Exporter:
 
     def image(self, name: str, scale: int = 1) -> QImage:
         """Return the picture of a panel or the window."""
-        return export.picture(self._widget(name), self.ui.theme, self._caption(name), scale)
+        return export.picture(*self._subject(name), scale)
 
     def save(self, name: str, path: Path, scale: int = 1) -> None:
         """Write a file whose kind is told by the ending of its name; raise ExportError if that cannot be."""
@@ -128,9 +130,8 @@ class Exporter:
 
     def command_line(self, name: str) -> tuple[str, ...] | None:
         """The words of the command that prints what a panel shows; of the window, those that open it."""
-        if name != WINDOW:
-            return self.workspace.docks[name].panel.command_line()
-        return command_text.rcv(self.ui.session, "view")
+        panel = self._panel(name)
+        return command_text.rcv(self.ui.session, "view") if panel is None else panel.command_line()
 
     def copy_command(self, name: str) -> None:
         """Put the command on the clipboard; raise ExportError if the panel shows nothing."""
@@ -154,7 +155,7 @@ class Exporter:
     @contextmanager
     def _awake(self, name: str) -> Iterator[None]:
         """Wait for the numbers of a panel that nobody sees; it may have computed nothing yet."""
-        panel = None if name == WINDOW else self.workspace.docks[name].panel
+        panel = self._panel(name)
         if panel is None or not panel.visibility.is_asleep:
             yield
             return
@@ -177,12 +178,14 @@ class Exporter:
         is_due = not is_streaming and (any(ask.is_pending for ask in asks) or not ui.results.idle)
         return is_due or ui.tasks.is_busy(panel) or ui.results.is_missing(panel.visibility)
 
-    def _widget(self, name: str) -> QWidget:
-        return self.window if name == WINDOW else self.workspace.docks[name].panel.canvas()
+    def _panel(self, name: str) -> Panel | None:
+        return None if name == WINDOW else self.workspace.docks[name].panel
 
-    def _caption(self, name: str) -> str:
-        extra = "" if name == WINDOW else self.workspace.docks[name].panel.caption()
-        return export.caption(self.ui.session, extra)
+    def _subject(self, name: str) -> tuple[QWidget, Theme, str]:
+        """What a picture shows, its theme and its caption."""
+        panel = self._panel(name)
+        text = export.caption(self.ui.session, "" if panel is None else panel.caption())
+        return self.window if panel is None else panel.canvas(), self.ui.theme, text
 
 
 SETTLE_MS = 400  # until a panel that was hidden has its table
@@ -284,18 +287,14 @@ class ExportDialog(Dialog):
 def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]:
     """Return the entries of the menu Export that save and copy what is in the window."""
 
-    def has_table() -> bool:
-        return exporter.has_sheet(exporter.current())
-
-    def has_command() -> bool:
-        return bool(exporter.command_line(exporter.current()))
-
     def guarded(action: Callable[[str], None]) -> Callable[[], None]:
         return lambda: exporter.guarded(lambda: action(exporter.current()))
 
     trace = needs(session)
-    table = needs(session, has_table, "Click into a panel that shows a table first.")
-    words = needs(session, has_command, "This panel shows nothing yet.")
+    here = exporter.current
+    no_table, no_command = "Click into a panel that shows a table first.", "This panel shows nothing yet."
+    table = needs(session, lambda: exporter.has_sheet(here()), no_table)
+    words = needs(session, lambda: exporter.command_line(here()), no_command)
     return commands("Export", (
         ("export.dialog", "Save a picture or table …", "Ctrl+E",
          lambda: ExportDialog(exporter, exporter.window).open(),

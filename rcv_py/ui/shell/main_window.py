@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.chooser import Chooser
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
-from rcv_py.ui.shell.docks import Workspace
+from rcv_py.ui.shell.docks import VERSION, Workspace
 from rcv_py.ui.shell.exporter import Exporter, export_commands
 from rcv_py.ui.shell.file_writer import FileWriter, writer_commands
 from rcv_py.ui.shell.go_commands import go_commands, needs
@@ -109,13 +110,15 @@ class MainWindow(QMainWindow):
         """The menu File; the recent captures are added to it apart."""
         session = self.ui.session
 
-        def has_twin() -> bool:
-            baseline = session.baseline.value
-            return baseline is not None and baseline.twin is not None
+        def forget_twin() -> None:
+            if (baseline := session.baseline.value) is not None:
+                session.set_baseline(replace(baseline, twin=None))
 
         trace = needs(session)
         baseline = needs(session, lambda: session.baseline.value, NO_BASELINE)
-        twin = needs(session, has_twin, "No twin of the baseline is open.")
+        twin = needs(
+            session, lambda: (it := session.baseline.value) and it.twin, "No twin of the baseline is open."
+        )
         return commands("File", (
             ("file.open", "Open folder …", "Ctrl+O", self.browse,
              "Open a ui_output folder, or a folder that holds several.", always),
@@ -127,9 +130,10 @@ class MainWindow(QMainWindow):
              "Choose the baseline: the capture from before the change.", trace),
             ("file.twin", "Noise from a twin …", "Ctrl+Alt+N", lambda: self.browse("twin"),
              "Choose another capture of the baseline's build: what it differs by is noise.", baseline),
-            ("file.forget_twin", "Forget the twin", "Ctrl+Alt+Shift+N", self.baseline.forget_twin,
+            ("file.forget_twin", "Forget the twin", "Ctrl+Alt+Shift+N", forget_twin,
              "Measure the noise by the waves of both captures alone.", twin),
-            ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D", self.baseline.forget,
+            ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D",
+             lambda: session.set_baseline(None),
              "Compare with nothing.", baseline),
             ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K",
              lambda: self._copy(str(session.selection.value), "Copied the place; Ctrl+G goes to it."),
@@ -347,7 +351,7 @@ class MainWindow(QMainWindow):
         settings = self.ui.settings
         capture_memory.keep(settings, self.ui.session)
         settings.remember("geometry", self.saveGeometry())
-        settings.remember("layout", self.workspace.save())
+        settings.remember("layout", self.workspace.saveState(VERSION))
         settings.remember("bottom_folded", self.workspace.is_bottom_folded)
         states = {name: dock.panel.save_state() for name, dock in self.workspace.docks.items()}
         settings.remember("panels", json.dumps(states))

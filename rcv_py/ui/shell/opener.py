@@ -149,7 +149,7 @@ class BaselineOpener(QObject):
 
         `twin` is another capture of the baseline's build, which tells the noise.
         """
-        places = [Path(one).expanduser().absolute() for one in (path, twin) if one is not None]
+        places = [Path(each).expanduser().absolute() for each in (path, twin) if each is not None]
         workers = int(self._ui.settings["load.workers"])
 
         def job() -> Baseline:
@@ -179,16 +179,6 @@ class BaselineOpener(QObject):
                 self._take(replace(baseline, twin=twin))
 
         self._ui.tasks.run(self, job, take, "twin")
-
-    def forget_twin(self) -> None:
-        """Tell the noise from the waves of both captures alone."""
-        baseline = self._ui.session.baseline.value
-        if baseline is not None:
-            self._ui.session.set_baseline(replace(baseline, twin=None))
-
-    def forget(self) -> None:
-        """Compare with nothing."""
-        self._ui.session.set_baseline(None)
 
     def _take(self, baseline: Baseline) -> None:
         self._ui.session.set_baseline(baseline)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from rcv_py.analysis.core.search import find
-from rcv_py.base.errors import UsageError
-from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import PlainLabel
@@ -87,14 +82,6 @@ def next_hottest(cost: np.ndarray, current: int | None, direction: int) -> int:
     ranked = np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))]
     at = np.flatnonzero(ranked == current)
     return int(ranked[(int(at[0]) + direction) % len(ranked) if len(at) else 0]) if len(ranked) else -1
-
-
-def matches(texts: Sequence[str], query: SearchQuery) -> tuple[np.ndarray, str]:
-    """Return the rows that match, ascending, int64; and what is wrong with the search, "" for nothing."""
-    try:
-        return find(texts, query.text, query.is_case_sensitive, query.is_regex).astype(np.int64), ""
-    except UsageError as error:
-        return np.empty(0, dtype=np.int64), f"{error} {error.hint}"
 
 
 def blank_zero(value: int) -> str:

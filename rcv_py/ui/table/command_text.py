@@ -105,9 +105,7 @@ def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | Non
 class Sorted(Protocol):
     """A model of rows that may be sorted by a column, by its id."""
 
-    @property
-    def sorting(self) -> tuple[str, Qt.SortOrder] | None:
-        """Column and direction, None as they were made."""
+    sorting: tuple[str, Qt.SortOrder] | None  # column and direction, None as they were made
 
     @property
     def sort_name(self) -> str:
@@ -120,12 +118,8 @@ def sorting(table: Sorted, keys: Mapping[str, str] | None = None) -> Words:
         return ()
     name, order = table.sorting
     key = table.sort_name if keys is None else keys.get(name, "")
-    return sorted_by(key, order) if key else ()
-
-
-def sorted_by(key: str, order: Qt.SortOrder) -> Words:
-    """An order, by the name of a column on the command line."""
-    return (f"--sort={key}", *(() if order == Qt.SortOrder.DescendingOrder else ("--ascending",)))
+    direction = () if order == Qt.SortOrder.DescendingOrder else ("--ascending",)
+    return (f"--sort={key}", *direction) if key else ()
 
 
 def same(*names: str, **others: str) -> dict[str, str]:

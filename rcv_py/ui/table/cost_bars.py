@@ -50,13 +50,3 @@ def heat(cost: np.ndarray, height: int) -> np.ndarray:
         return np.zeros(max(0, height), dtype=np.float64)
     edge = np.arange(height) * len(cost) // height
     return (cost[edge] if len(cost) <= height else np.maximum.reduceat(cost, edge)) / largest
-
-
-def mix(color: QColor, other: QColor, share: float) -> QColor:
-    """Return a colour with `share` of it replaced by another."""
-    keep = 1.0 - share
-    return QColor(
-        round(color.red() * keep + other.red() * share),
-        round(color.green() * keep + other.green() * share),
-        round(color.blue() * keep + other.blue() * share),
-    )

@@ -157,17 +157,23 @@ class TimelinePlot(TimePlot):
         return self.guide.measured(window, self._measure_row)
 
 
+def steady_bar() -> QScrollBar:
+    """Return an upright scroll bar that keeps its room while it is hidden: plots keep the same scale."""
+    bar = QScrollBar(Qt.Orientation.Vertical)
+    policy = bar.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    bar.setSizePolicy(policy)
+    return bar
+
+
 class Timeline(QWidget):
     """A timeline plot with its scroll bar."""
 
     def __init__(self, ui: UiContext, source: RowSource, guide: TimelinePanel) -> None:
         super().__init__()
         self.plot = TimelinePlot(ui, source, guide)
-        self.bar = QScrollBar(Qt.Orientation.Vertical)
+        self.bar = steady_bar()
         self.bar.setAccessibleName("Rows of the timeline")
-        policy = self.bar.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # timelines below each other keep the same scale
-        self.bar.setSizePolicy(policy)
         row(self.plot, self.bar, of=self)
         self.setFocusProxy(self.plot)
         self.bar.valueChanged.connect(self.plot.set_scroll)

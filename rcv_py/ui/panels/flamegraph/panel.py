@@ -206,7 +206,7 @@ class FlamegraphPanel(Panel):
             self.view.set_selected(selected_frames(self.view.scene, self.session.selection.value))
 
     def _tell(self, frame: int = -1) -> None:
-        text = self.view.told()
+        text = self.view.frame_text()
         self.told.setText(text)
         self.view.setAccessibleDescription(text)
         self._point()

@@ -9,8 +9,7 @@ from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.panels.isa.view import IsaView
-from rcv_py.ui.table.code_panel import matches
-from rcv_py.ui.table.find_bar import FindBar, next_place
+from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
 from rcv_py.ui.table.heat_strip import HeatStrip
 
 
@@ -37,7 +36,7 @@ class IsaSearch(QObject):
         texts = trace.code.text
 
         take = only_for(self._session, self._take)
-        self._ui.tasks.run(self, lambda: matches(texts, query), take)
+        self._ui.tasks.run(self, lambda: matches_of(texts, query), take)
 
     def _take(self, answer: tuple[np.ndarray, str]) -> None:
         self.found, self._problem = answer

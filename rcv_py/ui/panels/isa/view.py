@@ -15,7 +15,7 @@ from rcv_py.model.kinds import StallReason
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.plain_text import draw_text, show_tip
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.theme import Theme, mix
 from rcv_py.ui.panels.isa.arrows import (
     BRANCH_COLOR,
     ArrowRows,
@@ -41,7 +41,6 @@ from rcv_py.ui.panels.isa.rows import (
 )
 from rcv_py.ui.panels.isa.text import TextInk
 from rcv_py.ui.table.column_widths import PAD, Elastic
-from rcv_py.ui.table.cost_bars import mix
 from rcv_py.ui.table.rows_view import Look
 
 NOTE_GAP = 3  # characters between an instruction and the note after it

@@ -24,8 +24,8 @@ from rcv_py.ui.core.plain_text import RichLabel, joined, rich, tooltip, with_tip
 from rcv_py.ui.panels.source.highlight import Span, expanded, spans
 from rcv_py.ui.panels.source.view import SourceView, source_rows
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.code_panel import CodePanel, matches, next_hottest
-from rcv_py.ui.table.find_bar import FindBar, next_place
+from rcv_py.ui.table.code_panel import CodePanel, next_hottest
+from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
 from rcv_py.ui.table.heat_strip import HeatStrip
 from rcv_py.ui.widgets.empty_state import page
 
@@ -277,7 +277,7 @@ class SourcePanel(CodePanel):
 
     def _search(self, query: SearchQuery) -> None:
         texts = () if self.view.lines is None else self.view.lines.text
-        self._found, problem = matches(texts, query)
+        self._found, problem = matches_of(texts, query)
         self.view.set_found(self._found)
         self.strip.set_marks(self._found)
         count = len(self._found)
