@@ -135,8 +135,8 @@ class CurveCanvas(TimePlot):
         """Let the axis of values hold what is in view."""
         curves, stack = self.curves.set, self.curves.stack
         low, high = curves.extent(self.axis.shown, stack)
-        from_zero = self.from_zero or stack is not Stack.LINES
-        low, high = (0.0, 1.0) if stack is Stack.SHARES else bounds(low, high, from_zero)
+        if stack is not Stack.SHARES:
+            low, high = bounds(low, high, self.from_zero or stack is not Stack.LINES)
         self.curves.low, self.curves.high = low, high
         scale = 100.0 if stack is Stack.SHARES else 1.0
         self.values.low, self.values.high = low * scale, high * scale
@@ -154,7 +154,12 @@ class CurveCanvas(TimePlot):
             units = {curve.unit for curve in curves.shown if curve.unit}
             if stack is Stack.AREAS and len(found) > 1 and (total := curves.sum_shown.at(time)) is not None:
                 found.insert(0, Reading("together", " ".join((exact_text(total), *units))))
-        return self._time_text(time), found
+        scale = self.axis.scale_of_time
+        ns = scale.ns_per_cycle
+        moment = (
+            time_text((time - scale.origin) * ns, self.axis.shown.width * ns) if ns else f"cycle {time:,}"
+        )
+        return moment, found
 
     def _reading(self, curve: Curve, time: int) -> Reading:
         stack = self.curves.stack
@@ -167,13 +172,6 @@ class CurveCanvas(TimePlot):
             y = float(self.curves.scale_of().y(np.array(float(value))))
         color = curve_color(self.ui.theme, curve.color)
         return Reading(curve.name, text, color, y, curve.name == self.curves.bold)
-
-    def _time_text(self, time: int) -> str:
-        scale = self.axis.scale_of_time
-        ns = scale.ns_per_cycle
-        if not ns:
-            return f"cycle {time:,}"
-        return time_text((time - scale.origin) * ns, self.axis.shown.width * ns)
 
     def _marks(self) -> Marks:
         session = self.session
@@ -207,13 +205,9 @@ class CurveCanvas(TimePlot):
             self.curves.update()
             self.overlay.update()
 
-    def curve_at(self, at: QPointF) -> Curve | None:
-        """The curve at a place of the widget."""
-        inside = at - self.box.scenePos()
-        return self.curves.at(inside.x(), inside.y())
-
     def _name_at(self, at: QPointF) -> str:
-        curve = self.curve_at(at)
+        inside = at - self.box.scenePos()
+        curve = self.curves.at(inside.x(), inside.y())
         return "" if curve is None else curve.name
 
     def clicked(self, at: QPointF, is_double: bool) -> None:

@@ -208,13 +208,12 @@ class CurvesItem(BoxItem):
             self._paint_areas(painter)
 
     def _make(self, scale: Scale) -> None:
-        self._shapes, self._layers = [], []
         if self.stack is Stack.LINES:
-            self._shapes = [_shape(curve, scale) for curve in self.set.shown]
+            self._shapes, self._layers = [_shape(curve, scale) for curve in self.set.shown], []
             return
         self._layers = areas(self.set.layers(scale.window, scale.width_px, self.stack), scale)
-        if self.stack is Stack.AREAS and self.set.shown:
-            self._shapes = [steps(self.set.sum_shown, scale, 1)]
+        has_line = self.stack is Stack.AREAS and self.set.shown
+        self._shapes = [steps(self.set.sum_shown, scale, 1)] if has_line else []
 
     def _paint_grid(self, painter: QPainter, scale: Scale) -> None:
         painter.setPen(QPen(self._theme.role("grid"), 1))
@@ -234,7 +233,10 @@ class CurvesItem(BoxItem):
                 bold = steps(curve.steps, scale, BOLD_PX) if is_bold else shape
                 self._fill(painter, bold.line, color)
             else:
-                self._join(painter, shape, color, 3 if is_bold else 1)
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QPen(color, 1))
+                for down in (-1, 0, 1) if is_bold else (0,):  # far faster than a broad pen
+                    painter.drawPolyline(shape.translated(0, down))
 
     def _paint_areas(self, painter: QPainter) -> None:
         for curve, layer in zip(self.set.shown, self._layers, strict=True):
@@ -249,14 +251,6 @@ class CurvesItem(BoxItem):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)
         self._rects.draw(painter, rects)
-
-    @staticmethod
-    def _join(painter: QPainter, points: QPolygonF, color: QColor, lines: int) -> None:
-        """Draw a polyline; a thicker one is several thin ones, far faster than a broad pen."""
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(color, 1))
-        for line in range(lines):
-            painter.drawPolyline(points.translated(0, line - lines // 2))
 
 
 def _shape(curve: Curve, scale: Scale) -> Shape | QPolygonF:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.timeline.time_plot import FAR
@@ -18,6 +20,11 @@ def needs(
 ) -> Callable[[], str]:
     """Return what says why a command cannot run: no capture is open, or it lacks what `has` asks for."""
     return lambda: NO_TRACE if session.trace.value is None else "" if has() else otherwise
+
+
+def holds(cell: Cell[Any], value: object) -> Callable[[], bool]:
+    """Return what says whether a cell has a value just now."""
+    return lambda: cell.value == value
 
 
 def go_commands(session: Session) -> tuple[Command, ...]:

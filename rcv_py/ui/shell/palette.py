@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.model.trace import Trace
-from rcv_py.state.commands import Command, Commands
+from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.core.icons import icon
@@ -107,7 +107,7 @@ class Finder:
         """Return the best items: places, commands, then labels, source files, waves and code lines."""
         text = text.strip()
         trace = self._session.trace.value
-        found = [*self._places(text), *self._command_items(text), *self._recent_items(text)]
+        found = [*self._places(text), *self._command_items(text)]
         if trace is not None and text:
             for items in (self._labels, self._sources, self._waves, self._code):
                 found += islice(items(trace, text), LIMIT_EACH)
@@ -125,20 +125,13 @@ class Finder:
         elif (place := place_in(trace, text)) is not None:
             yield Item(f"Go to {place}", "place", partial(go_to_place, self._session, place))
 
-    def _command_items(self, text: str) -> list[Item]:
-        def item(command: Command) -> Item:
+    def _command_items(self, text: str) -> Iterator[Item]:
+        for command in best(self._commands, lambda command: command.title, text, 40):
             run = partial(self._commands.run, command.id)
-            note = "  ".join(part for part in (command.menu.replace("/", " › "), shown_keys(command)) if part)
-            return Item(command.title, "command", run, note, command.tip, command.why_not())
-
-        return [item(command) for command in best(self._commands, lambda command: command.title, text, 40)]
-
-    def _recent_items(self, text: str) -> list[Item]:
-        paths = best(self._recent(), lambda path: path.name, text, 5)
-        return [
-            Item(f"Open {path.name}", "folder", partial(self._open_path, path), str(path.parent))
-            for path in paths
-        ]
+            note = "  ".join(filter(None, (command.menu.replace("/", " › "), shown_keys(command))))
+            yield Item(command.title, "command", run, note, command.tip, command.why_not())
+        for path in best(self._recent(), lambda path: path.name, text, 5):
+            yield Item(f"Open {path.name}", "folder", partial(self._open_path, path), str(path.parent))
 
     def _labels(self, trace: Trace, text: str) -> Iterator[Item]:
         kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]

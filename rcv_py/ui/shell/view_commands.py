@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.docks import Dock, Workspace
-from rcv_py.ui.shell.go_commands import needs
+from rcv_py.ui.shell.go_commands import holds, needs
 
 BAR_SCALES = {"linear": "Linear bars", "sqrt": "Square root bars", "log": "Logarithmic bars"}
 SIZES = (  # id, title, option, by how much, keys
@@ -104,17 +103,11 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
 
     docks = sorted((dock for dock in workspace.docks.values() if not dock.is_strip), key=place)
     return tuple(
-        Command(
-            f"view.panel_{dock.info.id}",
-            dock.info.title,
-            "View/Panels",
-            partial(toggle, dock.info.id),
-            (f"{PANEL_KEYS[number // 9]}+{number % 9 + 1}",),
-            f"Show or hide: {dock.info.tip}",
-            is_checked=partial(workspace.is_shown, dock.info.id),
-        )
+        Command(f"view.panel_{dock.info.id}", dock.info.title, "View/Panels", partial(toggle, dock.info.id),
+                (f"{PANEL_KEYS[number // 9]}+{number % 9 + 1}",), f"Show or hide: {dock.info.tip}",
+                is_checked=partial(workspace.is_shown, dock.info.id))
         for number, dock in enumerate(docks)
-    )
+    )  # fmt: skip
 
 
 def analyze_commands(session: Session) -> tuple[Command, ...]:
@@ -129,19 +122,8 @@ def analyze_commands(session: Session) -> tuple[Command, ...]:
         for cost, tip in COST_TIPS.items()
     ]
 
-    def is_on(cell: Cell[Any], value: Any) -> Callable[[], bool]:
-        return lambda: cell.value is value
-
     return tuple(
-        Command(
-            f"analyze.{name.lower()}",
-            title,
-            f"Analyze/{menu}",
-            partial(cell.set, value),
-            (f"Ctrl+{number}",),
-            tip,
-            needs(session),
-            is_on(cell, value),
-        )
+        Command(f"analyze.{name.lower()}", title, f"Analyze/{menu}", partial(cell.set, value),
+                (f"Ctrl+{number}",), tip, needs(session), holds(cell, value))
         for number, (name, title, menu, cell, value, tip) in enumerate(rows, start=1)
-    )
+    )  # fmt: skip

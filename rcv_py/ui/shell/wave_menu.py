@@ -12,6 +12,7 @@ from rcv_py.base.text import percent, plural
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import add_action, button_text, tooltip
+from rcv_py.ui.shell.go_commands import holds
 
 TIP = "Panels that explain (Triage, Causes, Waits, Loops, Bubbles, Latency, Summary) are about these waves."
 
@@ -21,11 +22,11 @@ TITLES = {WORKING: "Working waves", ALL: "All waves"}
 def wave_commands(session: Session) -> tuple[Command, ...]:
     """Return the commands that choose waves; populations of the open capture are in the menu too."""
 
-    def needs_populations() -> str:
-        found = session.populations.value
-        return "" if found is not None and found.read else "No waves have been read."
+    def unread() -> str:
+        waves = session.populations.value
+        return "" if waves is not None and waves.read else "No waves have been read."
 
-    def needs_several() -> str:
+    def all_alike() -> str:
         several = len(session.populations.value or ()) > 1
         return "" if several else "All waves that were read took the same way."
 
@@ -34,24 +35,19 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
         at = names.index(session.waves.value) if session.waves.value in names else -1
         session.choose_waves(names[(at + 1) % len(names)])
 
-    def choose(name: str, key: str, tip: str) -> Command:
-        return Command(
-            f"waves.{name}",
-            TITLES[name],
-            "View/Waves",
-            partial(session.choose_waves, name),
-            (key,),
-            tip,
-            needs_populations,
-            lambda: session.waves.value == name,
-        )
-
+    rows = (
+        (WORKING, "Ctrl+Alt+Shift+W", "Explain what waves cost that do the work of the kernel."),
+        (ALL, "Ctrl+Alt+Shift+A", "Explain what all waves cost, also those that left early."),
+    )
     return (
-        choose(WORKING, "Ctrl+Alt+Shift+W", "Explain what waves cost that do the work of the kernel."),
-        choose(ALL, "Ctrl+Alt+Shift+A", "Explain what all waves cost, also those that left early."),
+        *(
+            Command(f"waves.{name}", TITLES[name], "View/Waves", partial(session.choose_waves, name), (key,),
+                    tip, unread, holds(session.waves, name))
+            for name, key, tip in rows
+        ),
         Command("waves.next", "Next population of waves", "View/Waves", step, ("Ctrl+Alt+Shift+P",),
                 "Explain what the waves of the next population cost: those that took the same way.",
-                needs_several),
+                all_alike),
     )  # fmt: skip
 
 

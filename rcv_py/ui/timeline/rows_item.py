@@ -92,11 +92,6 @@ class Frame:
         """Height of the spans."""
         return max(1, round(self.shape.spans * self.scale))
 
-    @property
-    def strip_px(self) -> int:
-        """Height of the strip of states."""
-        return round(self.shape.strip * self.scale)
-
     def part(self, row: int, below: int = 0, height: int | None = None) -> np.ndarray:
         """The pixels of a row that are in view, as a view into the canvas: its spans by default."""
         top = self.top(row) + below

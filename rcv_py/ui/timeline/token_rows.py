@@ -81,11 +81,13 @@ class TokenRows(RowSource):
             self._paint_wide(painter, frame, joined(spans))
         if self.shape.band:
             self.band.paint_over(painter, frame)
-        for one in self.pending:
-            if frame.first <= one.row < frame.stop and one.span.overlaps(
-                frame.pixels.window.begin, frame.pixels.window.end
-            ):
-                paint_pending(painter, frame, one)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(hatch(frame.theme.role("muted"), 110))
+        window = frame.pixels.window
+        for wave in self.pending:  # hatch the lives of waves whose tokens are not there
+            if frame.first <= wave.row < frame.stop and wave.span.overlaps(window.begin, window.end):
+                first, stop = frame.pixels.part(wave.span.begin, wave.span.end)
+                painter.drawRect(QRectF(first, frame.top(wave.row), max(1, stop - first), frame.spans_px))
 
     def _with_width(self, frame: Frame) -> Pixels:
         """The frame's pixels; no token is wide while there are too many to draw one by one."""
@@ -111,7 +113,7 @@ class TokenRows(RowSource):
                 part[:] = np.where(is_nothing[i], part[0], picture.code[i])
 
     def _paint_strips(self, frame: Frame, picture: Raster) -> None:
-        steps = frame.strip_px
+        steps = round(self.shape.strip * frame.scale)
         running = [np.ascontiguousarray(picture.share[:, :, STRIP_ORDER[0] - 1])]
         for state in STRIP_ORDER[1:]:
             running.append(running[-1] + picture.share[:, :, state - 1])
@@ -195,7 +197,11 @@ def wide_spans(frame: Frame, row: int, segment: Segment) -> _Spans:
     rows = segment.rows_in(window)
     start = tokens.offset[rows].astype(np.int64) + (tokens.base - window.begin)
     issue = start + tokens.stall[rows]
-    left, middle, right = (_to_px(frame, time) for time in (start, issue, issue + tokens.busy[rows]))
+    width = frame.pixels.width_px
+    left, middle, right = (  # what lies far outside is brought near for Qt
+        np.round(np.clip(time * (width / window.width), -4.0, width + 4.0))
+        for time in (start, issue, issue + tokens.busy[rows])
+    )
     right = np.maximum(right, left + 1)
     right -= right - left >= GAP_FROM_PX
     middle = np.minimum(np.where(tokens.busy[rows] > 0, np.minimum(middle, right - 1), middle), right)
@@ -203,12 +209,6 @@ def wide_spans(frame: Frame, row: int, segment: Segment) -> _Spans:
     top, height = _lanes(frame, row, segment, rows)
     kind = np.where(tokens.kind[rows] < KIND_COUNT, tokens.kind[rows], 0)
     return _Spans(left, middle, right, top, height, kind, tokens.line[rows].astype(np.int32))
-
-
-def _to_px(frame: Frame, time: np.ndarray) -> np.ndarray:
-    """Whole pixels of times since the window's begin; what lies far outside is brought near for Qt."""
-    width = frame.pixels.width_px
-    return np.round(np.clip(time * (width / frame.pixels.window.width), -4.0, width + 4.0))
 
 
 def _lanes(frame: Frame, row: int, segment: Segment, rows: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -224,12 +224,3 @@ def _lanes(frame: Frame, row: int, segment: Segment, rows: slice) -> tuple[np.nd
 def hatch(color: QColor, alpha: int) -> QBrush:
     """Thin diagonal lines of a colour."""
     return QBrush(soft(color, alpha), Qt.BrushStyle.BDiagPattern)
-
-
-def paint_pending(painter: QPainter, frame: Frame, one: Pending) -> None:
-    """Hatch the life of a wave whose tokens are not there."""
-    first, stop = frame.pixels.part(one.span.begin, one.span.end)
-    rect = QRectF(first, frame.top(one.row), max(1, stop - first), frame.spans_px)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(hatch(frame.theme.role("muted"), 110))
-    painter.drawRect(rect)

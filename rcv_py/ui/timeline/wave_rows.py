@@ -66,7 +66,8 @@ def wave_rows(
     names = [RowName(f"{key[3]}-{key[4]}", place_name(trace, *key[:3])) for key in slots]
     for other in trace.other_simd if others else ():
         if len(other.time) and any(_is_beside(other, key[0], key[2]) for key in slots):
-            rows.append(TokenRow((_sibling(other),)))
+            end = other.time + np.maximum(other.duration, 1)
+            rows.append(TokenRow((span_segment(other.time, end, other.kind),)))
             names.append(RowName("sibling", f"SIMD {other.simd if other.simd >= 0 else '?'}"))
     for made in rows:
         _ = made.joined  # built here, off the UI thread
@@ -79,15 +80,9 @@ def _is_beside(other: OtherSimd, se: int, cu: int) -> bool:
 
 
 def _segment(store: WaveStore, row: int) -> Segment | None:
-    wave = store.wave(row)
-    if wave is None:
+    if (wave := store.wave(row)) is None:
         return None
-    span = TimeWindow(wave.begin, wave.end)
-    return Segment.of(wave.tokens, wave.states, store.lod(row), span, row)
-
-
-def _sibling(other: OtherSimd) -> Segment:
-    return span_segment(other.time, other.time + np.maximum(other.duration, 1), other.kind)
+    return Segment.of(wave.tokens, wave.states, store.lod(row), TimeWindow(wave.begin, wave.end), row)
 
 
 def span_segment(
