@@ -21,9 +21,8 @@ from PySide6.QtWidgets import QAbstractScrollArea
 
 from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_frames import frame_line, frame_tip
 from rcv_py.ui.flame.flame_paint import FlamePainter, color_codes
-from rcv_py.ui.flame.flame_scene import Camera, FlameScene
+from rcv_py.ui.flame.flame_scene import Camera, FlameScene, frame_line, frame_tip
 from rcv_py.ui.timeline.time_plot import KEY_PAN, KEY_ZOOM, NOTCH, PER_NOTCH, ROWS_PER_NOTCH, SLOP_PX
 
 NONE = -1

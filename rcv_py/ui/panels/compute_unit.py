@@ -32,10 +32,9 @@ from rcv_py.ui.timeline.time_overlay import (
     event_lines,
 )
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
-from rcv_py.ui.timeline.token_rows import TokenRows
+from rcv_py.ui.timeline.token_rows import TokenRows, WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.timeline.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
-from rcv_py.ui.timeline.wave_rows import WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 

@@ -17,15 +17,14 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.plot.curve_canvas import CurveCanvas
 from rcv_py.ui.plot.curve_legend import CurveLegend
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack
 from rcv_py.ui.timeline.brush import RangeStrip
-from rcv_py.ui.timeline.row_labels import WIDTH
+from rcv_py.ui.timeline.rows_item import WIDTH
 from rcv_py.ui.timeline.timeline_plot import steady_bar
 from rcv_py.ui.widgets.choice import Choice
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 
 __all__ = ["Curve", "CurvePlot", "Stack"]

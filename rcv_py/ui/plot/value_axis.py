@@ -10,7 +10,7 @@ from rcv_py.base.text import short_count
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import TEXT_PX, PlainAxis
-from rcv_py.ui.timeline.row_labels import WIDTH
+from rcv_py.ui.timeline.rows_item import WIDTH
 from rcv_py.ui.timeline.time_axis import round_step
 
 TICK_PX = 34  # room a tick needs

@@ -26,17 +26,15 @@ from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.chooser import Chooser
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
-from rcv_py.ui.shell.docks import VERSION, Workspace
+from rcv_py.ui.shell.docks import VERSION, Workspace, make_panels
 from rcv_py.ui.shell.exporter import Exporter, export_commands
 from rcv_py.ui.shell.file_writer import FileWriter, writer_commands
-from rcv_py.ui.shell.go_commands import go_commands, needs
+from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.opener import BaselineOpener, Opener
 from rcv_py.ui.shell.palette import Finder, Palette
-from rcv_py.ui.shell.panel_maker import make_panels
 from rcv_py.ui.shell.status_bar import StatusBar
 from rcv_py.ui.shell.toolbar import TopBar
-from rcv_py.ui.shell.view_commands import analyze_commands, panel_commands, view_commands
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import Welcome
 

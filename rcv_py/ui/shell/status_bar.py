@@ -15,10 +15,9 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
-from rcv_py.ui.core.plain_text import RichLabel, rich, tooltip, with_tip
+from rcv_py.ui.core.plain_text import MIN_PX, ElidedLabel, RichLabel, rich, tooltip, with_tip
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.wave_menu import WavesButton
-from rcv_py.ui.widgets.elided_label import MIN_PX, ElidedLabel
 
 NAME_LENGTH = 48  # letters of a saved file's name
 SAVED_MS = 30_000  # that a saved file is told of

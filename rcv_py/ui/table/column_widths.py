@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,23 +52,23 @@ class ColumnWidths:
 
     def apply(self, columns: Sequence[Column], before: dict[str, tuple[int, bool]], char_px: float) -> None:
         """Give new columns what they need, and those the user changed what they had in `before`."""
-        self._is_ours = True
-        for at, column in enumerate(columns):
-            width, is_hidden = before.get(column.id, (0, False))
-            width = width if column.id in self._by_hand else 0
-            self._view.setColumnHidden(at, is_hidden)
-            self._view.setColumnWidth(at, width or self._needed(column, char_px))
-        self._is_ours = False
-        self.stretch()
+        with self._ours():
+            for at, column in enumerate(columns):
+                width, is_hidden = before.get(column.id, (0, False))
+                width = width if column.id in self._by_hand else 0
+                self._view.setColumnHidden(at, is_hidden)
+                self._view.setColumnWidth(at, width or self._needed(column, char_px))
 
-    def grow(self, columns: Sequence[Column], char_px: float) -> None:
-        """Widen columns whose numbers have become longer; none gets narrower under the reader's eyes."""
-        self._is_ours = True
-        for at, column in enumerate(columns):
-            if column.id not in self._by_hand and not self._view.isColumnHidden(at):
-                self._view.setColumnWidth(at, max(self._view.columnWidth(at), self._needed(column, char_px)))
-        self._is_ours = False
-        self.stretch()
+    def grow(self, char_px: float, *, is_anew: bool = False) -> None:
+        """Widen columns whose numbers have become longer.
+
+        None gets narrower under the reader's eyes, unless widths are found `is_anew`.
+        """
+        with self._ours():
+            for at, column in enumerate(self._model.columns):
+                if column.id not in self._by_hand and not self._view.isColumnHidden(at):
+                    before = 0 if is_anew else self._view.columnWidth(at)
+                    self._view.setColumnWidth(at, max(before, self._needed(column, char_px)))
 
     def save(self) -> dict[str, list[str]]:
         """Return which columns have the user's width, and which are hidden only for want of room."""
@@ -78,17 +79,21 @@ class ColumnWidths:
 
         Widths that came from another size of the window are not the user's: they are found anew.
         """
-        kept = state if isinstance(state, dict) else {}
-        self._is_ours = True
-        load_header()
-        self._by_hand = _names(kept.get("by_hand"))
-        self._yielded = _names(kept.get("yielded"))
-        for at, column in enumerate(self._model.columns):
-            if column.id not in self._by_hand and not self._view.isColumnHidden(at):
-                self._view.setColumnWidth(at, self._needed(column, char_px))
-        self._show_yielded()
-        self._is_ours = False
-        self.stretch()
+        saved = state if isinstance(state, dict) else {}
+        with self._ours():
+            load_header()
+            self._by_hand, self._yielded = _names(saved.get("by_hand")), _names(saved.get("yielded"))
+            self.grow(char_px, is_anew=True)
+            self._show_yielded()
+
+    @contextmanager
+    def _ours(self) -> Iterator[None]:
+        """Widths that change meanwhile are not the user's; the elastic column follows at the end."""
+        was_ours, self._is_ours = self._is_ours, True
+        yield
+        self._is_ours = was_ours
+        if not was_ours:
+            self.stretch()
 
     def stretch(self) -> None:
         """Give the elastic column the room that the others leave, unless the user gave it a width."""
@@ -131,11 +136,10 @@ class ColumnWidths:
     def _needed(self, column: Column, char_px: float) -> int:
         metrics = QFontMetrics(self._view.horizontalHeader().font())
         title = metrics.horizontalAdvance(column.title) + 2 * PAD + 4
-        if column.is_left or not (
-            column.is_number and isinstance(column.values, np.ndarray) and len(column.values)
-        ):
+        values, is_plain = column.values, column.is_left or not column.is_number
+        if is_plain or not isinstance(values, np.ndarray) or not len(values):
             return max(column.width, title)
-        widest = max(len(column.text(value)) for value in (column.values.max(), column.values.min()))
+        widest = max(len(column.text(value)) for value in (values.max(), values.min()))
         return max(column.width, title, round(widest * char_px) + 2 * PAD + 2)
 
     def _resized(self, at: int, old: int, new: int) -> None:

@@ -28,9 +28,8 @@ def rcv(session: Session, command: str, *words: str) -> Words | None:
     trace, wanted = session.trace.value, session.waves.value
     follows = command in EXPLAINS and "--by=memory" not in words  # counters do not name waves
     chosen = (f"--waves={wanted}",) if follows and wanted != WORKING else ()
-    tables = (
-        tuple(f"--run-files={path.absolute()}" for path in session.run_files) if command == "triage" else ()
-    )
+    files = session.run_files if command == "triage" else ()
+    tables = [f"--run-files={path.absolute()}" for path in files]
     return None if trace is None else ("rcv", command, path_word(trace), *chosen, *tables, *words)
 
 
@@ -96,10 +95,9 @@ def each(option: str, values: Iterable[object]) -> Words:
 def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | None = None) -> Words:
     """The curves that are shown, if not all are; `of` gives their names on the command line."""
     every, chosen = list(names), set(shown)
-    kept = [name for name in every if name in chosen]
-    if not kept or len(kept) == len(every):
-        return ()
-    return each("only", (name if of is None else of[name] for name in kept))
+    named = [name for name in every if name in chosen]
+    is_all = len(named) in (0, len(every))
+    return () if is_all else each("only", (name if of is None else of[name] for name in named))
 
 
 class Sorted(Protocol):

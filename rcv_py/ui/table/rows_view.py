@@ -125,7 +125,7 @@ class RowsView(QTableView):
             pending, self._pending_state = self._pending_state, {}
             self.load_state(pending)
         else:
-            self.widths.grow(columns, self._char_px)
+            self.widths.grow(self._char_px)
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

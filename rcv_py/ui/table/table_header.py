@@ -20,7 +20,7 @@ class TableHeader(QHeaderView):
 
     def __init__(self, table: QTableView, model: TableModel) -> None:
         super().__init__(Qt.Orientation.Horizontal, table)
-        self._table, self._model = table, model
+        self._model = model
         self.fixed: frozenset[str] = frozenset()  # columns that cannot be hidden
         self.extend_menu: Callable[[QMenu], None] | None = None  # adds a view's own actions
         self.setSectionsMovable(True)
@@ -31,7 +31,7 @@ class TableHeader(QHeaderView):
         self.setFixedHeight(HEIGHT)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._open_menu)
-        self.sectionHandleDoubleClicked.connect(self._fit)
+        self.sectionHandleDoubleClicked.connect(table.resizeColumnToContents)
 
     def menu(self) -> QMenu:
         """Return the header's menu: a tick a column, and what the view adds."""
@@ -49,10 +49,10 @@ class TableHeader(QHeaderView):
 
     def save(self) -> dict[str, Any]:
         """Return place, width and visibility of every column by id, and the order of rows."""
-        columns = {
-            column.id: [self.visualIndex(at), self._width(at), not self.isSectionHidden(at)]
-            for at, column in enumerate(self._model.columns)
-        }
+        columns = {}
+        for at, column in enumerate(self._model.columns):
+            width = self.sectionSize(at) or column.width  # a hidden one has no size
+            columns[column.id] = [self.visualIndex(at), width, not self.isSectionHidden(at)]
         sorting = self._model.sorting
         order = [sorting[0], sorting[1] == Qt.SortOrder.DescendingOrder] if sorting else None
         return {"columns": columns, "sort": order}
@@ -68,27 +68,17 @@ class TableHeader(QHeaderView):
             self.resizeSection(at, width)
             self.setSectionHidden(at, not shown)
         order = state.get("sort")
-        if isinstance(order, list) and len(order) == 2 and self._model.column_of(str(order[0])) >= 0:
+        if isinstance(order, list) and len(order) == 2 and (at := self._model.column_of(str(order[0]))) >= 0:
             down = Qt.SortOrder.DescendingOrder if order[1] else Qt.SortOrder.AscendingOrder
-            self.setSortIndicator(self._model.column_of(str(order[0])), down)
-
-    def _width(self, at: int) -> int:
-        return self._model.columns[at].width if self.isSectionHidden(at) else self.sectionSize(at)
+            self.setSortIndicator(at, down)
 
     def _open_menu(self, position: QPoint) -> None:
         menu = self.menu()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.mapToGlobal(position))
 
-    def _fit(self, at: int) -> None:
-        self._table.resizeColumnToContents(at)
-
 
 def _fits(saved: object) -> bool:
-    return (
-        isinstance(saved, list)
-        and len(saved) == 3
-        and isinstance(saved[0], int)
-        and isinstance(saved[1], int)
-        and 0 < saved[1] < 10_000
-    )
+    if not isinstance(saved, list) or len(saved) != 3:
+        return False
+    return isinstance(saved[0], int) and isinstance(saved[1], int) and 0 < saved[1] < 10_000

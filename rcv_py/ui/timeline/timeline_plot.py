@@ -19,8 +19,7 @@ from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import add_action, hide_tip, show_tip
 from rcv_py.ui.table.filter_menu import FilterButton
-from rcv_py.ui.timeline.row_labels import RowLabels
-from rcv_py.ui.timeline.rows_item import Overlay, RowsItem, RowSource
+from rcv_py.ui.timeline.rows_item import Overlay, RowLabels, RowsItem, RowSource
 from rcv_py.ui.timeline.time_overlay import Line, Marks, Place
 from rcv_py.ui.timeline.time_plot import TimePlot
 
