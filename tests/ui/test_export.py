@@ -89,7 +89,7 @@ def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot) -> None:
             settle(app, qtbot) if name in ("isa", "global_timeline") else None
             exporter.save(name, tmp_path / f"{name}.png", 2)
             image = QImage(str(tmp_path / f"{name}.png"))
-            widget = exporter._widget(name)
+            widget, _, _ = exporter.subject(name)
             assert image.width() == 2 * widget.width()
             assert image.height() == 2 * (widget.height() + export.CAPTION_PX)
         for name in ("isa", "compute_unit"):
@@ -124,7 +124,7 @@ def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot) -> None:
         open_sample(app, qtbot)
         exporter = app.window.exporter
         exporter.copy_picture("isa", 1)
-        assert app.qt.clipboard().image().width() == exporter._widget("isa").width()
+        assert app.qt.clipboard().image().width() == app.window.workspace.docks["isa"].panel.canvas().width()
         exporter.copy_table("labels")
         assert app.qt.clipboard().text().startswith("label\t")
         dialog = ExportDialog(exporter, app.window)

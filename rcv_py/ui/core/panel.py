@@ -160,9 +160,8 @@ class Panel(QWidget):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned; ignore what does not fit."""
-        for name, part in self.remembered.items():
-            if name in state:
-                _load(part, state[name])
+        for name in self.remembered.keys() & state.keys():
+            _load(self.remembered[name], state[name])
 
     def focus_search(self) -> bool:
         """Put the cursor into the panel's own search field (Ctrl+F); False if it has none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
@@ -105,14 +105,10 @@ class FlameScene:
 
     def frame_at(self, row: int, at: float) -> int:
         """The frame at a place of a row, -1 if there is none."""
-        if not 0 <= row - self.low < self.rows:
-            return -1
-        frames = self.by_row[row - self.low]
-        here = int(np.searchsorted(self.boxes.begin[frames], at, side="right")) - 1
-        if here < 0:
-            return -1
-        frame = int(frames[here])
-        return frame if at < self.boxes.begin[frame] + self.boxes.width[frame] else -1
+        begin, width = self.boxes.begin, self.boxes.width
+        frames = self.by_row[row - self.low] if 0 <= row - self.low < self.rows else np.zeros(0, np.int64)
+        here = frames[: np.searchsorted(begin[frames], at, side="right")]
+        return int(here[-1]) if len(here) and at < begin[here[-1]] + width[here[-1]] else -1
 
     def find(self, path: tuple[int, ...]) -> int:
         """The frame whose ancestors and itself have these elements, -1 if it is gone."""
@@ -130,14 +126,13 @@ class FlameScene:
 
     def share_of(self, matched: np.ndarray) -> int:
         """The cost of the frames in `matched` (bool), each cycle once though frames contain each other."""
-        covered = np.zeros(len(self), dtype=bool)
-        total = 0
+        covered, total = np.zeros(len(self), dtype=bool), 0
         if self.place >= 0:  # the callers of a sandwich hold the same cycles as its callees
             matched = matched & (self.boxes.row >= 0)
         for level in range(int(self.tree.depth.max(initial=-1)) + 1):
             here = np.flatnonzero(self.tree.depth == level)
             parent = self.tree.parent[here]
-            covered[here] = np.where(parent >= 0, covered[parent], False)
+            covered[here] = (parent >= 0) & covered[parent]
             new = here[matched[here] & ~covered[here]]
             total += int(self.boxes.width[new].sum())
             covered[new] = True
@@ -155,7 +150,7 @@ class Camera:
     scroll: int = 0  # pixels
     is_upward: bool = False
     row_px: int = ROW_PX
-    whole: int = field(default=1)
+    whole: int = 1
 
     def fit(self, begin: float, end: float) -> None:
         """Show the part from `begin` to `end`, no more than there is and no less than a millionth of it."""
@@ -351,9 +346,9 @@ def place_of(session: Session) -> int:
 def selected_frames(scene: FlameScene, selection: Selection) -> np.ndarray:
     """Return which frames are the selected instruction or its source line, bool."""
     tree = scene.tree
-    found = np.zeros(len(tree), dtype=bool)
+    is_selected = np.zeros(len(tree), dtype=bool)
     if selection.line is not None:
-        found |= tree.code_row == selection.line
+        is_selected |= tree.code_row == selection.line
     if selection.source is not None:
-        found |= tree.element == key(What.LINE, *selection.source)
-    return found
+        is_selected |= tree.element == key(What.LINE, *selection.source)
+    return is_selected

@@ -27,8 +27,7 @@ from rcv_py.ui.shell.dialogs.chooser import Chooser
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.docks import VERSION, Workspace, make_panels
-from rcv_py.ui.shell.exporter import Exporter, export_commands
-from rcv_py.ui.shell.file_writer import FileWriter, writer_commands
+from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.opener import BaselineOpener, Opener

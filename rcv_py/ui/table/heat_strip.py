@@ -9,9 +9,9 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rcv_py.ui.table.column_widths import HEIGHT
 from rcv_py.ui.table.cost_bars import heat
 from rcv_py.ui.table.rows_view import RowsView
-from rcv_py.ui.table.table_header import HEIGHT
 
 WIDTH = 14
 MARK_PX = 5  # width of a search mark, at the left edge

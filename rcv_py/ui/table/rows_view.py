@@ -37,8 +37,7 @@ from rcv_py.base.text import visible
 from rcv_py.ui.core.plain_text import copy_text, draw_text, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.table.column_widths import PAD, ColumnWidths
-from rcv_py.ui.table.table_header import TableHeader
+from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
 SCROLL_MS = 110
