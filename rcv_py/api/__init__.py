@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from rcv_py.analysis.overview.library import ORDERS, LibraryRow, ranked_rows, with_twins
+from rcv_py.analysis.overview.library import ORDERS, LibraryRow, ranked_rows, with_replicates
 from rcv_py.api.arguments import one_of
 from rcv_py.api.capture import Capture
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
@@ -103,6 +103,7 @@ def library(
     """
     one_of("sort", sort, tuple(ORDERS))
     rows = ranked_rows(
-        with_twins(list(library_rows(locate(Path(path)).captures(depth), jobs, has_findings=findings))), sort
+        with_replicates(list(library_rows(locate(Path(path)).captures(depth), jobs, has_findings=findings))),
+        sort,
     )
     return Answer.of(library_table(rows), rows)

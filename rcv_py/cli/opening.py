@@ -13,7 +13,7 @@ from rcv_py.cli.options.shared import OfCapture, WithRunFiles
 from rcv_py.cli.progress import watched
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch

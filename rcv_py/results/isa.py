@@ -77,10 +77,10 @@ LABELS = Spec.of(
     "isa labels",
     "Labels in the order of the program.",
     "label",
-    _ROW,
-    kinds.CYCLES("latency", "Latency from here to the next label"),
-    kinds.SHARE("share_of_labels", "Part of what all labels cost", "share"),
-    kinds.SIGNED_INDEX("code_object", "Number of the code object"),
+    replace(_ROW, key="row"),
+    kinds.CYCLES("latency", "Latency from here to the next label", key="cost"),
+    kinds.SHARE("share_of_labels", "Part of what all labels cost", "share", key="share"),
+    kinds.SIGNED_INDEX("code_object", "Number of the code object", key="codeobj"),
     kinds.ADDRESS("address", "Address in the code object"),
     kinds.NOTE("name", "Name of the label"),
 )
@@ -123,9 +123,9 @@ def listing(
     *,
     show_idle: bool = True,
 ) -> Listing:
-    """Return the `lines`, `blocks` or `branches` of the program; `read` is called if jumps are not known.
+    """Return instructions, `blocks` or `branches` of the program; `read` is called if jumps are not known.
 
-    `costs` are by default those of all waves; shares of lines are of latency, and of idle if it is shown.
+    `costs` are by default those of all waves; shares are of latency, and of idle if it is shown.
     """
     costs = costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
     how = flow(trace.code)
@@ -139,18 +139,7 @@ def listing(
 
 def label_table(trace: Trace, costs: CostColumns) -> Table:
     """Return the labels with what the code after each costs."""
-    found = labels(trace.code, costs.latency)
-    return Table(
-        LABELS,
-        {
-            "instruction": [one.row for one in found],
-            "latency": [one.cost for one in found],
-            "share_of_labels": [one.share for one in found],
-            "code_object": [one.codeobj for one in found],
-            "address": [one.address for one in found],
-            "name": [one.name for one in found],
-        },
-    )
+    return Table.of(LABELS, labels(trace.code, costs.latency))
 
 
 def _jumps(

@@ -88,7 +88,7 @@ class App:
 def run(
     path: Path | str | None = None,
     baseline: Path | str | None = None,
-    twin: Path | str | None = None,
+    replicate: Path | str | None = None,
     panel: str | None = None,
     place: Place | None = None,
     *,
@@ -96,7 +96,7 @@ def run(
 ) -> int:
     """Show the window, with a capture or folder opened if there is one; return the exit code.
 
-    `baseline` is the capture that the first one is compared with, `twin` another one of its build; `panel`
+    `baseline` is the capture that the first one is compared with, `replicate` another of its build; `panel`
     comes to the front, and `place` is selected.  `run_files` are tables of the run, instead of
     those near each capture.  Raise UsageError, with nothing shown, for a panel that does not exist.
     """
@@ -116,7 +116,7 @@ def run(
         if path is not None:
             app.window.opener.open(path)
         if baseline is not None:
-            app.window.baseline.open(baseline, twin)
+            app.window.baseline.open(baseline, replicate)
         with closes(app.window):
             code = app.qt.exec()
     app.close()

@@ -28,7 +28,7 @@ from rcv_py.analysis.findings.bound_class import (
 from rcv_py.analysis.findings.detect import gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs, launch_shape
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import AgentFacts, RunFacts
 from tests.support import captures
 from tests.support.findings import findings_near

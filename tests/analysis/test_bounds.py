@@ -105,7 +105,7 @@ def test_every_claimed_cycle_of_a_wave_has_one_place_in_its_wait(name: str) -> N
         token = claims.token[spans.claim]
         begin, end = one.start[token], one.issue[token]
         if each.is_idle:
-            begin, end = begin - one.piece.idle[token], begin
+            begin, end = begin - one.tokens.idle[token], begin
         assert np.all((begin <= spans.begin) & (spans.begin < spans.end) & (spans.end <= end))
         order = np.lexsort((spans.begin, token))
         same = token[order][1:] == token[order][:-1]

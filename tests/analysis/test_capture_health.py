@@ -460,10 +460,10 @@ def test_samples_of_counters_that_are_missing(made: Callable[[str], Path]) -> No
     assert note.severity is Severity.WARNING
 
 
-# -- twins -------------------------------------------------------------------------------------------
+# -- replicates -------------------------------------------------------------------------------------------
 
 
-def test_twins_differ_by_what_is_known_of_them() -> None:
+def test_replicates_differ_by_what_is_known_of_them() -> None:
     before, after = flash_attention()
     note = notes_of(before, replicate=after)["twin"]
     assert round(100 * note.number("difference per execution"), 1) == 5.8
@@ -471,7 +471,7 @@ def test_twins_differ_by_what_is_known_of_them() -> None:
     assert "twin" not in notes_of(before, replicate=open_trace(captures.trace_path("pa_mqa_big")))
 
 
-def test_a_capture_is_its_own_twin_without_noise() -> None:
+def test_a_capture_is_its_own_replicate_without_noise() -> None:
     trace = open_trace(captures.trace_path("pa_mqa_small"))
     noise = replicate_noise(line_costs(trace.code), line_costs(trace.code))
     assert noise is not None

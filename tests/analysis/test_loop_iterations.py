@@ -61,7 +61,7 @@ def test_loops_are_the_reference_numbers(name: str) -> None:
             assert table.between[i] == 0
             assert np.isnan(table.median[i])
         else:
-            found = {"min": table.least[i], "median": table.median[i], "max": table.most[i]}
+            found = {"min": table.shortest[i], "median": table.median[i], "max": table.longest[i]}
             assert found == cycles
 
 

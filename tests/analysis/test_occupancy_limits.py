@@ -20,11 +20,11 @@ from rcv_py.analysis.device.occupancy_limits import (
 from rcv_py.analysis.program.register_use import register_use
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import KernelResources, RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.work.limits import limits_of as limits_of_work
 from rcv_py.work.load import load_all
+from rcv_py.work.occupancy import limits_of as limits_of_work
 from tests.analysis import build
 from tests.support import captures
 

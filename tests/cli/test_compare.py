@@ -98,7 +98,7 @@ def test_a_large_threshold_lets_pass(product: Path, worse: Path, capsys: pytest.
     run(capsys, product, worse, "--fail-on", "regression", "--least", 100)
 
 
-def test_a_twin_that_differs_as_much_lets_pass(
+def test_a_replicate_that_differs_as_much_lets_pass(
     product: Path, worse: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(capsys, product, worse, "--twin", worse, "--fail-on", "regression")

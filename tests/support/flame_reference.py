@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.flame.flame import FlameTree, Stacks, What, fold, key
-from rcv_py.base.colors import REFERENCE_KINDS
+from rcv_py.base.colors import PRESETS
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import WaveBatch
@@ -168,7 +168,7 @@ def _drawn(
         location.append(locations[frame])
         label.append(code.text[row] if what == What.CODE else locations[frame].rsplit("/", 1)[-1])
         if what == What.CODE:
-            color.append(REFERENCE_KINDS[TokenKind(int(kind[row])).name].dark)
+            color.append(PRESETS["reference"]["token_kinds"][TokenKind(int(kind[row])).name].dark)
         elif tree.depth[frame] == 0:
             color.append(REFERENCE_FLAMES[roots % len(REFERENCE_FLAMES)])
             roots += 1

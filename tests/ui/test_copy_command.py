@@ -213,10 +213,10 @@ def test_instructions_in_each_mode(mode: LatencyMode, app: App, shown: Any) -> N
     rows = printed(panel)["rows"]
     names = ("hits", "latency", "stall", "idle")
     every = [tuple(row[name] for name in ("instruction", *names)) for row in rows]
-    columns = [column_of(panel.view, name).values for name in ("row", *names)]
+    columns = [column_of(panel.view, name).values for name in ("instruction", *names)]
     assert every == [tuple(int(value) for value in row) for row in zip(*columns, strict=True)]
     assert any(row["latency"] for row in rows)
-    share = column_of(panel.view, "share").values
+    share = column_of(panel.view, "share_of_total").values
     real = ~app.ui.session.trace.value.code.is_label
     assert [
         row["share_of_total"] * 100 for row, is_real in zip(rows, real, strict=True) if is_real
@@ -246,7 +246,9 @@ def test_a_filtered_and_sorted_listing(app: App, shown: Any) -> None:
         words = panel.command_line()
         assert {"--match=GLOBAL_load", "--sort=stall", "--clock=80000:100000"} <= set(words)
         rows = printed(panel)["rows"]
-        assert cells(panel.view, "row", "stall", "latency") == told(rows, "instruction", "stall", "latency")
+        assert cells(panel.view, "instruction", "stall", "latency") == told(
+            rows, "instruction", "stall", "latency"
+        )
         assert len(rows) == panel.view.table.rowCount() > 1
     finally:
         panel.find_bar.filter.setChecked(False)
@@ -611,7 +613,9 @@ def test_samples_have_commands_too(qtbot: QtBot) -> None:
                 assert main([*words[1:], "--json"]) == 0, words
         isa = app.window.workspace.docks["isa"].panel
         rows = printed(isa)["rows"]
-        assert cells(isa.view, "row", "samples", "stalled") == told(rows, "instruction", "latency", "stall")
+        assert cells(isa.view, "instruction", "samples", "stalled") == told(
+            rows, "instruction", "latency", "stall"
+        )
 
 
 def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:

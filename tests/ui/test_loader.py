@@ -15,7 +15,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.core.loader import MAX_BATCHES_AHEAD, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import load
-from rcv_py.work.jobs import prepare
+from rcv_py.work.load import prepare
 from tests.support.wave_folder import reader, trace, wave
 
 MOST_MS = 60_000  # a bound for hangs: on a loaded machine a process starts in seconds

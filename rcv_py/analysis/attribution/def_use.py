@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.base.runs import borders, ranges
 
 WINDOW = 32  # instructions
 _ODD = 0x9E3779B97F4A7C15
@@ -48,18 +49,12 @@ def _pairs(
     stream: Stream, readers: np.ndarray, is_meant: np.ndarray, wanted: np.ndarray, offered: np.ndarray
 ) -> Uses:
     """Pairs of tokens where the later one wants a register that an earlier one was the last to offer."""
-    if not len(readers):
-        none = np.zeros(0, dtype=np.int64)
-        return Uses(none, none)
     first, of = _contexts(stream, readers)
     context, back = _looked_up(stream, readers[first], is_meant, wanted, offered)
-    order = np.argsort(context, kind="stable")
-    context, back = context[order], back[order]
-    begin = np.searchsorted(context, np.arange(len(first) + 1))
-    count = np.diff(begin)[of]
-    row = np.repeat(np.arange(len(readers)), count)
-    inside = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    return Uses(row, readers[row] - back[begin[of][row] + inside])
+    back = back[np.argsort(context, kind="stable")]
+    counts = np.bincount(context, minlength=len(first))
+    row = np.repeat(np.arange(len(readers)), counts[of])
+    return Uses(row, readers[row] - back[ranges(borders(counts)[of], counts[of])])
 
 
 def _contexts(stream: Stream, readers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -84,18 +79,15 @@ def _looked_up(
     """Return (place in readers, instructions back) of every last one that offered something wanted."""
     missing = wanted[stream.line[readers]].copy()
     start = stream.first[readers]
-    places, backs = [], []
+    places, backs = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for back in range(1, WINDOW + 1):
         at = readers - back
         there = np.flatnonzero((at >= start) & missing.any(axis=1))
         if not len(there):
             break
         line = stream.line[at[there]]
-        written = offered[line]
-        found = (missing[there] & written).any(axis=1)
-        missing[there] &= ~written
-        found &= is_meant[line]
-        places.append(there[found])
-        backs.append(np.full(int(found.sum()), back, dtype=np.int64))
-    none = np.zeros(0, dtype=np.int64)
-    return (np.concatenate(places), np.concatenate(backs)) if places else (none, none)
+        is_found = (missing[there] & offered[line]).any(axis=1) & is_meant[line]
+        missing[there] &= ~offered[line]
+        places.append(there[is_found])
+        backs.append(np.full(len(places[-1]), back))
+    return np.concatenate(places), np.concatenate(backs)

@@ -16,8 +16,8 @@ from rcv_py.base.text import count, plural
 
 ASSUMED = 0.10  # what one workgroup may differ by from another run: nothing in a capture tells
 # Two runs of one build differ by more than the waves of either tell: by some 5 % in what was measured.
-MIN_ALONE = 0.06  # so no smaller difference of a kernel is told without a twin
-MIN_TWIN = 0.02  # nor this with one
+MIN_ALONE = 0.06  # so no smaller difference of a kernel is told without a replicate
+MIN_REPLICATE = 0.02  # nor this with one
 MIN_COVERED = 0.5  # share of the cycles that both captures must have executed the instructions of
 WORK_ALIKE = 0.05  # waves of two builds do the same work if their executions differ by less
 WAVES_ALIKE = 0.02  # launches have the same number of waves if they differ by less
@@ -43,15 +43,9 @@ class Ratio:
     value: float
     noise: float
 
-    @property
-    def low(self) -> float:
-        """The lower end of the interval."""
-        return max(0.0, self.value - self.noise)
-
-    @property
-    def high(self) -> float:
-        """The upper end of the interval."""
-        return self.value + self.noise
+    def beyond(self, replicate: Ratio) -> Ratio:
+        """The ratio with at least as much noise as a replicate differs from A by."""
+        return Ratio(self.value, max(self.noise, abs(replicate.value - 1)))
 
     @property
     def direction(self) -> int:
@@ -62,7 +56,7 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a wave does: the least and the most over groups of traced waves.
+    """What a wave does: the smallest and the largest number over groups of traced waves.
 
     Few of the waves of a launch are traced, and where their work varies (ragged batches, causal masks) a mean
     of some says little of all.  So work differs only where the ranges do not touch.
@@ -124,6 +118,14 @@ class KernelDelta:
     a_wave: Ratio
     equal: tuple[float, float]  # cycles a wave, both at the executions of A
     launch: LaunchDelta | None = None  # None if a capture has no launch that began and ended in it
+
+    def beyond(self, replicate: KernelDelta) -> KernelDelta:
+        """The numbers with at least as much noise as a replicate differs from A by."""
+        launch = self.launch
+        if launch is not None and replicate.launch is not None:
+            launch = replace(launch, duration=launch.duration.beyond(replicate.launch.duration))
+        equal, wave = self.at_equal_hits.beyond(replicate.at_equal_hits), self.a_wave.beyond(replicate.a_wave)
+        return replace(self, at_equal_hits=equal, a_wave=wave, launch=launch)
 
 
 @dataclass(frozen=True, slots=True)

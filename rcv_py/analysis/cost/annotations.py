@@ -29,7 +29,7 @@ from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.hotspot import Bins
 from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 
 HEADINGS = {
     "TOTAL": "cost",
@@ -185,8 +185,8 @@ def _nonhidden(has: Ingredients) -> Bars:
 def _kinds(has: Ingredients) -> Bars:
     assert has.kinds is not None
     code, real = has.code, ~has.code.is_label
-    shown = [kind for kind in range(KIND_COUNT) if has.kinds.cycles[:, kind].any()]
-    parts = tuple(Part(TokenKind(kind).name, KIND_TEXT[TokenKind(kind)], "kind", kind) for kind in shown)
+    shown = [kind for kind in TokenKind if has.kinds.cycles[:, kind].any()]
+    parts = tuple(Part(KIND_NAME[kind], KIND_TEXT[kind], "kind", int(kind)) for kind in shown)
     columns = [np.maximum(0, has.kinds.cycles[:, kind]) for kind in shown]
     if has.show_idle:
         parts, columns = (*parts, FAINT_IDLE), [*columns, np.maximum(0, code.idle)]

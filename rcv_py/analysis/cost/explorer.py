@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import sums_by_kind
+from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.cost.place_text import line_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, places, source_costs
 from rcv_py.analysis.program.blocks import labels

@@ -39,12 +39,12 @@ def _spm_times(trace: Trace) -> tuple[Callable[[SpmSeries], np.ndarray], str]:
     """
     clock, series = trace.clock, [one for one in trace.spm if len(one.time)]
 
-    def shader(one: SpmSeries) -> np.ndarray:
-        return one.time + (0 if one.is_xcc else clock.offsets.get(one.se, 0))
+    def shader(series: SpmSeries) -> np.ndarray:
+        return series.time + (0 if series.is_xcc else clock.offsets.get(series.se, 0))
 
-    def realtime(one: SpmSeries) -> np.ndarray:
-        se = one.se if one.se in clock.samples and not one.is_xcc else min(clock.samples)
-        ticks = one.time - clock.samples[se].realtime[0]
+    def realtime(series: SpmSeries) -> np.ndarray:
+        se = series.se if series.se in clock.samples and not series.is_xcc else min(clock.samples)
+        ticks = series.time - clock.samples[se].realtime[0]
         cycles = np.rint(ticks / clock.ticks_per_cycle).astype(np.int64)
         return cycles + clock.samples[se].shader[0] + clock.offsets.get(se, 0)
 

@@ -19,6 +19,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 
 UNITS = ("WMMA", "VALU", "LDS", "VMEM", "RAY", "SCAL", "JUMP", "MSG", "IMMED")
+UNIT_TITLE = {"SCAL": "SALU/SMEM", "JUMP": "branch", "MSG": "message", "IMMED": "wait"}  # for people
 UNKNOWN_CU = -1
 SHARED = -1  # the `simd` of tracks that all SIMDs share
 
@@ -84,6 +85,12 @@ def utilization(waves: Sequence[Wave], trace: Trace, separate_lds: bool = False)
     token = np.arange(len(piece)) - np.repeat(piece.first[:-1], np.diff(piece.first))
     table = _Spans(unit, simd, end - length, end, piece.kind, wave, token)
     return _tracks(_with_siblings(table, waves, trace))
+
+
+def unit_title(name: str) -> str:
+    """Return the name for people of a track by its name in documents: `SALU/SMEM0` of `SCAL0`."""
+    unit = name.rstrip("0123456789")
+    return UNIT_TITLE.get(unit, unit) + name.removeprefix(unit)
 
 
 @dataclass(frozen=True, eq=False)

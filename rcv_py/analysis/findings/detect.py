@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
-from rcv_py.analysis.findings import issuing, program, samples, shape, waiting
+from rcv_py.analysis.findings import issuing, samples, shape, waiting
 from rcv_py.analysis.findings.bound_class import class_of
 from rcv_py.analysis.findings.bounds import Exposure
 from rcv_py.analysis.findings.finding import (
@@ -110,8 +110,8 @@ DETECTORS: tuple[Detector, ...] = (
     issuing.memory_bound,
     issuing.issue,
     issuing.bank_conflicts,
-    program.drain,
-    program.redundant,
+    waiting.drain,
+    waiting.redundant,
     shape.underfill,
     shape.occupancy,
     shape.ramp_up,
@@ -119,9 +119,9 @@ DETECTORS: tuple[Detector, ...] = (
     shape.uneven,
     shape.prologue,
     shape.ceiling,
-    program.collapsed,
+    shape.collapsed,
 )
-SAMPLE_DETECTORS: tuple[Detector, ...] = (samples.by_reason, program.collapsed)
+SAMPLE_DETECTORS: tuple[Detector, ...] = (samples.by_reason, shape.collapsed)
 _ORDER = (RANKED, CONTEXT, CAUTION)
 _LAST = ("matrix-ceiling",)  # a frame for all others, however large
 

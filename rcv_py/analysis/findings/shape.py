@@ -1,9 +1,8 @@
-"""Findings of the whole launch: occupancy, ramp-up, tail, imbalance, prologue, and matrix throughput."""
+"""Findings of the whole launch: occupancy, ramp-up, tail, imbalance, prologue, matrix pipes, source lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from rcv_py.analysis.findings.bounds import waiting_inside
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
 from rcv_py.analysis.findings.finding import (
     CAPTURE_CYCLES,
+    CAUTION,
     CONTEXT,
     DEVICE_CYCLES,
     SIMD_CYCLES,
@@ -22,8 +22,9 @@ from rcv_py.analysis.findings.finding import (
     Finding,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.remedies import remedy_fields
-from rcv_py.analysis.findings.waiting import situation
+from rcv_py.analysis.findings.remedies import finding_of
+from rcv_py.analysis.findings.situation import situation_of
+from rcv_py.analysis.health.mapping import costliest_line
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
@@ -54,10 +55,9 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     held = f"{count(limits.waves)} would fit"
     if not is_short and binding is not None:
         held = f"{binding.name.lower()} leave room for {count(limits.waves)}"
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs, flags=["grid-bound" if is_short else "resource-bound"]),
         "low-occupancy",
-        "grid-bound" if is_short else "resource-bound",
         title=title,
         cycles=cycles,
         is_upper_bound=False,
@@ -74,21 +74,14 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-def _of_launch(inputs: FindingInputs, name: str, *flags: str, **words: Any) -> Finding:
-    """Return a finding of the launch as a whole, with its remedy; an upper bound unless words say else."""
-    nothing = np.zeros(0, np.int64)
-    one = situation(inputs, nothing, inputs.claimed(nothing), flags)
-    return Finding(name=name, **remedy_fields(name, one), **{"is_upper_bound": True, **words})
-
-
 def underfill(inputs: FindingInputs) -> Iterator[Finding]:
     """SIMDs that no workgroup was given to."""
     shape = inputs.shape
     idle = shape.simds - shape.used
     if not idle:
         return
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs),
         "grid-underfill",
         title="Grid under-fills the device",
         cycles=idle * shape.duration,
@@ -112,8 +105,8 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = max(0, numbers.ramp - area // max(1, numbers.peak))
     if not cycles:
         return
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs),
         "ramp-up",
         title="Ramp-up",
         cycles=cycles,
@@ -156,8 +149,8 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
     evidence = [window_of(begin, numbers.end, "the tail")]
     if last >= 0:
         evidence.append(wave_of(inputs, last, "the traced wave that ends last"))
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs),
         "grid-tail",
         title="Tail",
         cycles=cycles,
@@ -188,8 +181,8 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = min(int(life[last]) - typical, inputs.trace.span.width)
     if cycles <= 0:
         return  # long ones came early: others filled the time after them
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs),
         "uneven-waves",
         title="Imbalance: some waves live much longer than most",
         cycles=cycles,
@@ -214,9 +207,8 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     if not len(phases):
         return
     cycles = phases.cycles
-    whole = int(cycles.sum())
-    before = int(cycles[:, 0].sum())
-    if before < PROLOGUE * max(1, whole):
+    total, before = int(cycles.sum()), int(cycles[:, 0].sum())
+    if before < PROLOGUE * max(1, total):
         return
     stalled = int(phases.stall[:, 0].sum())
     table = inputs.loops.found.table
@@ -224,16 +216,16 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     begin = int(phases.begin[worst, 0])
     head = int(table.head[phases.loop])
     bound = waiting_inside(inputs.batches, inputs.work, phases.wave, phases.begin[:, 0], phases.begin[:, 1])
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs),
         "long-prologue",
         title="Long prologue",
         cycles=bound.cycles,
         share=bound.share,
         exposed=bound.exposed,
         attributed=max(0, before - int(phases.busy[:, 0].sum())),
-        sentence=f"{percent(before, whole)} of the time of the waves passes before the loop at "
-        f"instruction {head}, {percent(int(cycles[:, 2].sum()), whole)} after it; {count(stalled)} cycles "
+        sentence=f"{percent(before, total)} of the time of the waves passes before the loop at "
+        f"instruction {head}, {percent(int(cycles[:, 2].sum()), total)} after it; {count(stalled)} cycles "
         "of the prologue are stalls.",
         evidence=(
             line_of(inputs, head, "head of the loop"),
@@ -259,11 +251,11 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
     code = inputs.trace.code
     lines = np.flatnonzero((code.kind == 13) & (code.hits > 0))
     lines = lines[np.argsort(-code.hits[lines], kind="stable")][:2]
-    yield Finding(
-        name="matrix-ceiling",
+    yield finding_of(
+        situation_of(inputs),
+        "matrix-ceiling",
         title=f"Matrix pipe: at most ×{factor:.1f} if all waits vanished",
         cycles=max(0, use.resident - use.busy),
-        is_upper_bound=True,
         share=max(0.0, 1 - use.share),
         sentence=f"{count(use.executions)} MFMA or WMMA instructions keep the matrix pipes busy for "
         f"{count(use.busy)} of {count(use.resident)} cycles with a wave "
@@ -272,4 +264,26 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
         evidence=tuple(line_of(inputs, int(line)) for line in lines),
         assumption=f"At most: nothing but matrix instructions, without a gap. {use.assumption}",
         rank=CONTEXT,
+    )
+
+
+def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
+    """Source mapping collapsed: costs on a line that has no instructions of its own."""
+    top = costliest_line(inputs.trace)
+    if top is None or not top.is_declaration:
+        return
+    path = inputs.trace.sources[top.file].path
+    yield Finding(
+        name="source-collapse",
+        title="Source mapping collapsed",
+        cycles=0,
+        is_upper_bound=False,
+        share=0.0,
+        sentence=f"{percent(top.cycles, top.total)} of the latency is mapped to line {top.line} of "
+        f"{path.rsplit('/', 1)[-1]} ({top.text.strip()[:60] or 'no line'}), one of "
+        f"{plural(top.lines, 'line')}: the debug information, not the kernel, is the cause.",
+        remedy="Read costs by instruction, not by source line; build with line tables (-gline-tables-only) "
+        "or a compiler that keeps locations of inlined calls, and record again.",
+        evidence=(Evidence("source", f"{path}:{top.line}", source=(top.file, top.line)),),
+        rank=CAUTION,
     )

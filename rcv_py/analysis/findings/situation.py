@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,8 @@ from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.latency.access_widths import WIDEST, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass
 
+NO_ROWS = np.zeros(0, dtype=np.int64)
+MAX_PRODUCERS = 8  # producers whose access widths and order are looked at
 REACH = 64  # instructions that are looked at on each side of an instruction
 FAR = 600  # instructions after a load in which its first use is looked for
 ROOM = 4  # instructions that a load or a wait must be able to pass, or moving it is not worth a word
@@ -36,7 +38,7 @@ class Situation:
     inputs: FindingInputs
     claimed: Claimed
     producers: tuple[int, ...] = ()  # code rows that made others late, most cycles first
-    flags: frozenset[str] = frozenset()  # what the detector itself found out
+    flags: frozenset[str] = frozenset()  # what the detector itself looked up
 
     @property
     def top(self) -> int:
@@ -121,8 +123,8 @@ class Situation:
     @cached_property
     def width(self) -> int:
         """Bytes a lane that most of these executions move, 0 if there are none."""
-        found = self.inputs.widths.by_width(self.accesses)
-        return found[0][0] if found else 0
+        widths = self.inputs.widths.by_width(self.accesses)
+        return widths[0][0] if widths else 0
 
     @cached_property
     def free_vectors(self) -> int:
@@ -177,6 +179,20 @@ class Situation:
             "step": lambda: self.inputs.limits.next_step,
         }
         return words[name]()
+
+
+def situation_of(
+    inputs: FindingInputs,
+    rows: np.ndarray = NO_ROWS,
+    flags: Iterable[str] = (),
+    producers: Sequence[int] = (),
+) -> Situation:
+    """Return the situation of some rows of the attribution.
+
+    `producers` are the code rows to blame, by default those of the rows.
+    """
+    blamed = tuple(producers) or tuple(line for line, _ in inputs.producers(rows, MAX_PRODUCERS))
+    return Situation(inputs, inputs.claimed(rows), blamed, frozenset(flags))
 
 
 # -- conditions -------------------------------------------------------------------------------------------
@@ -259,6 +275,21 @@ class Precondition(NamedTuple):
     holds: Callable[[Situation], bool]
 
 
+# What only a detector knows: it sets the flag of this name.
+FLAGS = {
+    "uneven-arrival": "one wave is last at more than half of the barriers",
+    "resource-bound": "a resource limits the waves of a SIMD",
+    "grid-bound": "the grid, not a resource, is short of waves",
+    "address-arithmetic": "integer address arithmetic issues for more cycles than any other kind of VALU and "
+    "SALU work",
+    "conversions": "conversions and moves issue for more cycles than other VALU work",
+}
+
+
+def _has_flag(name: str, one: Situation) -> bool:
+    return name in one.flags
+
+
 # fmt: off
 PRECONDITIONS: Mapping[str, Precondition] = {
     "repeated": Precondition("waves execute the instruction more than once", lambda one: one.is_repeated),
@@ -310,16 +341,6 @@ PRECONDITIONS: Mapping[str, Precondition] = {
     "loop-too-large": Precondition("the loop has more than 32 KB of code", _is_loop_too_large),
     "after-branch": Precondition("the gap follows a branch",
         lambda one: one.text(one.producer).startswith(_BRANCHES)),
-    "uneven-arrival": Precondition("one wave is last at more than half of the barriers",
-        lambda one: "uneven-arrival" in one.flags),
-    "resource-bound": Precondition("a resource limits the waves of a SIMD",
-        lambda one: "resource-bound" in one.flags),
-    "grid-bound": Precondition("the grid, not a resource, is short of waves",
-        lambda one: "grid-bound" in one.flags),
-    "address-arithmetic": Precondition(
-        "integer address arithmetic issues for more cycles than any other kind of VALU and SALU work",
-        lambda one: "address-arithmetic" in one.flags),
-    "conversions": Precondition("conversions and moves issue for more cycles than other VALU work",
-        lambda one: "conversions" in one.flags),
+    **{name: Precondition(text, partial(_has_flag, name)) for name, text in FLAGS.items()},
 }
 # fmt: on

@@ -84,9 +84,9 @@ def replicate(trace: Trace, other: Trace | None) -> HealthNote | None:
     return HealthNote(
         name="twin",
         severity=Severity.INFO,
-        title=f"A twin differs by {percent(noise.per_hit, 1)} of the latency per execution",
+        title=f"A replicate differs by {percent(noise.per_hit, 1)} of the latency per execution",
         evidence=(
-            Measured("twin", other.name, other.name),
+            Measured("replicate", other.name, other.name),
             number("instructions that ran in both", noise.lines),
             share("difference per execution", noise.per_hit),
             Measured("with signs", noise.net, f"{100 * noise.net:+.1f} %"),
@@ -94,5 +94,5 @@ def replicate(trace: Trace, other: Trace | None) -> HealthNote | None:
             Measured("stall", noise.stall[1], f"{here} here, {there} there"),
         ),
         consequence="The instructions are the same: a change of that size shows nothing.",
-        remedy="Compare per execution, and count only what is larger than between twins.",
+        remedy="Compare per execution, and count only what is larger than between replicates.",
     )

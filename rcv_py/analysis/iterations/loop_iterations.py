@@ -18,7 +18,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, token_columns
+from rcv_py.analysis.core.median import at_ranks
+from rcv_py.analysis.core.saturated import sums
+from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, of_waves, token_columns
+from rcv_py.base.runs import ranges, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
@@ -76,13 +79,11 @@ class LoopTable:
     waves: np.ndarray  # int64, waves that did
     cycles: np.ndarray  # int64, of all iterations
     between: np.ndarray  # int64, iterations that the statistics count
-    least: np.ndarray  # float64, cycles
+    shortest: np.ndarray  # float64, cycles
     median: np.ndarray  # float64, the one at n // 2 of the sorted n, which the reference results demand
     p90: np.ndarray  # float64, the one at 9 n // 10
-    most: np.ndarray  # float64
-    limit: (
-        np.ndarray
-    )  # float64, cycles above which an iteration is an outlier; inf with fewer than MIN_ITERATIONS
+    longest: np.ndarray  # float64
+    limit: np.ndarray  # float64, cycles of the longest that is no outlier; inf below MIN_ITERATIONS
     stall: np.ndarray  # int64, cycles in the iterations that the statistics count
     idle: np.ndarray  # int64
     kinds: np.ndarray  # int64 [loops, kinds]
@@ -117,155 +118,115 @@ class LoopIterations:
 
         Much longer: above the third quartile by more than 1.5 times the distance of the quartiles.
         """
-        one = self.iterations
-        rows = np.flatnonzero(one.is_between & (one.cycles > self.table.limit[one.loop]))
-        return rows[np.argsort(-one.cycles[rows], kind="stable")]
+        all_, cycles = self.iterations, self.iterations.cycles
+        rows = np.flatnonzero(all_.is_between & (cycles > self.table.limit[all_.loop]))
+        return rows[np.argsort(-cycles[rows], kind="stable")]
 
 
 def loop_iterations(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> LoopIterations:
     """Return the loops of the waves whose index row is in `rows` (None: all), each wave once."""
-    found = [piece for piece in token_columns(batches, rows) if len(piece.waves)]
-    jumps = [_jumps_back(piece, len(trace.code)) for piece in found]
-    pair, taken = np.unique(
-        np.concatenate([np.zeros(0, np.int64), *(one[0] for one in jumps)]), return_counts=True
-    )
+    parts = list(token_columns(batches, rows)) or [of_waves(())]
+    jumps = [_jumps_back(tokens, len(trace.code)) for tokens in parts]
+    pair, taken = np.unique(np.concatenate([pairs for pairs, _ in jumps]), return_counts=True)
     waves = np.zeros(len(pair), dtype=np.int64)
-    for one, owner in jumps:
-        who = np.unique(np.searchsorted(pair, one) << 32 | owner) >> 32
+    for pairs, owner in jumps:
+        who = np.unique(np.searchsorted(pair, pairs) << 32 | owner) >> 32
         waves += np.bincount(who, minlength=len(pair))
     order = np.lexsort((pair, -taken))[:MAX_LOOPS]
-    pair, taken, waves = pair[order], taken[order], waves[order]
-    parts = [_iterations(piece, pair) for piece in found]
-    whole = _sorted(parts)
-    table = _table(pair, taken, waves, whole)
-    return LoopIterations(table, whole, sum(len(piece.waves) for piece in found))
+    branch, head = pair[order] >> 32, pair[order] & 0xFFFFFFFF
+    iterations = joined([_iterations(tokens, branch.tolist(), head.tolist()) for tokens in parts])
+    iterations = iterations.at(np.lexsort((iterations.first, iterations.wave, iterations.loop)))
+    number = ranges(0, np.diff(run_starts(iterations.loop, iterations.wave), append=len(iterations)))
+    iterations = replace(iterations, number=number.astype(np.int32))
+    table = _table(branch, head, taken[order], waves[order], iterations)
+    return LoopIterations(table, iterations, sum(len(tokens.waves) for tokens in parts))
 
 
-def _jumps_back(piece: TokenColumns, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _jumps_back(tokens: TokenColumns, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Return branch << 32 | head of each jump to its own line or one above, and the place of its wave."""
-    at = np.flatnonzero((piece.kind == TokenKind.JUMP) & ~piece.is_last)
-    branch, head = piece.line[at].astype(np.int64), piece.line[at + 1].astype(np.int64)
+    at = np.flatnonzero((tokens.kind == TokenKind.JUMP) & ~tokens.is_last)
+    branch, head = tokens.line[at].astype(np.int64), tokens.line[at + 1].astype(np.int64)
     keep = (head >= 0) & (head <= branch) & (branch < rows)
-    return (branch << 32 | head)[keep], np.searchsorted(piece.first, at[keep], side="right") - 1
+    return (branch << 32 | head)[keep], tokens.owner[at[keep]]
 
 
-def _iterations(piece: TokenColumns, pair: np.ndarray) -> Iterations:
-    """Return the iterations of all loops in the waves of one piece; `first` and `stop` count in the piece."""
-    spans = [_spans(piece, number, int(one >> 32), int(one & 0xFFFFFFFF)) for number, one in enumerate(pair)]
-    if not spans:
-        return _nothing()
+def _iterations(tokens: TokenColumns, branches: list[int], heads: list[int]) -> Iterations:
+    """Return the iterations of all loops in the waves of these tokens; their numbers are still 0."""
+    at, no = np.zeros(0, np.int64), np.zeros(0, bool)
+    spans: list[tuple[np.ndarray, ...]] = [(at, at, at, no, no)]
+    spans += [_spans(tokens, *loop) for loop in zip(range(len(heads)), branches, heads, strict=True)]
     loop, first, stop, is_first, is_last = (np.concatenate(column) for column in zip(*spans, strict=True))
-    owner = np.searchsorted(piece.first, first, side="right") - 1
-    latest = np.minimum(stop, len(piece) - 1)
-    start, end = piece.start, piece.start + piece.duration
-    over = np.where(is_last, end[stop - 1], start[latest])
-    gap = np.append(piece.idle[1:], 0)
-    gap[piece.is_last] = 0
-    sums = SpanSums(piece, np.concatenate([first, stop]))
-    idle = sums.sums(gap, first, stop) - np.where(is_last, gap[stop - 1], 0)
-    row = np.array([wave.row for wave in piece.waves], dtype=np.int32)[owner]
-    base = piece.first[owner]
+    owner = tokens.owner[first]
+    end = tokens.start[np.minimum(stop, len(tokens) - 1)]
+    end[is_last] = tokens.end[stop[is_last] - 1]
+    gap = np.append(tokens.idle, 0)[1:]
+    gap[tokens.is_last] = 0
+    spent = SpanSums(tokens, np.concatenate([first, stop]))
     return Iterations(
-        loop,
-        row,
+        loop.astype(np.int32),
+        np.array([wave.row for wave in tokens.waves], dtype=np.int32)[owner],
         np.zeros(len(loop), dtype=np.int32),
-        start[first],
-        over,
-        first - base,
-        stop - base,
+        tokens.start[first],
+        end,
+        first - tokens.first[owner],
+        stop - tokens.first[owner],
         is_first,
         is_last,
-        sums.sums(piece.stall, first, stop),
-        idle,
-        sums.kinds(first, stop),
+        spent.sums(tokens.stall, first, stop),
+        spent.sums(gap, first, stop) - np.where(is_last, gap[stop - 1], 0),
+        spent.kinds(first, stop),
     )
 
 
-def _spans(piece: TokenColumns, number: int, branch: int, head: int) -> tuple[np.ndarray, ...]:
+def _spans(tokens: TokenColumns, number: int, branch: int, head: int) -> tuple[np.ndarray, ...]:
     """Return (loop, first, stop, is_first, is_last) of the iterations of one loop."""
-    at = np.flatnonzero(piece.line == head)
-    via = np.zeros(len(at), dtype=bool)
+    at = np.flatnonzero(tokens.line == head)
     before = np.maximum(at - 1, 0)
-    inside = (at > 0) & ~piece.is_last[before]
-    via[inside] = (piece.line[before] == branch)[inside] & (piece.kind[before] == TokenKind.JUMP)[inside]
-    owner = np.searchsorted(piece.first, at, side="right") - 1
-    linked = via[1:] & (owner[1:] == owner[:-1])  # the jump led from the iteration before it
-    continued = np.append(linked, False)[: len(at)]
-    chosen = np.flatnonzero(np.append(False, linked)[: len(at)] | continued)
-    following = np.append(at[1:], len(piece))[: len(at)]
-    first, stop = at[chosen], following[chosen]
+    via = (at > 0) & ~tokens.is_last[before]
+    via &= (tokens.line[before] == branch) & (tokens.kind[before] == TokenKind.JUMP)
+    linked = via & ~starts_run(tokens.owner[at])  # the jump led from the iteration before it
+    continued = np.append(linked, False)[1:]
+    chosen = np.flatnonzero(linked | continued)
+    first, stop = at[chosen], np.append(at, len(tokens))[1:][chosen]
     last = ~continued[chosen]
-    stop[last] = _exits(piece, branch, head, first[last], stop[last])
-    return np.full(len(chosen), number, dtype=np.int32), first, stop, ~via[chosen], last
+    stop[last] = _exits(tokens, branch, head, first[last], stop[last])
+    return np.full(len(chosen), number), first, stop, ~via[chosen], last
 
 
 def _exits(
-    piece: TokenColumns, branch: int, head: int, first: np.ndarray, following: np.ndarray
+    tokens: TokenColumns, branch: int, head: int, first: np.ndarray, following: np.ndarray
 ) -> np.ndarray:
     """Return the tokens after iterations that were not continued; `following` are the next heads."""
-    wave_end = piece.first[1:][np.searchsorted(piece.first[1:], first, side="right")]
-    most = np.minimum(following, wave_end)
-    outside = np.append(np.flatnonzero((piece.line > branch) | (piece.line < head)), len(piece))
-    stop = np.minimum(most, outside[np.searchsorted(outside, first)])
-    falls = np.append(
-        np.flatnonzero((piece.line == branch) & (piece.kind != TokenKind.JUMP)) + 1, len(piece) + 1
-    )
-    fallen = falls[np.searchsorted(falls, first, side="right")]
-    return np.maximum(np.where(fallen <= most, fallen, stop), first + 1)
+    line, limit = tokens.line, np.minimum(following, tokens.first[tokens.owner[first] + 1])
+    outside = np.append(np.flatnonzero((line > branch) | (line < head)), len(tokens))
+    stop = np.minimum(limit, outside[np.searchsorted(outside, first)])
+    falls = np.flatnonzero((line == branch) & (tokens.kind != TokenKind.JUMP)) + 1
+    fallen = np.append(falls, len(tokens) + 1)[np.searchsorted(falls, first, side="right")]
+    return np.maximum(np.where(fallen <= limit, fallen, stop), first + 1)
 
 
-def _sorted(parts: list[Iterations]) -> Iterations:
-    if not parts:
-        return _nothing()
-    whole = joined(parts)
-    whole = whole.at(np.lexsort((whole.first, whole.wave, whole.loop)))
-    key = whole.loop.astype(np.int64) << 32 | whole.wave
-    begins = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
-    length = np.diff(np.append(begins, len(key)))
-    number = np.arange(len(key)) - np.repeat(begins, length)
-    return replace(whole, number=number.astype(np.int32))
-
-
-def _nothing() -> Iterations:
-    i4, i8, no = np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, bool)
-    return Iterations(i4, i4, i4, i8, i8, i8, i8, no, no, i8, i8, np.zeros((0, KIND_COUNT), np.int64))
-
-
-def _table(pair: np.ndarray, taken: np.ndarray, waves: np.ndarray, whole: Iterations) -> LoopTable:
-    count = len(pair)
-    cycles, between = whole.cycles, whole.is_between
-    loop, length = whole.loop[between], cycles[between]
-    order = np.lexsort((length, loop))
-    length = length[order]
-    n = np.bincount(loop, minlength=count)
-    before = np.cumsum(n) - n
-
-    def at(rank: np.ndarray) -> np.ndarray:
-        value = np.full(count, np.nan)
-        value[n > 0] = length[(before + rank)[n > 0]]
-        return value
-
-    def sums(column: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        total = np.zeros((count, *column.shape[1:]), dtype=np.int64)
-        np.add.at(total, whole.loop[rows], column[rows])
-        return total
-
-    low, high = at(n // 4), at(3 * n // 4)
+def _table(
+    branch: np.ndarray, head: np.ndarray, taken: np.ndarray, waves: np.ndarray, iterations: Iterations
+) -> LoopTable:
+    count, counted = len(head), iterations.at(np.flatnonzero(iterations.is_between))
+    ranks = ((0, 1), (1, 2), (9, 10), (1, 1), (1, 4), (3, 4))
+    spread = at_ranks(counted.loop, counted.cycles, count, ranks)
+    shortest, median, p90, longest, low, high = spread
+    n = np.bincount(counted.loop, minlength=count)
+    kinds = np.zeros((count, KIND_COUNT), dtype=np.int64)
+    np.add.at(kinds, counted.loop, counted.kinds)
     return LoopTable(
-        (pair >> 32).astype(np.int32),
-        (pair & 0xFFFFFFFF).astype(np.int32),
+        branch.astype(np.int32),
+        head.astype(np.int32),
         taken.astype(np.int64),
         waves,
-        sums(cycles, np.ones(len(whole), dtype=bool)),
+        sums(iterations.loop, iterations.cycles, count),
         n,
-        at(0 * n),
-        at(n // 2),
-        at(9 * n // 10),
-        at(np.maximum(n - 1, 0)),
+        *(shortest, median, p90, longest),
         np.where(n >= MIN_ITERATIONS, high + 1.5 * (high - low), np.inf),
-        sums(whole.stall, between),
-        sums(whole.idle, between),
-        sums(whole.kinds, between),
+        sums(counted.loop, counted.stall, count),
+        sums(counted.loop, counted.idle, count),
+        kinds,
     )

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, token_columns
 from rcv_py.analysis.iterations.loop_iterations import LoopIterations, loop_iterations
+from rcv_py.base.runs import ends_run, starts_run
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -73,80 +76,66 @@ class FirstHits:
 
 
 def phases(
-    found: LoopIterations, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+    loops: LoopIterations, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> Phases:
     """Return the phases of the waves that ran the dominant loop of `found`, which is of the same waves.
 
     Other jumps back to the same head are ways of continuing the same loop.
     """
-    table, whole = found.table, found.iterations
+    table, spans = loops.table, loops.iterations
     loop = table.dominant
     same = table.head == table.head[loop] if loop >= 0 else np.zeros(0, dtype=bool)
-    mine = np.flatnonzero(same[whole.loop])
-    mine = mine[np.lexsort((whole.stop[mine], whole.first[mine], whole.wave[mine]))]
-    wave = whole.wave[mine]
-    starts = np.flatnonzero(np.append(True, wave[1:] != wave[:-1])[: len(wave)])
-    ends = np.append(starts[1:], len(wave))[: len(starts)] - 1
-    entry, leave = mine[starts], mine[ends]
-    place = {int(row): i for i, row in enumerate(wave[starts].tolist())}
-    shape = (len(entry), len(PHASES))
-    begin, stall, busy = (np.zeros(shape, dtype=np.int64) for _ in range(3))
-    end = np.zeros(len(entry), dtype=np.int64)
-    for piece in token_columns(batches, rows):
-        inside = [i for i, one in enumerate(piece.waves) if one.row in place]
-        at = np.array([place[piece.waves[i].row] for i in inside], dtype=np.int64)
+    mine = np.flatnonzero(same[spans.loop])
+    mine = mine[np.lexsort((spans.stop[mine], spans.first[mine], spans.wave[mine]))]
+    wave = spans.wave[mine]
+    entry, leave = mine[starts_run(wave)], mine[ends_run(wave)]
+    place = {row: i for i, row in enumerate(spans.wave[entry].tolist())}
+    begin, stall, busy = (np.zeros((len(entry), len(PHASES)), dtype=np.int64) for _ in range(3))
+    begin[:, 1], begin[:, 2] = spans.begin[entry], spans.end[leave]
+    end = begin[:, 2].copy()
+    for tokens in token_columns(batches, rows):
+        inside = [i for i, one in enumerate(tokens.waves) if one.row in place]
         if not inside:
             continue
-        base = piece.first[inside]
-        cuts = np.stack(
-            [base, base + whole.first[entry[at]], base + whole.stop[leave[at]], piece.first[1:][inside]]
-        )
-        sums = SpanSums(piece, cuts.reshape(-1))
-        for phase in range(len(PHASES)):
-            stall[at, phase] = sums.sums(piece.stall, cuts[phase], cuts[phase + 1])
-            busy[at, phase] = sums.sums(piece.busy, cuts[phase], cuts[phase + 1])
-        life = np.array([(piece.waves[i].begin, piece.waves[i].end) for i in inside], dtype=np.int64)
-        begin[at, 0] = np.minimum(life[:, 0], whole.begin[entry[at]])
-        begin[at, 1] = whole.begin[entry[at]]
-        begin[at, 2] = whole.end[leave[at]]
-        end[at] = np.maximum(life[:, 1], begin[at, 2])
-    return Phases(loop, wave[starts], begin, end, stall, busy, found.waves - len(entry))
+        at = np.array([place[tokens.waves[i].row] for i in inside], dtype=np.int64)
+        base, stop = tokens.first[inside], tokens.first[1:][inside]
+        cuts = np.stack([base, base + spans.first[entry[at]], base + spans.stop[leave[at]], stop])
+        spent = SpanSums(tokens, cuts.reshape(-1))
+        for phase, (low, high) in enumerate(pairwise(cuts)):
+            stall[at, phase] = spent.sums(tokens.stall, low, high)
+            busy[at, phase] = spent.sums(tokens.busy, low, high)
+        begin[at, 0] = np.minimum([tokens.waves[i].begin for i in inside], begin[at, 1])
+        end[at] = np.maximum([tokens.waves[i].end for i in inside], begin[at, 2])
+    return Phases(loop, spans.wave[entry], begin, end, stall, busy, loops.waves - len(entry))
 
 
 def first_hits(batches: Iterable[WaveBatch], lines: int, rows: Collection[int] | None = None) -> FirstHits:
     """Return what first and all executions of each of so many code lines cost."""
-    total = [np.zeros(lines, dtype=np.int64) for _ in range(4)]
-    for piece in token_columns(batches, rows):
-        known = np.flatnonzero((piece.line >= 0) & (piece.line < lines))
-        line = piece.line[known]
-        first = known[_is_first(piece, known, line, lines)]
-        for column, chosen, worth in (
-            (0, first, None),
-            (1, known, None),
-            (2, first, piece.stall),
-            (3, known, piece.stall),
-        ):
-            weights = None if worth is None else worth[chosen]
-            total[column] += np.bincount(piece.line[chosen], weights, lines).astype(np.int64)
-    return FirstHits(*total)
+    columns = np.zeros((4, lines), dtype=np.int64)
+    for tokens in token_columns(batches, rows):
+        known = np.flatnonzero((tokens.line >= 0) & (tokens.line < lines))
+        line, stall = tokens.line[known], tokens.stall[known]
+        first = _is_first(tokens, known, line, lines)
+        columns[:2] += [np.bincount(line[first], minlength=lines), np.bincount(line, minlength=lines)]
+        columns[2:] += [sums(line[first], stall[first], lines), sums(line, stall, lines)]
+    return FirstHits(*columns)
 
 
-def _is_first(piece: TokenColumns, known: np.ndarray, line: np.ndarray, lines: int) -> np.ndarray:
+def _is_first(tokens: TokenColumns, known: np.ndarray, line: np.ndarray, lines: int) -> np.ndarray:
     """Return whether each known token is the first of its wave that ran its line.
 
     Some waves at a time: there is a place for every wave and line.
     """
-    found = np.zeros(len(known), dtype=bool)
+    is_first = np.zeros(len(known), dtype=bool)
     at_once = max(1, _PLACES // max(1, lines))
-    for begin in range(0, len(piece.waves), at_once):
-        first = piece.first[begin : begin + at_once + 1]
+    for begin in range(0, len(tokens.waves), at_once):
+        first = tokens.first[begin : begin + at_once + 1]
         part = slice(*np.searchsorted(known, first[[0, -1]]).tolist())
-        owner = np.searchsorted(first, known[part], side="right") - 1
-        key = owner * lines + line[part]
+        key = (tokens.owner[known[part]] - begin) * lines + line[part]
         seen = np.full((len(first) - 1) * lines, -1, dtype=np.int64)
         seen[key[::-1]] = np.arange(len(key))[::-1]  # the first one is written last and stays
-        found[part] = seen[key] == np.arange(len(key))
-    return found
+        is_first[part] = seen[key] == np.arange(len(key))
+    return is_first
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +158,10 @@ def loop_summary(
 ) -> LoopSummary:
     """Return the loops of the waves whose index row is in `rows` (None: all), each wave once."""
     batches = list(batches)
-    found = loop_iterations(trace, batches, rows)
+    loops = loop_iterations(trace, batches, rows)
     return LoopSummary(
-        found,
-        phases(found, batches, rows),
+        loops,
+        phases(loops, batches, rows),
         first_hits(batches, len(trace.code), rows),
         len(trace.waves),
     )

@@ -45,8 +45,8 @@ class LibraryRow:
     health: str = HEALTHY  # headline
     verdict: str = HEALTHY  # how many notes of each severity
     serious: int = 0  # errors and warnings
-    twin: str = ""  # name of the first capture in the library with the same instructions
-    noise: float = -1.0  # difference per execution from that twin, 0.05 is 5 %; -1 if unknown
+    replicate: str = ""  # name of the first capture in the library with the same instructions
+    noise: float = -1.0  # difference per execution from that replicate, 0.05 is 5 %; -1 if unknown
     error: str = ""
     duration: int = -1  # cycles of the launch, -1 if no file tells when waves began and ended
     duration_ns: float = -1.0  # the same in time; without it that of the table of launches; -1 if unknown
@@ -58,7 +58,7 @@ class LibraryRow:
     has_occupancy: bool = False
     has_costs: bool = False  # the capture tells executions and cycles
     isa: str = ""  # fingerprint of the instructions
-    costs: LineCosts | None = None  # to compare twins by
+    costs: LineCosts | None = None  # to compare replicates by
 
 
 def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings | None = None) -> LibraryRow:
@@ -117,30 +117,30 @@ def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings 
 def _top(code: CodeTable) -> tuple[int, float]:
     """The code line with most stall, -1 if nothing stalled, and its share of all stall."""
     stall = code.stall if code.stall.any() or code.samples_stalled is None else code.samples_stalled
-    whole = int(stall.sum())
-    if not whole:
+    total = int(stall.sum())
+    if not total:
         return -1, 0.0
     top = int(np.argmax(stall))
-    return top, int(stall[top]) / whole
+    return top, int(stall[top]) / total
 
 
-def with_twins(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:
+def with_replicates(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:
     """Name the captures that hold the same instructions, and tell by how much they differ per execution.
 
-    The first of each group is what the others are compared with; a placeholder is nobody's twin.
+    The first of each group is what the others are compared with; a placeholder is nobody's replicate.
     """
     first: dict[str, LibraryRow] = {}
     for row in rows:
         if row.isa and row.hits:
             first.setdefault(row.isa, row)
-    return tuple(_with_twin(row, first.get(row.isa)) for row in rows)
+    return tuple(_with_replicate(row, first.get(row.isa)) for row in rows)
 
 
-def _with_twin(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
+def _with_replicate(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
     if other is None or other is row or not row.hits or row.costs is None or other.costs is None:
         return row
     noise = replicate_noise(other.costs, row.costs)
-    return replace(row, twin=other.name, noise=-1.0 if noise is None else noise.per_hit)
+    return replace(row, replicate=other.name, noise=-1.0 if noise is None else noise.per_hit)
 
 
 # How to rank rows: what is compared, and whether the largest comes first.

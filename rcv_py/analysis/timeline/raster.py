@@ -93,8 +93,8 @@ class TokenRow:
 
     def at(self, time: int) -> Segment | None:
         """The segment that holds a cycle."""
-        found = self.visible(TimeWindow(time, time + 1))
-        return found[-1] if found else None
+        segments = self.visible(TimeWindow(time, time + 1))
+        return segments[-1] if segments else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

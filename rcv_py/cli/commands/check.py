@@ -35,7 +35,7 @@ def run(options: CheckOptions) -> Answer:
 
 def _card(options: CheckOptions) -> Answer:
     trace = opened(options)
-    notes = capture_health(trace, tuple(pooled(trace)), Extras(_twin(trace, options)))
+    notes = capture_health(trace, tuple(pooled(trace)), Extras(_replicate(trace, options)))
     is_refused = options.strict and any(note.is_serious for note in notes)
     return Answer(
         schema="rcv.check/2",
@@ -48,14 +48,14 @@ def _card(options: CheckOptions) -> Answer:
     )
 
 
-def _twin(trace: Trace, options: CheckOptions) -> Trace | None:
+def _replicate(trace: Trace, options: CheckOptions) -> Trace | None:
     if options.twin is None:
         return None
     other = opened(options, options.twin)
     if fingerprint(trace.code) != fingerprint(other.code):
         raise UsageError(
-            f"{other.name} is no twin of {trace.name}: their instructions differ.",
-            hint="A twin is another capture of the same binary; rcv index names those it finds.",
+            f"{other.name} is no replicate of {trace.name}: their instructions differ.",
+            hint="A replicate is another capture of the same binary; rcv index names those it finds.",
         )
     return other
 

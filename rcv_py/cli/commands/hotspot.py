@@ -17,9 +17,10 @@ from rcv_py.cli.wave_choice import ChosenWaves, counted_batches, counted_waves, 
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SUMS
-from rcv_py.results.hotspot import PLACES_BY, bins_table, occupancy_facts, places_table, ranking_table, totals
+from rcv_py.results.hotspot import PLACES_BY, bins_table, places_table, ranking_table, totals
+from rcv_py.results.occupancy import limits_in_short
 from rcv_py.results.table import Table
-from rcv_py.work.limits import limits_of
+from rcv_py.work.occupancy import limits_of
 
 _OF = {
     "hits": "executions",
@@ -63,7 +64,7 @@ def _ranking(waves: ChosenWaves, options: HotspotOptions) -> Answer:
             "measure": costs.label,
             "totals": totals(costs),
             "total_rows": len(table),
-            "occupancy": occupancy_facts(limits),
+            "occupancy": limits_in_short(limits),
         },
         above=[Facts(_header(trace, costs, limits, waves.whose)), ""],
         footer=lambda rows: _footer(options, costs, rows, len(table), waves.whose),

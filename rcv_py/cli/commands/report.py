@@ -27,7 +27,7 @@ from rcv_py.export.report.index import Entry, entry
 from rcv_py.export.report.inputs import report_inputs
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.work.load import load_all
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 

@@ -17,7 +17,7 @@ from rcv_py.cli.options.capture_options import TriageOptions
 from rcv_py.cli.report import bold
 from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import capture_entry
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table

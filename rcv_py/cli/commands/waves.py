@@ -16,7 +16,7 @@ from rcv_py.cli.answer import Answer, Facts, Part, Shown, listing
 from rcv_py.cli.opening import batches, opened
 from rcv_py.cli.options.wave_options import WavesOptions
 from rcv_py.cli.wave_choice import check_engine, counted_batches, missing_text, wave_facts, wave_of, window_of
-from rcv_py.formats.uiout.names import demangled
+from rcv_py.formats.uiout.kernels import demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave

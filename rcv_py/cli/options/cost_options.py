@@ -275,7 +275,7 @@ class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on re
         "exit with 3 if B takes more cycles beyond noise, or any other number of them", choices=GATES
     )
     least: float | None = option(
-        "differences of the whole below it are noise (default 6, with a twin 2)",
+        "differences of the whole below it are noise (default 6, with a replicate 2)",
         read=percent,
         metavar="PERCENT",
     )

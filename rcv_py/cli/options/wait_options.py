@@ -10,7 +10,6 @@ from rcv_py.cli.options.common import pair
 from rcv_py.cli.options.option import Need, flag, has, is_one, number, option, text
 from rcv_py.cli.options.shared import ALL, REFERENCE, WORKING
 
-CAUSES_BY = ("cause", "instruction", "producer")
 LOOPS_BY = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
 LATENCY_BY = ("hidden", "memory")
 
@@ -26,7 +25,11 @@ class WaitsOptions(shared.OfWaves, shared.Rows, example="rcv waits FOLDER --top 
 class CausesOptions(shared.OfWaves, shared.Rows, example="rcv causes FOLDER --by producer --top 5"):
     """What `rcv causes` takes."""
 
-    by: str = option("what a row is; producer: who is to blame (default cause)", "cause", choices=CAUSES_BY)
+    by: str = option(
+        "what a row is; producer: who is to blame (default cause)",
+        "cause",
+        choices=("cause", "instruction", "producer"),
+    )
     top: int = shared.top(12)
     line: int | None = number("only where this instruction is late or to blame")
     sort: str | None = shared.sort("stall and idle")

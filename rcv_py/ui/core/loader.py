@@ -17,8 +17,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
-from rcv_py.work.jobs import prepare
-from rcv_py.work.load import STAGE, WaveStream
+from rcv_py.work.load import STAGE, WaveStream, prepare
 
 NOTIFY_MS = 80  # panels hear of new waves at most this often
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
@@ -222,7 +221,7 @@ class _Load:
             self.count(-1)
 
     def _post(self, answer: Callable[..., None], *values: object) -> None:
-        if not self._stopped.is_set:
+        if not self._stopped.is_set():
             self.count(1)
             self._loader.posted.emit(self, partial(answer, *values))
 

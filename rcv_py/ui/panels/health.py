@@ -206,10 +206,6 @@ class HealthPanel(Panel):
             return "No capture is open."
         return "" if self.notes is not None else "The capture is still being looked at."
 
-    def canvas(self) -> QWidget:
-        """All cards."""
-        return self.empty
-
     def caption(self) -> str:
         """The worst of it."""
         return "" if self.notes is None else headline(self.notes)

@@ -29,7 +29,6 @@ from rcv_py.base.text import nanoseconds, percent
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -262,7 +261,7 @@ class TokenDetailsPanel(Panel):
             self.facts = facts
             self._show()
 
-        self.run_job(job, only_for(self.session, take))
+        self.run_job(job, take)
 
     def _job(self) -> Callable[[], TokenFacts] | None:
         """Return a function that collects the facts; it touches nothing that changes."""

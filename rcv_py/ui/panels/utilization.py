@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtGui import QPaintEvent
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.device.utilization import Track, utilization
+from rcv_py.analysis.device.utilization import Track, unit_title, utilization
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.text import percent, plural
@@ -129,7 +129,7 @@ class UtilizationPanel(TimelinePanel):
 
     def _show(self, made: Units) -> None:
         self.units = made
-        names = [RowName(unit.track.name) for unit in made.units]
+        names = [RowName(unit_title(unit.track.name)) for unit in made.units]
         self.source.set_rows([TokenRow((unit.segment,)) for unit in made.units], names)
         self._progress.setText(
             f"reading waves {made.read:,} of {made.waves:,}"
@@ -162,7 +162,10 @@ class UtilizationPanel(TimelinePanel):
         """Busy cycles of each unit in the view."""
         window = self.session.window.value
         inside = [(unit.track, unit.covered.inside(window)) for unit in self.units.units]
-        rows = [(track.name, busy, window.width, round(busy / window.width, 6)) for track, busy in inside]
+        rows = [
+            (unit_title(track.name), busy, window.width, round(busy / window.width, 6))
+            for track, busy in inside
+        ]
         return Sheet("Utilization", ("unit", "busy cycles", "cycles in view", "share"), rows)
 
     # -- guide ------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ UPDATE_MS = 60
 BROWSE = {
     "capture": "Open a capture, or a folder of captures",
     "baseline": "Compare the open capture with another one, its baseline",
-    "twin": "Another capture of the baseline's build: what it differs by is noise",
+    "replicate": "Another capture of the baseline's build: what it differs by is noise",
 }
 NO_BASELINE = "The open capture is compared with nothing."
 
@@ -107,15 +107,16 @@ class MainWindow(QMainWindow):
         """The menu File; the recent captures are added to it apart."""
         session = self.ui.session
 
-        def forget_twin() -> None:
+        def forget_replicate() -> None:
             if (baseline := session.baseline.value) is not None:
-                session.set_baseline(replace(baseline, twin=None))
+                session.set_baseline(replace(baseline, replicate=None))
+
+        def has_replicate() -> bool:
+            return session.baseline.value is not None and session.baseline.value.replicate is not None
 
         trace = needs(session)
         baseline = needs(session, lambda: session.baseline.value, NO_BASELINE)
-        twin = needs(
-            session, lambda: (it := session.baseline.value) and it.twin, "No twin of the baseline is open."
-        )
+        replicate = needs(session, has_replicate, "No replicate of the baseline is open.")
         return commands("File", (
             ("file.open", "Open folder …", "Ctrl+O", self.browse,
              "Open a ui_output folder, or a folder that holds several.", always),
@@ -125,10 +126,10 @@ class MainWindow(QMainWindow):
             ("file.close", "Close capture", "Ctrl+W", self.close_capture, "Close the capture.", trace),
             ("file.compare", "Compare with …", "Ctrl+Alt+D", lambda: self.browse("baseline"),
              "Choose the baseline: the capture from before the change.", trace),
-            ("file.twin", "Noise from a twin …", "Ctrl+Alt+N", lambda: self.browse("twin"),
+            ("file.twin", "Noise from a replicate …", "Ctrl+Alt+N", lambda: self.browse("replicate"),
              "Choose another capture of the baseline's build: what it differs by is noise.", baseline),
-            ("file.forget_twin", "Forget the twin", "Ctrl+Alt+Shift+N", forget_twin,
-             "Measure the noise by the waves of both captures alone.", twin),
+            ("file.forget_twin", "Forget the replicate", "Ctrl+Alt+Shift+N", forget_replicate,
+             "Measure the noise by the waves of both captures alone.", replicate),
             ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D",
              lambda: session.set_baseline(None),
              "Compare with nothing.", baseline),
@@ -215,7 +216,7 @@ class MainWindow(QMainWindow):
         last, open_it = {
             "capture": (self.opener.recent[:1], self.opener.open),
             "baseline": ([trace.path] if trace else [], self.baseline.open),
-            "twin": ([baseline.trace.path] if baseline else [], self.baseline.open_twin),
+            "replicate": ([baseline.trace.path] if baseline else [], self.baseline.open_replicate),
         }[what]
         start = str(last[0].parent) if last else ""
         if chosen := QFileDialog.getExistingDirectory(self, BROWSE[what], start):

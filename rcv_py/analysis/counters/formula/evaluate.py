@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
@@ -288,15 +288,15 @@ def _value(node: Node, lookup: Lookup) -> np.ndarray:
             value = _value(node.item, lookup)
             return -value if sign == "-" else (value == 0).astype(np.float64)
         case Chain():
-            return _joined(node, node.first, node.rest, lookup)
+            return _chained(node, lookup)
         case Call():
             return _called(node, lookup)
     raise TypeError(type(node).__name__)
 
 
-def _joined(node: Node, first: Node, rest: Iterable[tuple[str, Node]], lookup: Lookup) -> np.ndarray:
-    value = _value(first, lookup)
-    for sign, item in rest:
+def _chained(node: Chain, lookup: Lookup) -> np.ndarray:
+    value = _value(node.first, lookup)
+    for sign, item in node.rest:
         other = _value(item, lookup)
         pairs = zip(value.shape, other.shape, strict=True)
         if any(a != b and 1 not in (a, b) for a, b in pairs):
@@ -311,8 +311,6 @@ def _joined(node: Node, first: Node, rest: Iterable[tuple[str, Node]], lookup: L
 def _called(node: Call, lookup: Lookup) -> np.ndarray:
     first, *rest = node.items
     if node.function in REDUCTIONS:
-        if rest:
-            return _joined(node, first, [(node.function, item) for item in rest], lookup)
         return _reduced(node, _value(first, lookup))
     (axis,) = node.axes
     if axis == ALL:
