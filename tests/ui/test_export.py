@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import ExportError
+from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
@@ -76,7 +77,8 @@ def test_csv_quotes_what_must_be() -> None:
 
 def test_a_place_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"cannot be written: no such file") as error:
-        export.write(tmp_path / "no" / "x.png", lambda: b"")
+        with whole_file(tmp_path / "no" / "x.png", makes_folders=False):
+            pass
     assert error.value.hint
 
 

@@ -5,9 +5,6 @@ A picture is painted again at the wanted scale, not enlarged, and has a caption 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
@@ -15,7 +12,6 @@ from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.errors import ExportError
 from rcv_py.base.text import short_kernel, visible
-from rcv_py.base.whole_files import whole_file
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
@@ -85,13 +81,6 @@ def svg_bytes(widget: QWidget, theme: Theme, text: str) -> bytes:
     _paint(painter, widget, theme, text)
     painter.end()
     return visible(bytes(buffer.data().data()).decode(), "\n\t").encode()
-
-
-def write(path: Path, make: Callable[[], bytes]) -> None:
-    """Write a file, or leave the older one; raise ExportError with a sentence if that cannot be."""
-    content = make()
-    with whole_file(path, makes_folders=False) as target:
-        target.write(content)
 
 
 def _whole(widget: QWidget) -> QSize:

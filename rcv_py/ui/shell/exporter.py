@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -125,7 +126,9 @@ class Exporter:
 
     def save(self, name: str, path: Path, scale: int = 1) -> None:
         """Write a file whose kind is told by the ending of its name; raise ExportError if that cannot be."""
-        export.write(path, lambda: self.content(name, path.suffix, scale))
+        content = self.content(name, path.suffix, scale)
+        with whole_file(path, makes_folders=False) as target:
+            target.write(content)
 
     def copy_picture(self, name: str, scale: int = 2) -> None:
         """Put a picture on the clipboard."""
@@ -152,7 +155,7 @@ class Exporter:
                 f"{self.names()[name]} shows nothing that a command could print.",
                 hint="Choose what it needs first.",
             )
-        text = command_text.line(words)
+        text = shlex.join(words)
         copy_text(text)
         self.window.statusBar().showMessage(f"Copied: {text}", 6000)
 

@@ -1,10 +1,9 @@
-"""What a panel shows as words of `rcv`: "Copy as command" joins them into a line for a shell."""
+"""What a panel shows as words of `rcv`: "Copy as command" joins them for a shell."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Any
 
 from PySide6.QtCore import Qt
 
@@ -14,6 +13,8 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.table.table_model import TableModel
+from rcv_py.ui.table.tree_table import TreeModel
 
 Words = tuple[str, ...]
 # Commands whose panels follow the choice of waves, which is by default that of the command.
@@ -36,11 +37,6 @@ def rcv(session: Session, command: str, *words: str) -> Words | None:
 def path_word(trace: Trace) -> str:
     """Return the folder of a capture so that it is found from everywhere."""
     return str(trace.path.absolute())
-
-
-def line(words: Words) -> str:
-    """Return the line that a shell takes apart into these words."""
-    return shlex.join(words)
 
 
 def clock(session: Session) -> Words:
@@ -73,12 +69,6 @@ def wave(session: Session, option: str) -> Words:
     return () if selected is None else (f"--{option}={selected}",)
 
 
-def only_line(session: Session, is_on: bool) -> Words:
-    """The selected line, if a panel shows nothing else."""
-    selected = session.selection.value.line
-    return (f"--line={selected}",) if is_on and selected is not None else ()
-
-
 def matching(query: SearchQuery) -> Words:
     """What is searched for, or filtered by."""
     if not query.text:
@@ -100,17 +90,7 @@ def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | Non
     return () if is_all else each("only", (name if of is None else of[name] for name in named))
 
 
-class Sorted(Protocol):
-    """A model of rows that may be sorted by a column, by its id."""
-
-    sorting: tuple[str, Qt.SortOrder] | None  # column and direction, None as they were made
-
-    @property
-    def sort_name(self) -> str:
-        """The name of that column on the command line, "" if it has none."""
-
-
-def sorting(table: Sorted, keys: Mapping[str, str] | None = None) -> Words:
+def sorting(table: TableModel | TreeModel[Any], keys: Mapping[str, str] | None = None) -> Words:
     """The order of a table or a tree; `keys` gives the names of columns that do not know them."""
     if table.sorting is None:
         return ()

@@ -19,13 +19,6 @@ from rcv_py.ui.core.plain_text import Rich, joined, lines_tip, rich
 
 MAX_PRODUCERS = 4
 MAX_VALUES = 4  # of shader data, at a place
-STATE_TEXT = {
-    WaveState.EMPTY: "empty",
-    WaveState.IDLE: "idle",
-    WaveState.EXEC: "executing",
-    WaveState.WAIT: "waiting",
-    WaveState.STALL: "stalled",
-}
 
 
 def token_at(segment: Segment, time: int, pixel: TimeWindow | None = None, depth: float = -1.0) -> int:
@@ -138,11 +131,11 @@ def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
 
 def _state(wave: Wave, time: int) -> str:
     row = wave.states.at(time)
-    return f"wave {_state_name(int(wave.states.state[row]))}" if row >= 0 else ""
+    return f"wave state: {_state_name(int(wave.states.state[row]))}" if row >= 0 else ""
 
 
 def _state_name(state: int) -> str:
-    return STATE_TEXT[WaveState(state)] if state in STATE_TEXT else f"in state {state}"
+    return WaveState(state).name.lower() if 0 <= state < len(WaveState) else f"number {state}"
 
 
 def marker_tip(trace: Trace, spans: MarkerSpans, span: int) -> Rich:
