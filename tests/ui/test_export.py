@@ -76,9 +76,9 @@ def test_csv_quotes_what_must_be() -> None:
 
 
 def test_a_place_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match=r"cannot be written: no such file") as error:
-        with whole_file(tmp_path / "no" / "x.png", makes_folders=False):
-            pass
+    missing = whole_file(tmp_path / "no" / "x.png", makes_folders=False)
+    with pytest.raises(ExportError, match=r"cannot be written: no such file") as error, missing:
+        pass
     assert error.value.hint
 
 

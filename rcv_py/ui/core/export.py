@@ -42,7 +42,7 @@ def caption(session: Session, extra: str = "") -> str:
 
 def picture(widget: QWidget, theme: Theme, text: str, scale: int = 1) -> QImage:
     """Return the widget with a caption line, painted at `scale` device pixels a pixel."""
-    size = _whole(widget)
+    size = _size(widget)
     if max(size.width(), size.height()) * scale > LARGEST_PX:
         raise ExportError(
             f"A picture of {size.width() * scale:,} × {size.height() * scale:,} pixels is too large.",
@@ -67,7 +67,7 @@ def png_bytes(image: QImage) -> bytes:
 
 def svg_bytes(widget: QWidget, theme: Theme, text: str) -> bytes:
     """Return the widget with a caption line as an SVG file: shapes and text, not pixels."""
-    size = _whole(widget)
+    size = _size(widget)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator()
@@ -83,7 +83,7 @@ def svg_bytes(widget: QWidget, theme: Theme, text: str) -> bytes:
     return visible(bytes(buffer.data().data()).decode(), "\n\t").encode()
 
 
-def _whole(widget: QWidget) -> QSize:
+def _size(widget: QWidget) -> QSize:
     return widget.size() + QSize(0, CAPTION_PX)
 
 

@@ -119,11 +119,11 @@ class FlamePainter:
         frames = frames[np.lexsort((-scene.boxes.width[frames], codes[frames] != MATCH))]
         pixel = np.floor(camera.x(scene.boxes.begin[frames])).astype(np.int64)
         top = camera.y(scene, scene.boxes.row[frames])
-        _, one = np.unique(top << 32 | (pixel + (1 << 20)), return_index=True)
+        _, first = np.unique(top << 32 | (pixel + (1 << 20)), return_index=True)
         columns = np.stack(
-            [pixel[one], top[one], np.ones(len(one)), np.full(len(one), camera.row_px - 1)], axis=1
+            [pixel[first], top[first], np.ones(len(first)), np.full(len(first), camera.row_px - 1)], axis=1
         )
-        code = codes[frames[one]]
+        code = codes[frames[first]]
         code = np.where(code < DIM, code + THIN, code)
         self._rects.draw_by_code(painter, columns.astype(float), code, self.fill)
 
@@ -137,18 +137,18 @@ class FlamePainter:
         left = np.maximum(boxes[:, 0], 0.0)
         room = boxes[:, 0] + boxes[:, 2] - left - 2 * TEXT_PX
         for at in np.flatnonzero(room >= LEAST_TEXT_PX - 2 * TEXT_PX).tolist():
-            frame, most = int(frames[at]), int(room[at] / letter)
-            text = scene.label(frame, most)
+            frame, letters = int(frames[at]), int(room[at] / letter)
+            text = scene.label(frame, letters)
             x, y = float(left[at]) + TEXT_PX, float(boxes[at, 1])
             y += (boxes[at, 3] - metrics.height()) / 2 + ascent
             painter.setPen(self.ink(int(codes[frame])))
-            draw_text(painter, QPointF(x, y), elide_right(text, most) if most > 0 else "")
-            more = source_text(scene.trace, scene.tree, frame) if most > len(text) + 8 else ""
+            draw_text(painter, QPointF(x, y), elide_right(text, letters) if letters > 0 else "")
+            more = source_text(scene.trace, scene.tree, frame) if letters > len(text) + 8 else ""
             if more:
                 ink = QColor(painter.pen().color())
                 ink.setAlphaF(0.72)
                 painter.setPen(ink)
-                shown = elide_right(more, most - len(text) - 2)
+                shown = elide_right(more, letters - len(text) - 2)
                 draw_text(painter, QPointF(x + (len(text) + 2) * letter, y), shown)
 
     def paint_marks(

@@ -100,8 +100,8 @@ class FlameScene:
 
     def children(self, frame: int) -> np.ndarray:
         """The visible frames on a frame, heaviest first."""
-        found = np.flatnonzero((self.tree.parent == frame) & (self.boxes.width > 0))
-        return found[np.argsort(-self.boxes.width[found], kind="stable")]
+        frames = np.flatnonzero((self.tree.parent == frame) & (self.boxes.width > 0))
+        return frames[np.argsort(-self.boxes.width[frames], kind="stable")]
 
     def frame_at(self, row: int, at: float) -> int:
         """The frame at a place of a row, -1 if there is none."""
@@ -122,7 +122,7 @@ class FlameScene:
 
     def path(self, frame: int) -> tuple[int, ...]:
         """The elements from the root down to a frame."""
-        return tuple(int(self.tree.element[one]) for one in self.tree.ancestors(frame))
+        return tuple(int(self.tree.element[above]) for above in self.tree.ancestors(frame))
 
     def share_of(self, matched: np.ndarray) -> int:
         """The cost of the frames in `matched` (bool), each cycle once though frames contain each other."""
@@ -154,8 +154,8 @@ class Camera:
 
     def fit(self, begin: float, end: float) -> None:
         """Show the part from `begin` to `end`, no more than there is and no less than a millionth of it."""
-        least = max(self.whole * 1e-6, 1e-3)
-        width = min(max(end - begin, least), float(self.whole))
+        smallest = max(self.whole * 1e-6, 1e-3)
+        width = min(max(end - begin, smallest), float(self.whole))
         begin = min(max(begin, 0.0), self.whole - width)
         self.begin, self.end = begin, begin + width
 
@@ -329,8 +329,8 @@ def hover_of(scene: FlameScene, frame: int) -> Hover | None:
     if frame < 0:
         return None
     first, second = int(scene.tree.first[frame]), int(scene.tree.second[frame])
-    found = {What.CODE: Hover(line=second), What.LINE: Hover(source=(first, second))}
-    return found.get(What(int(scene.tree.what[frame])))
+    hovers = {What.CODE: Hover(line=second), What.LINE: Hover(source=(first, second))}
+    return hovers.get(What(int(scene.tree.what[frame])))
 
 
 def place_of(session: Session) -> int:

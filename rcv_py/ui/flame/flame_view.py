@@ -134,8 +134,8 @@ class FlameView(QAbstractScrollArea):
             return NONE
         begin, width = scene.boxes.begin, scene.boxes.width
         covers = (begin <= camera.begin) & (begin + width >= camera.end) & (scene.boxes.row >= 0)
-        found = np.flatnonzero(covers)
-        return int(found[-1]) if len(found) else NONE
+        frames = np.flatnonzero(covers)
+        return int(frames[-1]) if len(frames) else NONE
 
     def zoom_to(self, frame: int) -> None:
         """Let a frame fill the width; -1 shows everything."""
@@ -416,9 +416,9 @@ class FlameView(QAbstractScrollArea):
         wanted = int(scene.boxes.row[frame]) + (-by if self.camera.is_upward else by)
         parent = int(scene.tree.parent[frame])
         near = [int(child) for child in scene.children(frame)] + [parent]
-        found = [one for one in near if one >= 0 and scene.boxes.row[one] == wanted]
-        if found:
-            self.set_focus_frame(found[0])
+        there = [other for other in near if other >= 0 and scene.boxes.row[other] == wanted]
+        if there:
+            self.set_focus_frame(there[0])
 
     def _focus(self) -> int:
         """The frame with the focus; if there is none, what fills the view or the heaviest root gets it."""

@@ -157,15 +157,15 @@ class CurveOverlay(TimeOverlay):
         room = max(1, int((self._box.height() - 2 * PAD_PX - LINE_PX - 8) // LINE_PX))
         if len(readings) <= room:
             return readings
-        kept = sorted(readings, key=lambda one: not one.is_bold)[: max(1, room - 1)]
-        kept = [one for one in readings if one in kept]
-        return [*kept, Reading(f"{len(readings) - len(kept)} more", "")] if room > 1 else kept
+        fitting = sorted(readings, key=lambda reading: not reading.is_bold)[: max(1, room - 1)]
+        fitting = [reading for reading in readings if reading in fitting]
+        return [*fitting, Reading(f"{len(readings) - len(fitting)} more", "")] if room > 1 else fitting
 
     def _paint_box(self, painter: QPainter, x: float, title: str, readings: list[Reading]) -> None:
         metrics, font = small_text(painter), painter.font()
-        names = [elide_right(one.name, MAX_NAME) for one in readings]
+        names = [elide_right(reading.name, MAX_NAME) for reading in readings]
         left = max(metrics.horizontalAdvance(name) for name in names) * 1.06 + 14
-        right = max(metrics.horizontalAdvance(one.value) for one in readings) * 1.06
+        right = max(metrics.horizontalAdvance(reading.value) for reading in readings) * 1.06
         width = max(left + 16 + right, metrics.horizontalAdvance(title)) + 2 * PAD_PX
         height = LINE_PX * (len(readings) + 1) + 2 * PAD_PX
         at = x + 12 if x + 12 + width <= self._box.width() else x - 12 - width
@@ -177,16 +177,16 @@ class CurveOverlay(TimeOverlay):
         line = QRectF(rect.x() + PAD_PX, rect.y() + PAD_PX, width - 2 * PAD_PX, LINE_PX)
         painter.setPen(self._theme.role("muted"))
         draw_text(painter, line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
-        for one, name in zip(readings, names, strict=True):
+        for reading, name in zip(readings, names, strict=True):
             line.translate(0, LINE_PX)
-            if one.color is not None:
-                painter.fillRect(QRectF(line.x(), line.center().y() - 4, 8, 8), one.color)
-            font.setBold(one.is_bold)
+            if reading.color is not None:
+                painter.fillRect(QRectF(line.x(), line.center().y() - 4, 8, 8), reading.color)
+            font.setBold(reading.is_bold)
             painter.setFont(font)
-            painter.setPen(self._theme.role("text" if one.value else "muted"))
+            painter.setPen(self._theme.role("text" if reading.value else "muted"))
             middle = Qt.AlignmentFlag.AlignVCenter
             draw_text(painter, line.adjusted(14, 0, 0, 0), Qt.AlignmentFlag.AlignLeft | middle, name)
-            draw_text(painter, line, Qt.AlignmentFlag.AlignRight | middle, one.value)
+            draw_text(painter, line, Qt.AlignmentFlag.AlignRight | middle, reading.value)
         font.setBold(False)
         painter.setFont(font)
 
@@ -236,18 +236,19 @@ class CurveCanvas(TimePlot):
     def readings(self, time: int) -> tuple[str, list[Reading]]:
         """The time as text and the exact value of every shown curve; the uppermost layer first."""
         curves, stack = self.curves.set, self.curves.stack
-        found = [self._reading(curve, time) for curve in curves.shown]
+        readings = [self._reading(curve, time) for curve in curves.shown]
         if stack is not Stack.LINES:
-            found.reverse()
+            readings.reverse()
             units = {curve.unit for curve in curves.shown if curve.unit}
-            if stack is Stack.AREAS and len(found) > 1 and (total := curves.sum_shown.at(time)) is not None:
-                found.insert(0, Reading("together", " ".join((exact_text(total), *units))))
+            total = curves.sum_shown.at(time) if stack is Stack.AREAS and len(readings) > 1 else None
+            if total is not None:
+                readings.insert(0, Reading("together", " ".join((exact_text(total), *units))))
         scale = self.axis.scale_of_time
         ns = scale.ns_per_cycle
         moment = (
             time_text((time - scale.origin) * ns, self.axis.shown.width * ns) if ns else f"cycle {time:,}"
         )
-        return moment, found
+        return moment, readings
 
     def _reading(self, curve: Curve, time: int) -> Reading:
         stack = self.curves.stack

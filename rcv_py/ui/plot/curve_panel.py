@@ -110,7 +110,7 @@ class CurvePlot(QWidget):
         curves = CurveSet(self.curves, frozenset(self._hidden))
         self.canvas.show_set(curves, self.stack, self._title)
         stacked = self.stack is not Stack.LINES and bool(curves.shown)
-        self.strip.show_curves([curves.sum_shown] if stacked else [one.steps for one in curves.shown])
+        self.strip.show_curves([curves.sum_shown] if stacked else [curve.steps for curve in curves.shown])
 
 
 MAX_ROWS = 1 << 20  # of a table; what spreadsheets can hold

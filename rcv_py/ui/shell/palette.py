@@ -79,12 +79,12 @@ def _fit_letters(low: str, wanted: str) -> int:
     for letter in wanted:
         if letter == " ":
             continue
-        found = low.find(letter, place + 1)
-        if found < 0:
+        here = low.find(letter, place + 1)
+        if here < 0:
             return 0
-        starts_word = found == 0 or not low[found - 1].isalnum()
-        score -= min(found - place - 1, 20) * (1 if starts_word else 4)
-        place = found
+        starts_word = here == 0 or not low[here - 1].isalnum()
+        score -= min(here - place - 1, 20) * (1 if starts_word else 4)
+        place = here
     return max(score, 0)
 
 
@@ -107,11 +107,11 @@ class Finder:
         """Return the best items: places, commands, then labels, source files, waves and code lines."""
         text = text.strip()
         trace = self._session.trace.value
-        found = [*self._places(text), *self._command_items(text)]
+        results = [*self._places(text), *self._command_items(text)]
         if trace is not None and text:
             for items in (self._labels, self._sources, self._waves, self._code):
-                found += islice(items(trace, text), LIMIT_EACH)
-        return tuple(found)
+                results += islice(items(trace, text), LIMIT_EACH)
+        return tuple(results)
 
     def _places(self, text: str) -> Iterator[Item]:
         trace = self._session.trace.value

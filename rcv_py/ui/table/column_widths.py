@@ -95,16 +95,16 @@ PAD = 6  # px left and right of a cell's text
 class Elastic:
     """The column that takes the room left by the others up to the column `upto`.
 
-    While there is less room than `least`, the columns `yields` are hidden, the first one first.  Room beyond
-    `most` goes to `upto` itself, until that is `upto_most` wide (0: it does not grow).
+    While there is less room than `min_px`, the columns `yields` are hidden, the first one first.  Room beyond
+    `max_px` goes to `upto` itself, until that is `upto_max_px` wide (0: it does not grow).
     """
 
     column: str
     upto: str
-    least: int  # px
-    most: int  # px
+    min_px: int  # px
+    max_px: int  # px
     yields: tuple[str, ...] = ()
-    upto_most: int = 0  # px
+    upto_max_px: int = 0  # px
 
 
 class ColumnWidths:
@@ -180,22 +180,22 @@ class ColumnWidths:
         at, last = self._model.column_of(self.elastic.column), self._model.column_of(self.elastic.upto)
         self._is_ours = True
         self._show_yielded()
-        grows = self.elastic.upto_most > 0 and self.elastic.upto not in self._by_hand
+        grows = self.elastic.upto_max_px > 0 and self.elastic.upto not in self._by_hand
         if grows:
             self._view.setColumnWidth(last, self._model.columns[last].width)
         room = self._room(at, last)
         for name in filter(self._model.has_column, self.elastic.yields):
             place = self._model.column_of(name)
-            if room >= self.elastic.least or self._view.isColumnHidden(place):
+            if room >= self.elastic.min_px or self._view.isColumnHidden(place):
                 continue
             self._view.setColumnHidden(place, True)
             self._yielded.add(name)
             room = self._room(at, last)
-        width = min(max(room, self.elastic.least), self.elastic.most)
+        width = min(max(room, self.elastic.min_px), self.elastic.max_px)
         self._view.setColumnWidth(at, width)
         if grows and room > width:
             own = self._model.columns[last].width
-            self._view.setColumnWidth(last, min(own + room - width, max(own, self.elastic.upto_most)))
+            self._view.setColumnWidth(last, min(own + room - width, max(own, self.elastic.upto_max_px)))
         self._is_ours = False
 
     def _room(self, at: int, last: int) -> int:

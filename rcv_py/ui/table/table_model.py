@@ -196,9 +196,9 @@ class TableModel(QAbstractTableModel):
             return
         self.layoutAboutToBeChanged.emit()
         old = self.persistentIndexList()
-        kept = [(self.data_row(index.row()), index.column()) for index in old]
+        cells = [(self.data_row(index.row()), index.column()) for index in old]
         self._set_rows(rows)
-        self.changePersistentIndexList(old, [self.index(self.view_row(row), at) for row, at in kept])
+        self.changePersistentIndexList(old, [self.index(self.view_row(row), at) for row, at in cells])
         self.layoutChanged.emit()
 
     def _ordered(self) -> np.ndarray:

@@ -240,8 +240,8 @@ class RangeStrip(BrushStrip):
         self._shape = QPolygonF()
         width = self.width()
         if self.curves and width > 1:
-            found = [np.nan_to_num(curve.columns(self.outer, width).high) for curve in self.curves]
-            high = np.maximum(np.max(found, axis=0), 0)
+            columns = [np.nan_to_num(curve.columns(self.outer, width).high) for curve in self.curves]
+            high = np.maximum(np.max(columns, axis=0), 0)
             top = HEIGHT - 1 - high / max(1e-9, float(high.max())) * (HEIGHT - 6)
             x = np.repeat(np.arange(width + 1, dtype=float), 2)
             y = np.concatenate([[HEIGHT], np.repeat(top, 2), [HEIGHT]])

@@ -88,8 +88,8 @@ class TimelinePlot(TimePlot):
 
     def set_scroll(self, to_px: float) -> None:
         """Put the given pixel of the content at the top, as far as there is content."""
-        most = max(0.0, self.content_height() - self.box.height())
-        scroll = min(max(0.0, to_px), most)
+        limit = max(0.0, self.content_height() - self.box.height())
+        scroll = min(max(0.0, to_px), limit)
         if scroll != self.rows.scroll_px:
             self.rows.scroll_px = scroll
             self._repaint()
@@ -189,28 +189,28 @@ class Timeline(QWidget):
     def _follow(self) -> None:
         plot = self.plot
         height = plot.box.height()
-        most = max(0, round(plot.content_height() - height))
+        limit = max(0, round(plot.content_height() - height))
         self.bar.blockSignals(True)
-        self.bar.setRange(0, most)
+        self.bar.setRange(0, limit)
         self.bar.setPageStep(max(1, round(height)))
         self.bar.setSingleStep(plot.rows.source.shape.pitch)
         self.bar.setValue(round(plot.rows.scroll_px))
         self.bar.blockSignals(False)
-        self.bar.setVisible(most > 0)
+        self.bar.setVisible(limit > 0)
 
 
 class TimelinePanel(Panel):
     """A panel around a timeline, about whose rows it answers: exactly, from tables and never from pixels."""
 
     def __init__(
-        self, ui: UiContext, source: RowSource, name: str, shown: str = "", kept: tuple[str, ...] = ()
+        self, ui: UiContext, source: RowSource, name: str, shown: str = "", saved: tuple[str, ...] = ()
     ) -> None:
-        """`name` is for screen readers; `shown` and `kept` are the filter's, if there is one."""
+        """`name` is for screen readers; `shown` and `saved` are the filter's, if there is one."""
         super().__init__(ui)
         self.timeline = Timeline(ui, source, self)
         self.timeline.plot.setAccessibleName(name)
         self.timeline.plot.menu = self.actions_at
-        self.filter = FilterButton(shown, kept)
+        self.filter = FilterButton(shown, saved)
         self.selected: Place | None = None
         self.hovered_place: Place | None = None
 

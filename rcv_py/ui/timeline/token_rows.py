@@ -148,9 +148,11 @@ class TokenRows(RowSource):
             [spans.box(stall, spans.left, spans.issue), spans.box(busy, spans.issue, spans.right)]
         )
         code = np.concatenate([spans.kind[stall] | STALLED, spans.kind[busy]])
-        self._rects.draw_by_code(
-            painter, columns, code, lambda one: theme.stalled(one & 15) if one & STALLED else theme.kind(one)
-        )
+
+        def color(code: int) -> QColor:
+            return theme.stalled(code & 15) if code & STALLED else theme.kind(code)
+
+        self._rects.draw_by_code(painter, columns, code, color)
         wide = stall[
             (spans.kind[stall] == TokenKind.IMMED) & ((spans.issue - spans.left)[stall] >= HATCH_FROM_PX)
         ]
@@ -249,7 +251,7 @@ def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = N
     if trace is None:
         return []
     ids = np.unique(trace.waves.kernel if used is None else used).tolist()
-    names = {name: None for one in ids if (name := trace.occupancy.names.get(one))}
+    names = {name: None for kernel in ids if (name := trace.occupancy.names.get(kernel))}
     nice = {kernel.name: kernel.demangled for kernel in trace.code.kernels}
     return [
         Choice(prefix + name, short_kernel(nice.get(name, name)), tip=name)
@@ -275,15 +277,15 @@ def wave_rows(
             pending.append(Pending(row, index.span(wave_row), wave_row))
         else:
             members[row].append(segment)
-    rows = [TokenRow(tuple(sorted(part, key=lambda one: one.begin))) for part in members]
+    rows = [TokenRow(tuple(sorted(part, key=lambda segment: segment.begin))) for part in members]
     names = [RowName(f"{key[3]}-{key[4]}", place_name(trace, *key[:3])) for key in slots]
     for other in trace.other_simd if others else ():
         if len(other.time) and any(_is_beside(other, key[0], key[2]) for key in slots):
             end = other.time + np.maximum(other.duration, 1)
             rows.append(TokenRow((span_segment(other.time, end, other.kind),)))
             names.append(RowName("sibling", f"SIMD {other.simd if other.simd >= 0 else '?'}"))
-    for made in rows:
-        _ = made.joined  # built here, off the UI thread
+    for token_row in rows:
+        _ = token_row.joined  # built here, off the UI thread
     return WaveRows(tuple(rows), tuple(names), tuple(pending), row_of_wave)
 
 

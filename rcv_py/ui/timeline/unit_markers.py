@@ -155,8 +155,8 @@ def _pixels(frame: Frame, lanes: Lanes, seen: np.ndarray) -> tuple[np.ndarray, n
     left = np.minimum(np.round((begin - window.begin) * per_cycle).astype(np.int64), width - 1)
     right = np.round((end - window.begin) * per_cycle).astype(np.int64)
     right -= (right - left >= 4).astype(np.int64)
-    least = np.where(lanes.is_point[seen], max(1, round(POINT_PX * frame.scale)), 1)
-    return left, np.minimum(np.maximum(right, left + least), width)
+    smallest = np.where(lanes.is_point[seen], max(1, round(POINT_PX * frame.scale)), 1)
+    return left, np.minimum(np.maximum(right, left + smallest), width)
 
 
 def marker_name(theme: Theme, spans: MarkerSpans, span: int) -> tuple[str, QColor]:

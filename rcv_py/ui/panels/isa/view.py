@@ -74,7 +74,7 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
         self.setAccessibleName("Instructions")
-        self.widths.elastic = Elastic("text", "cost", 140, 440, yields=("stall",), upto_most=300)
+        self.widths.elastic = Elastic("text", "cost", 140, 440, yields=("stall",), upto_max_px=300)
         self.header.fixed = frozenset({"text"})
         self.cell_painters = {
             "text": self._paint_instruction,
