@@ -7,11 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
@@ -125,7 +121,6 @@ class CurvePanel(Panel):
         super().__init__(ui)
         self.plot = CurvePlot(ui, name)
         self.note = ElidedLabel()
-        self.note.setObjectName("muted")
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._head = bar((self.note, 1), margins=BAR_ABOVE)
         self.page = page(self, self._head, (self.plot, 1))

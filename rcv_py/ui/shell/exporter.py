@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, Qt, QThread, QTimer, Signal
@@ -53,20 +54,14 @@ TIMEOUT_MS = 20_000  # for the numbers of a panel that slept
 TURN_MS = 10
 
 
+@dataclass(frozen=True, eq=False)
 class Exporter:
     """Makes pictures and tables of what is in the window."""
 
-    def __init__(
-        self,
-        ui: UiContext,
-        window: QMainWindow,
-        workspace: Workspace,
-        errors: ErrorReporter,
-    ) -> None:
-        self.ui = ui
-        self.window = window
-        self.workspace = workspace
-        self.errors = errors
+    ui: UiContext
+    window: QMainWindow
+    workspace: Workspace
+    errors: ErrorReporter
 
     # -- what there is -------------------------------------------------------------------------------
 

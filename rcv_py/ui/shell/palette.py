@@ -10,15 +10,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from PySide6.QtCore import (
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRect,
-    QSize,
-    Qt,
-)
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QFrame,
@@ -42,6 +34,7 @@ from rcv_py.ui.core.place_go import go_to_place
 from rcv_py.ui.core.plain_text import draw_text, shown, tooltip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.menus import shown_keys
+from rcv_py.ui.table.table_model import Index
 
 Thing = TypeVar("Thing")
 
@@ -88,25 +81,19 @@ def _fit_letters(low: str, wanted: str) -> int:
     return max(score, 0)
 
 
+@dataclass(frozen=True, eq=False)
 class Finder:
     """Finds items of all sorts for a text."""
 
-    def __init__(
-        self,
-        session: Session,
-        commands: Commands,
-        recent: Callable[[], list[Path]],
-        open_path: Callable[[Path], None],
-    ) -> None:
-        self._session = session
-        self._commands = commands
-        self._recent = recent
-        self._open_path = open_path
+    session: Session
+    commands: Commands
+    recent: Callable[[], list[Path]]
+    open_path: Callable[[Path], None]
 
     def find(self, text: str) -> tuple[Item, ...]:
         """Return the best items: places, commands, then labels, source files, waves and code lines."""
         text = text.strip()
-        trace = self._session.trace.value
+        trace = self.session.trace.value
         results = [*self._places(text), *self._command_items(text)]
         if trace is not None and text:
             for items in (self._labels, self._sources, self._waves, self._code):
@@ -114,36 +101,36 @@ class Finder:
         return tuple(results)
 
     def _places(self, text: str) -> Iterator[Item]:
-        trace = self._session.trace.value
+        trace = self.session.trace.value
         if trace is None or not text:
             return
         number = text.removeprefix("line").removeprefix(":line").strip()
         is_number = re.fullmatch(rf"\d{{1,{MAX_DIGITS}}}", number, re.ASCII)
         if is_number and (row := int(number)) < len(trace.code):
             title = f"Go to line {row}: {trace.code.text[row]}{beside(trace, row)}"
-            yield Item(title, "place", partial(self._session.select_line, row))
+            yield Item(title, "place", partial(self.session.select_line, row))
         elif (place := place_in(trace, text)) is not None:
-            yield Item(f"Go to {place}", "place", partial(go_to_place, self._session, place))
+            yield Item(f"Go to {place}", "place", partial(go_to_place, self.session, place))
 
     def _command_items(self, text: str) -> Iterator[Item]:
-        for command in best(self._commands, lambda command: command.title, text, 40):
-            run = partial(self._commands.run, command.id)
+        for command in best(self.commands, lambda command: command.title, text, 40):
+            run = partial(self.commands.run, command.id)
             note = "  ".join(filter(None, (command.menu.replace("/", " › "), shown_keys(command))))
             yield Item(command.title, "command", run, note, command.tip, command.why_not())
-        for path in best(self._recent(), lambda path: path.name, text, 5):
-            yield Item(f"Open {path.name}", "folder", partial(self._open_path, path), str(path.parent))
+        for path in best(self.recent(), lambda path: path.name, text, 5):
+            yield Item(f"Open {path.name}", "folder", partial(self.open_path, path), str(path.parent))
 
     def _labels(self, trace: Trace, text: str) -> Iterator[Item]:
         kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]
         labels = [(trace.code.text[row], row) for row in trace.code.is_label.nonzero()[0].tolist()]
         for name, row in best(kernels or labels, lambda pair: pair[0], text, LIMIT_EACH):
-            yield Item(name, "label", partial(self._session.select_line, row), f"line {row}")
+            yield Item(name, "label", partial(self.session.select_line, row), f"line {row}")
 
     def _sources(self, trace: Trace, text: str) -> Iterator[Item]:
         files = list(enumerate(trace.sources))
         for number, file in best(files, lambda pair: PurePosixPath(pair[1].path).name, text, LIMIT_EACH):
             line = first_line(trace, number)
-            run = partial(self._session.select_source, number, line)
+            run = partial(self.session.select_source, number, line)
             yield Item(PurePosixPath(file.path).name, "file", run, file.path)
 
     def _waves(self, trace: Trace, text: str) -> Iterator[Item]:
@@ -152,13 +139,13 @@ class Finder:
             wave = trace.waves.id(row)
             if wanted in str(wave):
                 length = f"{trace.waves.span(row).width:,} cycles"
-                yield Item(str(wave), "wave", partial(self._session.select_wave, wave), length)
+                yield Item(str(wave), "wave", partial(self.session.select_wave, wave), length)
 
     def _code(self, trace: Trace, text: str) -> Iterator[Item]:
         wanted = text.casefold()
         for row, line in enumerate(trace.code.text[:CODE_ROWS]):
             if wanted in line.casefold():
-                yield Item(line, "line", partial(self._session.select_line, row), f"line {row}", is_code=True)
+                yield Item(line, "line", partial(self.session.select_line, row), f"line {row}", is_code=True)
 
 
 def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, limit: int) -> list[Thing]:
@@ -198,13 +185,11 @@ class Row(QStyledItemDelegate):
         super().__init__(palette)
         self._palette, self._theme = palette, theme
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """A row of fixed height."""
         return QSize(WIDTH_PX, ROW_PX)
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one item."""
         item, box, theme = self._palette.items[index.row()], QRect(option.rect), self._theme
         if option.state & QStyle.StateFlag.State_Selected:
