@@ -15,7 +15,7 @@ from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import HEALTHY, capture_health, headline, verdict
-from rcv_py.analysis.health.replicates import LineCosts, fingerprint, line_costs, replicate_noise
+from rcv_py.analysis.health.replicates import fingerprint, line_costs, replicate_noise
 from rcv_py.base.text import short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
@@ -58,7 +58,7 @@ class LibraryRow:
     has_occupancy: bool = False
     has_costs: bool = False  # the capture has executions and cycles
     isa: str = ""  # fingerprint of the instructions
-    costs: LineCosts | None = None  # to compare replicates by
+    costs: np.ndarray | None = None  # to compare replicates by
 
 
 def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings | None = None) -> LibraryRow:
