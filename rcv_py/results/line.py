@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -104,26 +104,14 @@ def spreads(hits: LineHits) -> dict[str, Spread | None]:
 def spread_table(found: Mapping[str, Spread | None]) -> Table:
     """Return one row a measure; of one without a value only that there is no hit."""
     nothing = dict.fromkeys((field.name for field in _SPREAD), np.nan) | {"hits": 0}
-    rows = [nothing if one is None else _numbers(one) for one in found.values()]
+    rows = [nothing if one is None else asdict(one) for one in found.values()]
     columns = {field.name: [row[field.name] for row in rows] for field in _SPREAD}
     return Table(SPREADS, {"measure": list(found), **columns})
 
 
 def spread_facts(found: Mapping[str, Spread | None]) -> dict[str, dict[str, Any] | None]:
     """Return the same for documents."""
-    return {name: None if spread is None else _numbers(spread) for name, spread in found.items()}
-
-
-def _numbers(spread: Spread) -> dict[str, Any]:
-    return {
-        "hits": spread.count,
-        "min": spread.least,
-        "median": spread.median,
-        "p95": spread.p95,
-        "max": spread.most,
-        "mean": spread.mean,
-        "total": spread.total,
-    }
+    return {name: None if spread is None else asdict(spread) for name, spread in found.items()}
 
 
 def sample_table(found: StallReasons) -> Table:

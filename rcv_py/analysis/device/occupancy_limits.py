@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rcv_py.analysis.program.register_use import RegisterUse, register_use, scalar_allocation
-from rcv_py.analysis.waves.workgroups import Told, Workgroups
+from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups
 from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import count, plural
 from rcv_py.model.resources import KernelResources, RunFacts
@@ -175,7 +175,7 @@ def waves_on_simd(trace: Trace, found: Workgroups) -> int:
     that are only guessed by the starts of their waves do not count.
     """
     rows = np.flatnonzero(found.number >= 0)
-    rows = rows[found.told[found.number[rows]] != Told.STARTS]
+    rows = rows[found.known_by[found.number[rows]] != KnownBy.STARTS]
     if not len(rows):
         return 0
     group, simd = found.number[rows].astype(np.int64), trace.waves.simd[rows].astype(np.int64)

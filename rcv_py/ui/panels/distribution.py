@@ -79,8 +79,8 @@ class DistributionChart(BarChart):
         self.show_parts(view.histogram.counts, colors)
         found = view.spread
         self.setAccessibleDescription(
-            f"{plural(found.count, 'hit')}: minimum {found.least}, median {found.median}, "
-            f"p95 {found.p95}, maximum {found.most} cycles"
+            f"{plural(found.hits, 'hit')}: minimum {found.min}, median {found.median}, "
+            f"p95 {found.p95}, maximum {found.max} cycles"
         )
 
     def mark_token(self, value: int | None) -> None:
@@ -132,7 +132,7 @@ class DistributionChart(BarChart):
         self.paint_axis(painter, ticks, "cycles, logarithmic" if is_log else "cycles")
         area, found, metrics, free = self.area, self.view.spread, self.fontMetrics(), [-1.0, -1.0]
         painter.setPen(self._theme.role("text"))
-        marks = (("min", found.least), ("median", found.median), ("p95", found.p95), ("max", found.most))
+        marks = (("min", found.min), ("median", found.median), ("p95", found.p95), ("max", found.max))
         for name, value in marks:
             x = self.x_of_value(value)
             painter.drawLine(QPointF(x, area.top() - 2), QPointF(x, area.bottom()))
@@ -338,7 +338,7 @@ class DistributionPanel(Panel):
         if self.view is not None and trace is not None and store is not None:
             found = self.view.spread
             assert found is not None
-            note = f"{plural(found.count, 'hit')}, mean {found.mean:,.1f}, sum {count(found.total)} cycles"
+            note = f"{plural(found.hits, 'hit')}, mean {found.mean:,.1f}, sum {count(found.total)} cycles"
             note = " · ".join(filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
 
