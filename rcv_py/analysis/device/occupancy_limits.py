@@ -168,17 +168,17 @@ def is_size_known(trace: Trace, facts: RunFacts | None) -> bool:
     return kernel is not None and kernel.threads > 0
 
 
-def waves_on_simd(trace: Trace, found: Workgroups) -> int:
+def waves_on_simd(trace: Trace, groups: Workgroups) -> int:
     """Return how many waves a workgroup puts on a SIMD, by the traced ones; 0 if they do not tell.
 
     The most frequent number counts: of a unit of which not all SIMDs are traced the others are alike.  Groups
     that are only guessed by the starts of their waves do not count.
     """
-    rows = np.flatnonzero(found.number >= 0)
-    rows = rows[found.known_by[found.number[rows]] != KnownBy.STARTS]
+    rows = np.flatnonzero(groups.number >= 0)
+    rows = rows[groups.known_by[groups.number[rows]] != KnownBy.STARTS]
     if not len(rows):
         return 0
-    group, simd = found.number[rows].astype(np.int64), trace.waves.simd[rows].astype(np.int64)
+    group, simd = groups.number[rows].astype(np.int64), trace.waves.simd[rows].astype(np.int64)
     place, times = np.unique(group << 8 | simd, return_counts=True)
     first = run_starts(place >> 8)
     return int(np.bincount(np.maximum.reduceat(times, first)).argmax())

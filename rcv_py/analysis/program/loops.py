@@ -138,8 +138,8 @@ class Loops:
         return np.maximum(0, self.rounds - self.back)
 
 
-def loops(table: Blocks, found: Branches | None = None) -> Loops:
-    """Return the natural loops of all kernels; `found` counts their rounds (else they are 0).
+def loops(table: Blocks, jumps: Branches | None = None) -> Loops:
+    """Return the natural loops of all kernels; `jumps` counts their rounds (else they are 0).
 
     Nearly linear in blocks and edges, however deep loops are nested.
     """
@@ -158,9 +158,9 @@ def loops(table: Blocks, found: Branches | None = None) -> Loops:
         tails.setdefault(target, []).append(source)
     low, high, depth = _nested(headers[np.argsort(-enter[headers])].tolist(), tails, before)
     rounds = back = np.zeros(len(headers), dtype=np.int64)
-    if found is not None:
-        back = _continued(table, tail, head, headers, found)
-        rounds = found.ran[table.head[headers]].astype(np.int64)
+    if jumps is not None:
+        back = _continued(table, tail, head, headers, jumps)
+        rounds = jumps.ran[table.head[headers]].astype(np.int64)
     first, stop = table.first[low[headers]], table.stop[high[headers]]
     return Loops(headers, first, stop, depth[headers], back, rounds, depth, tail, head)
 
@@ -225,15 +225,15 @@ def _find(whole: list[int], block: int) -> int:
 
 
 def _continued(
-    table: Blocks, tail: np.ndarray, head: np.ndarray, headers: np.ndarray, found: Branches
+    table: Blocks, tail: np.ndarray, head: np.ndarray, headers: np.ndarray, jumps: Branches
 ) -> np.ndarray:
     """Return how often the ways back to each header were taken, int64."""
     back = np.zeros(len(headers), dtype=np.int64)
     edge = tail.astype(np.int64) << 32 | head
-    jump = table.of_row[found.source].astype(np.int64) << 32 | table.of_row[found.target]
+    jump = table.of_row[jumps.source].astype(np.int64) << 32 | table.of_row[jumps.target]
     is_back = np.isin(jump, edge)
-    np.add.at(back, np.searchsorted(headers, jump[is_back] & 0xFFFFFFFF), found.taken[is_back])
+    np.add.at(back, np.searchsorted(headers, jump[is_back] & 0xFFFFFFFF), jumps.taken[is_back])
     falls = head[tail == head - 1]  # the block above falls into its header
     last = table.stop[falls - 1] - 1
-    back[np.searchsorted(headers, falls)] += found.ran[last] - found.jumped[last]
+    back[np.searchsorted(headers, falls)] += jumps.ran[last] - jumps.jumped[last]
     return back

@@ -250,9 +250,9 @@ def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
     # A wave that need not wait came after the opening and had signalled before it.
     rank = distinct(np.concatenate([released[order], released[free] + RELEASE]))[1]
     opened = rank[: len(order)] + key[order] * len(rank)
-    found = np.searchsorted(opened, rank[len(order) :] + key[free] * len(rank), side="right") - 1
-    near = order[np.maximum(found, 0)]
-    fits = (found >= 0) & (key[near] == key[free]) & (released[near] >= at.arrived[turn][free] - RELEASE)
+    nearest = np.searchsorted(opened, rank[len(order) :] + key[free] * len(rank), side="right") - 1
+    near = order[np.maximum(nearest, 0)]
+    fits = (nearest >= 0) & (key[near] == key[free]) & (released[near] >= at.arrived[turn][free] - RELEASE)
     is_alone = ~np.isin(key[free], key[order])
     other = int(cluster.max()) + 1 + distinct(key[free])[1]
     cluster[free] = np.where(fits, cluster[near], np.where(is_alone, -1, other))
