@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.program.register_use import RegisterUse, register_use, scalar_allocation
+from rcv_py.analysis.program.register_use import RegisterUse, register_use
 from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups
 from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import count, plural
@@ -44,6 +44,7 @@ class DeviceLimits:
     is_guess: bool = False  # the target is not in the table
 
 
+_SPECIAL_SGPRS = 6  # gfx9: VCC, flat scratch and the mask of page faults lie behind the named ones
 _SGPR_GRANULE = 16  # scalar registers are given in multiples of this
 _CDNA3 = DeviceLimits("CDNA3", 8, 512, 8, True)
 _OF_TARGET = {
@@ -209,7 +210,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     limits = [_vector(use, kernel, device, notes)]
     if device.sgprs:
         listed = kernel if kernel is not None and kernel.sgprs > 0 else None
-        sgprs = scalar_allocation(use) if listed is None else listed.sgprs
+        sgprs = use.scalar and use.scalar + _SPECIAL_SGPRS if listed is None else listed.sgprs
         source = GUESS if listed is None else listed.file
         limits.append(Limit(_SCALAR, sgprs, device.sgprs, _SCALAR, source, _SGPR_GRANULE))
     if kernel is not None and kernel.lds >= 0 and kernel.threads:

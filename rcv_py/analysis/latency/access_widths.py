@@ -115,15 +115,11 @@ class AccessWidths:
     lanes: int  # of a wave
     unit_cycles: int  # cycles in which a compute unit held a traced wave, summed over units
 
-    def requested(self, rows: np.ndarray) -> int:
-        """Bytes that the executions of some code rows asked for, all lanes active: at most."""
-        width = np.maximum(0, self.width[rows])
-        return int((width * self.executions[rows]).sum()) * self.lanes
-
     @property
     def vector_bytes(self) -> int:
-        """Bytes that vector memory instructions asked for, at most."""
-        return self.requested(np.flatnonzero(self.is_vector))
+        """Bytes that the executions of vector memory instructions asked for, all lanes active: at most."""
+        width = np.maximum(0, self.width) * self.is_vector
+        return int((width * self.executions).sum()) * self.lanes
 
     @property
     def vector_rate(self) -> float | None:

@@ -126,8 +126,6 @@ class Loops:
     back: np.ndarray  # int64, times it was continued: ways taken back to the header
     rounds: np.ndarray  # int64, executions of the header
     depth_of_block: np.ndarray  # int32 [blocks], in how many loops a block is
-    back_from: np.ndarray  # int32 [back edges], block
-    back_to: np.ndarray  # int32 [back edges], block: a header
 
     def __len__(self) -> int:
         return len(self.header)
@@ -162,7 +160,7 @@ def loops(table: Blocks, jumps: Branches | None = None) -> Loops:
         back = _continued(table, tail, head, headers, jumps)
         rounds = jumps.ran[table.head[headers]].astype(np.int64)
     first, stop = table.first[low[headers]], table.stop[high[headers]]
-    return Loops(headers, first, stop, depth[headers], back, rounds, depth, tail, head)
+    return Loops(headers, first, stop, depth[headers], back, rounds, depth)
 
 
 def _roots(table: Blocks, after: list[list[int]], before: list[list[int]]) -> list[int]:
