@@ -111,7 +111,7 @@ def simd_work(
     issue and knows no work of units.
     """
     is_ours = rule is ReferenceRule.OURS
-    parts = [tokens for tokens in token_columns(batches) if len(tokens.waves)]
+    parts = list(token_columns(batches))
     left_out = _astray(parts)
     parts = without_rows(parts, left_out)
     passes = matrix_passes(trace.code, trace.target)

@@ -74,30 +74,17 @@ def _waves(index: WaveIndex, lives: Residencies) -> tuple[np.ndarray, list[UnitC
     np.minimum.at(begin, group, lives.begin)
     np.maximum.at(end, group, lives.end)
     cycles = sums(group, lives.end - lives.begin, n)
+    mean, after = cycles / max(1, int(lives.end.max()) - origin), "Cycles after the first start on any unit."
     curves = resident(lives, group)
+    peak = np.array([int(curves[unit].value.max()) for unit in range(n)])
     own = _key(index.se, index.sa, index.cu)[index.cu >= 0]
     at = np.minimum(np.searchsorted(units, own), n - 1)
-    after = "Cycles after the first start on any unit."
+    traced = np.bincount(at[units[at] == own], minlength=n)
     columns = [
         ("waves", "waves", np.bincount(group), "Waves that lived on the unit while the trace ran."),
-        (
-            "traced",
-            "traced",
-            np.bincount(at[units[at] == own], minlength=n),
-            "Of them, waves whose instructions were recorded.",
-        ),
-        (
-            "mean",
-            "mean waves",
-            cycles / max(1, int(lives.end.max()) - origin),
-            "Resident waves weighted by time, over the duration of all.",
-        ),
-        (
-            "peak",
-            "peak",
-            np.array([int(curves[unit].value.max()) for unit in range(n)]),
-            "Most waves resident on the unit at a time.",
-        ),
+        ("traced", "traced", traced, "Of them, waves whose instructions were recorded."),
+        ("mean", "mean waves", mean, "Resident waves weighted by time, over the duration of all."),
+        ("peak", "peak", peak, "Most waves resident on the unit at a time."),
         ("cycles", "wave-cycles", cycles, "Sum of the lives of the unit's waves."),
         ("begin", "first start", begin - origin, after),
         ("end", "last end", end - origin, after),

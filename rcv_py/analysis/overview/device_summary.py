@@ -61,7 +61,7 @@ class DeviceSummary:
         return all(one is None for one in found)
 
     def fact(self, name: str) -> Fact | None:
-        """The fact with that id, None if the capture does not tell."""
+        """The fact with that id, None if the capture has none."""
         return next((fact for fact in self.facts if fact.id == name), None)
 
 
