@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -17,7 +17,7 @@ from rcv_py.base.text import visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures
-from rcv_py.cli.options.option import Options, form_of, values_of, written
+from rcv_py.cli.options.option import Options, written
 from rcv_py.cli.options.shared import ALL, Matched, OfCaptures, Rows
 from rcv_py.cli.report import Column, json_head, json_text, plain, print_facts, print_table
 from rcv_py.cli.wave_choice import ChosenWaves
@@ -95,7 +95,7 @@ class Answer:
         return {"about": about(options, **self.about), **self.document()}
 
     def _print(self, options: Options) -> None:
-        form = form_of(options)
+        form = options.form
         if form == "json":
             print(json_text(self.schema, self.full(options)))
         elif form == "csv":
@@ -111,7 +111,7 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) ->
     """Return the answer of a command about its capture; of several all of theirs, one after the other."""
     if not options.more:
         return make(options)
-    alone = [replace(options, folder=path, more=[]) for path in all_captures([options.folder, *options.more])]
+    alone = [options.but(folder=path, more=[]) for path in all_captures([options.folder, *options.more])]
     answers = [make(one) for one in alone]
 
     def document() -> dict[str, Any]:
@@ -215,7 +215,7 @@ def heading(capture: Trace | ChosenWaves) -> list[Part]:
 
 def filters(options: Options) -> str:
     """Return the filters that were given as they are written, `--match foo --se 1`; "" if there are none."""
-    values = values_of(options)
+    values = options.values
     return " ".join(written(name, values[name]) for name in _FILTERS if name in options.given)
 
 
@@ -282,7 +282,7 @@ def about(
 
 def _arguments(options: Options, waves: dict[str, Any] | None) -> dict[str, Any]:
     """The options by name; `waves` is never null where a population was summed."""
-    values = {name: _plain(value) for name, value in values_of(options).items() if name not in _FORMS}
+    values = {name: _plain(value) for name, value in options.values.items() if name not in _FORMS}
     usual = options.usual_waves
     if usual is not None and values["waves"] is None:
         # Without a choice no wave was read: the totals are those of the capture.

@@ -6,7 +6,6 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import replace
 from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
 from typing import TYPE_CHECKING, TextIO
@@ -76,7 +75,7 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
         sys.stdout.flush()
         raise
     with on_a_terminal(options):
-        code = run_command(replace(options, cache=cache))
+        code = run_command(options.but(cache=cache))
     sys.stdout.flush()
     return code
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
-from rcv_py.cli.options.option import Options, form_of
+from rcv_py.cli.options.option import Options
 from rcv_py.cli.options.shared import Forms
 from rcv_py.cli.outlet import Outlet
 from rcv_py.cli.report import width_of
@@ -96,7 +96,7 @@ def _is_listing(options: Options) -> bool:
     if options.command == "help":
         return True
     is_other = options.command in _WRITERS or vars(options).get("like")
-    return isinstance(options, Forms) and not is_other and not form_of(options)
+    return isinstance(options, Forms) and not is_other and not options.form
 
 
 def _is_long(text: str, terminal: TextIO) -> bool:

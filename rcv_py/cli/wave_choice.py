@@ -27,7 +27,7 @@ from rcv_py.analysis.waves.populations import (
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.opening import batches, opened, warn
-from rcv_py.cli.options.option import form_of, written
+from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfWaves
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
@@ -179,7 +179,7 @@ def announced_batches(trace: Trace, options: OfWaves) -> tuple[WaveBatch, ...]:
     read = tuple(batches(trace))
     lost = missing_text(sum(len(batch.waves) for batch in read), len(trace.waves))
     if lost and options.waves in (None, ALL):  # of chosen waves the heading says it
-        if form_of(options):
+        if options.form:
             print(f"rcv: {lost}", file=sys.stderr)
         else:
             print(f"{lost} What needs them is of the others.\n")

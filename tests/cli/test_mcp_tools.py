@@ -13,12 +13,13 @@ import pytest
 from mcp_types import ListToolsResult
 
 from rcv_py.base.errors import Cancelled, UsageError
-from rcv_py.cli.arguments import COMMANDS, parse
+from rcv_py.cli.arguments import parse
 from rcv_py.cli.mcp.allowed_paths import AllowedPaths
 from rcv_py.cli.mcp.handler import Reply, Request, ToolHandler, command_pool, reply
 from rcv_py.cli.mcp.runner import CommandRunner, Outcome, fitted
 from rcv_py.cli.mcp.server import definitions
 from rcv_py.cli.mcp.tools import NO_TOOLS, Tool, tools
+from rcv_py.cli.options.commands import COMMANDS
 from tests.support.captures import ROOT, trace_path
 from tests.support.processes import wait_until
 
@@ -27,7 +28,7 @@ SAMPLES = ROOT / "sample_traces"
 
 
 def test_every_command_is_a_tool_but_those_for_people() -> None:
-    assert set(TOOLS) == {command.name for command in COMMANDS} - NO_TOOLS
+    assert set(TOOLS) == set(COMMANDS) - NO_TOOLS
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)

@@ -23,8 +23,6 @@ YET = {  # to be converted
     "cli.commands.hotspot",
     "cli.commands.pmc",  # roles of counters
     "cli.commands.synth",
-    "cli.options.capture_options",
-    "cli.options.cost_options",
 }
 
 

@@ -13,7 +13,7 @@ from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, known_percent, percent, plural
 from rcv_py.cli.answer import Answer, Grid, Part, about_of, heading, max_nested, nothing
-from rcv_py.cli.options.wait_options import CausesOptions
+from rcv_py.cli.options.dig_options import CausesOptions
 from rcv_py.cli.report import Column
 from rcv_py.cli.wave_choice import choose_waves
 from rcv_py.model.trace import Trace

@@ -12,7 +12,7 @@ from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, listing, matched
 from rcv_py.cli.opening import opened
-from rcv_py.cli.options.device_options import EventsOptions
+from rcv_py.cli.options.dig_options import EventsOptions
 from rcv_py.model.trace import Trace
 from rcv_py.results.events import events
 from rcv_py.results.table import Table

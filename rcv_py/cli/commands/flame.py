@@ -17,7 +17,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
 from rcv_py.cli.answer import Answer, Grid, Part, about_of, heading
 from rcv_py.cli.opening import batches
-from rcv_py.cli.options.cost_options import FlameOptions
+from rcv_py.cli.options.dig_options import FlameOptions
 from rcv_py.cli.report import Column
 from rcv_py.cli.wave_choice import ChosenWaves, announced_batches, counted_waves
 from rcv_py.model.modes import LatencyMode

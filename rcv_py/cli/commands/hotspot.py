@@ -11,7 +11,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, listing
 from rcv_py.cli.opening import facts_of, opened, warn
-from rcv_py.cli.options.cost_options import HotspotOptions
+from rcv_py.cli.options.look_options import HotspotOptions
 from rcv_py.cli.originals import like_analyzer
 from rcv_py.cli.wave_choice import ChosenWaves, counted_batches, counted_waves, refuse, window_of
 from rcv_py.model.modes import LatencyMode, SourceCost

@@ -18,7 +18,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.answer import Answer, listing, matched, nothing
 from rcv_py.cli.opening import pooled
-from rcv_py.cli.options.cost_options import IsaOptions
+from rcv_py.cli.options.dig_options import IsaOptions
 from rcv_py.cli.wave_choice import ChosenWaves, announced_batches, counted_waves, wave_of
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace

@@ -21,7 +21,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Facts, Grid, Part, Shown, about_of, heading
 from rcv_py.cli.opening import opened, warn
-from rcv_py.cli.options.cost_options import LineOptions
+from rcv_py.cli.options.dig_options import LineOptions
 from rcv_py.cli.report import Column
 from rcv_py.cli.wave_choice import ChosenWaves, chosen, counted_batches, refuse, wave_of
 from rcv_py.model.trace import Trace

@@ -10,7 +10,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, plural
 from rcv_py.cli.answer import Answer, Part, Shown, listing
 from rcv_py.cli.opening import batches, facts_of, opened
-from rcv_py.cli.options.device_options import OccupancyOptions
+from rcv_py.cli.options.dig_options import OccupancyOptions
 from rcv_py.cli.wave_choice import check_engine
 from rcv_py.model.trace import Trace
 from rcv_py.results.occupancy import BY, curve_table, limit_document, limit_table

@@ -22,7 +22,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.options.device_options import PmcOptions
+from rcv_py.cli.options.dig_options import PmcOptions
 from rcv_py.cli.originals import like_pmc
 from rcv_py.formats.pmc_files import pmc_table
 from rcv_py.model.pmc import PmcTable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rcv_py.cli.answer import Answer, Grid
-from rcv_py.cli.options.output_options import SchemaOptions
+from rcv_py.cli.options.other_options import SchemaOptions
 from rcv_py.cli.report import Column
 from rcv_py.cli.schemas.table import SCHEMAS, schema_document
 

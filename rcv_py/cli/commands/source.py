@@ -14,7 +14,7 @@ from rcv_py.base.paths import short_paths
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Grid, Part, Shown, about_of, heading
 from rcv_py.cli.opening import batches
-from rcv_py.cli.options.cost_options import SourceOptions
+from rcv_py.cli.options.dig_options import SourceOptions
 from rcv_py.cli.report import Column
 from rcv_py.cli.wave_choice import ChosenWaves, counted_waves
 from rcv_py.model.code import SourceFile

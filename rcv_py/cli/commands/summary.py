@@ -15,7 +15,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Facts, Grid, Part, Shown, about_of, each
 from rcv_py.cli.opening import opened
-from rcv_py.cli.options.capture_options import SummaryOptions
+from rcv_py.cli.options.look_options import SummaryOptions
 from rcv_py.cli.report import Column
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, counted_batches, missing_text, window_of
 from rcv_py.results.summary import parts, pipe_rows, plain_number, simd_title, summary_document, summary_table

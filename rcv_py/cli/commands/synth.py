@@ -9,7 +9,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.base.whole_files import unwritable, whole_folder
 from rcv_py.cli.answer import Answer, Grid
-from rcv_py.cli.options.output_options import SynthOptions
+from rcv_py.cli.options.other_options import SynthOptions
 from rcv_py.cli.report import Column
 from rcv_py.synth.samples import SAMPLES, Sample
 

@@ -13,7 +13,7 @@ from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, facts_of, opened, pooled
-from rcv_py.cli.options.capture_options import TriageOptions
+from rcv_py.cli.options.look_options import TriageOptions
 from rcv_py.cli.report import bold
 from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import capture_entry

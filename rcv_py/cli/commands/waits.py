@@ -11,7 +11,7 @@ from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Grid, Part, Shown, about_of, heading, max_nested, nothing
-from rcv_py.cli.options.wait_options import WaitsOptions
+from rcv_py.cli.options.dig_options import WaitsOptions
 from rcv_py.cli.report import Column
 from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
 from rcv_py.results.places import short_sources

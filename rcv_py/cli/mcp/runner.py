@@ -10,7 +10,7 @@ import io
 import shlex
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -55,7 +55,7 @@ class CommandRunner:
         out, err = io.StringIO(), io.StringIO()
         try:
             with redirect_stdout(out), redirect_stderr(err):
-                options = replace(parse(words), cache=self._cache)
+                options = parse(words).but(cache=self._cache)
                 code = run_command(options)
         except RcvError as error:
             return Outcome(ExitCode.USAGE, error=str(error), hint=error.hint)

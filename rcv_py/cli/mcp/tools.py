@@ -17,10 +17,11 @@ from typing import Any
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import elide_right
-from rcv_py.cli.arguments import COMMANDS, shown_actions
+from rcv_py.cli.arguments import shown_actions
 from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.options.commands import Command
+from rcv_py.cli.options.commands import COMMANDS
 from rcv_py.cli.options.common import at_most, count, cycle, cycles, percent, positive_count, size
+from rcv_py.cli.options.option import Options, add_arguments
 
 NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help"))  # a window, synthetic captures, a shell
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
@@ -117,7 +118,7 @@ _MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are cut, and `
 class Tool:
     """A command, the arguments that an agent may give, and their JSON schema."""
 
-    command: Command
+    command: type[Options]
     actions: Mapping[str, argparse.Action]
     has_json: bool
     writes: bool
@@ -125,12 +126,12 @@ class Tool:
     @property
     def name(self) -> str:
         """The command's name."""
-        return self.command.name
+        return self.command.command
 
     @property
     def description(self) -> str:
         """What it does, and when to use it."""
-        return f"{self.command.help}. {_WHEN.get(self.name, '')}".strip()
+        return f"{self.command.__doc__} {_WHEN.get(self.name, '')}".strip()
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -245,16 +246,16 @@ class Tool:
 def tools(*, can_write: bool = False) -> dict[str, Tool]:
     """Return the tools by name; those that write files only if they may."""
     left_out = NO_TOOLS if can_write else NO_TOOLS | WRITERS
-    return {command.name: _tool(command) for command in COMMANDS if command.name not in left_out}
+    return {name: _tool(command) for name, command in COMMANDS.items() if name not in left_out}
 
 
-def _tool(command: Command) -> Tool:
-    parser = argparse.ArgumentParser(command.name)
-    command.add(parser)
+def _tool(command: type[Options]) -> Tool:
+    parser = argparse.ArgumentParser(command.command)
+    add_arguments(command, parser)
     actions = {_name(action): action for action in shown_actions(parser)}
-    out = _LEFT_OUT | _LEFT_OUT_OF.get(command.name, frozenset())
+    out = _LEFT_OUT | _LEFT_OUT_OF.get(command.command, frozenset())
     kept = {name: action for name, action in actions.items() if name not in out}
-    return Tool(command, kept, "json" in actions, command.name in WRITERS)
+    return Tool(command, kept, "json" in actions, command.command in WRITERS)
 
 
 def _name(action: argparse.Action) -> str:

@@ -1,48 +1,64 @@
-"""The options of the commands that write files, serve agents, or describe the others."""
+"""The options of the commands about libraries of captures, files, agents and the shell."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import MAX_JOBS, at_most, size
-from rcv_py.cli.options.option import Need, Options, flag, lacks, number, option, positional, range_of
+from rcv_py.cli.options.common import MAX_DEPTH, MAX_JOBS, at_most, size
+from rcv_py.cli.options.option import (
+    Need,
+    Options,
+    flag,
+    number,
+    option,
+    positional,
+    range_of,
+)
+from rcv_py.model.modes import LIBRARY_ORDERS
 
-REPORTED_AS = ("html", "md")
-EXPORTED_TO = ("perfetto", "speedscope", "csv", "parquet")
 EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters")
 SHELLS = ("bash", "zsh", "fish")
 
 
-class ReportOptions(shared.Forms, shared.WithRunFiles, example="rcv report FOLDER --out report.html"):
-    """What `rcv report` takes."""
+class IndexOptions(shared.OfCaptures, example="rcv index captures --sort health --markdown > README.md"):
+    """Rank all captures below a folder by cost or health."""
 
-    needs: ClassVar[Sequence[Need]] = (
-        Need("format", lacks("out"), "--out-dir", "The ending of --out names the form: leave it out."),
+    folder: Path = shared.folder("DIR", "a folder with captures at any place below it")
+    more: list[Path] = positional("DIR", "more folders", nargs="*")
+    sort: str = option("what ranks captures (default duration)", "duration", choices=LIBRARY_ORDERS)
+    findings: bool = flag("read waves too, for the bound class and the first finding")
+    depth: int = number("folders looked into below DIR (default 6)", 6, read=at_most(MAX_DEPTH, 1))
+    limit: int = number("captures at most; 0 for all (default 1000)", 1000)
+    jobs: int | None = number("processes; 0 for none (default: 2 for many captures)", read=at_most(MAX_JOBS))
+    markdown: bool = shared.form("a table for a README")
+    html: bool = shared.form("a page that needs nothing else")
+    out: Path | None = shared.out()
+
+
+class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
+    """Write synthetic sample captures."""
+
+    needs = (
+        Need(
+            "out seed",
+            lambda options: options.names or options.all,
+            "a sample",
+            "Name samples, or add --all.",
+        ),
     )
 
-    folders: list[Path] = positional("FOLDER", "captures, or folders that hold several", nargs="+")
-    out: Path | None = option(
-        "a .html or .md file to write, for one capture", read=Path, metavar="FILE", one_of="where"
-    )
-    out_dir: Path | None = option(
-        "a folder to write into: a file a capture, and an index of several (default: here)",
-        read=Path,
-        metavar="DIR",
-        one_of="where",
-    )
-    format: str = option("of files in a folder (default html)", "html", choices=REPORTED_AS)
-    jobs: int = number("captures at a time (default: as many as processors)", 0, read=at_most(MAX_JOBS))
-    waves: str | None = shared.waves()
+    names: list[str] = positional("NAME", "samples to write; none: list them", None, "*")
+    out: Path = option("where (default sample_traces)", Path("sample_traces"), read=Path, metavar="FOLDER")
+    all: bool = flag("write every sample")
+    seed: int = number("the same seed, the same bytes", 0)
 
 
 class ExportOptions(Options, example="rcv export FOLDER --to perfetto --out trace.pftrace"):
-    """What `rcv export` takes."""
+    """Write files for Perfetto, speedscope, CSV and Parquet."""
 
     folder: Path = shared.folder()
-    to: str = option("the kind of file", choices=EXPORTED_TO, required=True)
+    to: str = option("the kind of file", choices=("perfetto", "speedscope", "csv", "parquet"), required=True)
     out: Path = option(
         "a file to write (compressed if it ends in .gz), or the folder for all tables",
         read=Path,
@@ -62,9 +78,9 @@ class ExportOptions(Options, example="rcv export FOLDER --to perfetto --out trac
 
 
 class ShotOptions(Options, example="rcv shot FOLDER --panel isa --out isa.png --size 900x600"):
-    """What `rcv shot` takes."""
+    """Draw a panel or the window into a picture."""
 
-    needs: ClassVar[Sequence[Need]] = (
+    needs = (
         Need(
             "size theme scale",
             lambda options: options.out.suffix.lower() != ".csv",
@@ -86,32 +102,14 @@ class ShotOptions(Options, example="rcv shot FOLDER --panel isa --out isa.png --
     range: tuple[int, int] | None = range_of("show a range of cycles", old="--range")
 
 
-class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
-    """What `rcv synth` takes."""
-
-    needs: ClassVar[Sequence[Need]] = (
-        Need(
-            "out seed",
-            lambda options: options.names or options.all,
-            "a sample",
-            "Name samples, or add --all.",
-        ),
-    )
-
-    names: list[str] = positional("NAME", "samples to write; none: list them", None, "*")
-    out: Path = option("where (default sample_traces)", Path("sample_traces"), read=Path, metavar="FOLDER")
-    all: bool = flag("write every sample")
-    seed: int = number("the same seed, the same bytes", 0)
-
-
 class SchemaOptions(shared.Forms, example="rcv schema hotspot > hotspot.schema.json"):
-    """What `rcv schema` takes."""
+    """Print the JSON Schema of what --json prints, or list all."""
 
     name: str | None = positional("NAME", "a command, a schema such as rcv.info/1, or `envelope`", None, "?")
 
 
 class McpOptions(Options, example="rcv mcp --root captures"):
-    """What `rcv mcp` takes."""
+    """Serve these commands to agents, by Model Context Protocol."""
 
     root: Path = option(
         "captures are read below it only (default: the current folder)", Path(), read=Path, metavar="DIR"
@@ -124,12 +122,12 @@ class McpOptions(Options, example="rcv mcp --root captures"):
 class CompletionOptions(
     Options, example="rcv completion bash > ~/.local/share/bash-completion/completions/rcv"
 ):
-    """What `rcv completion` takes."""
+    """Print the completion of words for bash, zsh or fish."""
 
     shell: str = positional("SHELL", f"one of {', '.join(SHELLS)}", None, choices=SHELLS)
 
 
 class HelpOptions(Options, example="rcv help hotspot"):
-    """What `rcv help` takes."""
+    """Print the help of a command, or list all commands."""
 
     name: str | None = positional("COMMAND", "a command (default: list all of them)", None, "?")
