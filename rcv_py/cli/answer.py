@@ -70,10 +70,9 @@ class Answer:
     document: Callable[[], Mapping[str, Any]]
     csv: Callable[[], Csv]
     text: Callable[[], Iterable[Part]]  # lines and tables, one below the other
-    forms: Mapping[str, Callable[[], str]] = field(
-        default_factory=dict
-    )  # any others, by the name of the option
-    about: Mapping[str, Any] = field(default_factory=dict)  # what `about` takes
+    of: Trace | ChosenWaves | None = None  # the capture that it is about, or those of its waves that count
+    forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)  # others, by the name of the option
+    about: Mapping[str, Any] = field(default_factory=dict)  # what else `about` takes
     code: int = ExitCode.DONE
     is_written: bool = False  # whether `--out` is where the command wrote
 
@@ -92,7 +91,13 @@ class Answer:
 
     def full(self, options: Options) -> dict[str, Any]:
         """Return the document with what it says of itself."""
-        return {"about": about(options, **self.about), **self.document()}
+        trace, facts = self.of, {**self.about}
+        if isinstance(trace, ChosenWaves):
+            facts = {"waves": trace.about, "alarm": trace.alarm, **facts}
+            trace = trace.trace
+        if trace is None:
+            return {"about": about(options, **facts), **self.document()}
+        return {"about": about(options, (trace,), **facts), "capture": trace.name, **self.document()}
 
     def _print(self, options: Options) -> None:
         form = options.form
@@ -128,19 +133,18 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) ->
             yield from ["", ""] if at else []
             yield from answer.text()
 
+    def joined(form: str) -> str:
+        return "\n".join(answer.forms[form]() for answer in answers)
+
     return Answer(
         schema="rcv.documents/2",
         document=document,
         csv=csv,
         text=text,
-        forms={name: partial(_joined, answers, name) for name in answers[0].forms},
+        forms={name: partial(joined, name) for name in answers[0].forms},
         about={"names": [one.folder.name for one in alone]},
         code=max(answer.code for answer in answers),
     )
-
-
-def _joined(answers: Sequence[Answer], form: str) -> str:
-    return "\n".join(answer.forms[form]() for answer in answers)
 
 
 def put(part: Part) -> None:
@@ -194,10 +198,11 @@ def listing(
 
     return Answer(
         schema=schema,
-        document=lambda: {"capture": trace.name, **(document() if document else {}), "rows": rows.rows()},
+        document=lambda: {**(document() if document else {}), "rows": rows.rows()},
         csv=rows.csv,
         text=text,
-        about=about_of(capture) | dict(about or {}),
+        of=capture,
+        about=about or {},
     )
 
 
@@ -213,16 +218,10 @@ def heading(capture: Trace | ChosenWaves) -> list[Part]:
     return [capture.heading, ""] if isinstance(capture, ChosenWaves) and capture.heading else []
 
 
-def filters(options: Options) -> str:
-    """Return the filters that were given as they are written, `--match foo --se 1`; "" if there are none."""
-    values = options.values
-    return " ".join(written(name, values[name]) for name in _FILTERS if name in options.given)
-
-
 def nothing(what: str, options: Options, without: str) -> str:
     """Return why a table is empty: `No branch matches --match foo.`, or `without` if nothing was filtered."""
-    given = filters(options)
-    return f"No {what} matches {given}." if given else without
+    filters = [written(name, options.values[name]) for name in _FILTERS if name in options.given]
+    return f"No {what} matches {' '.join(filters)}." if filters else without
 
 
 def matched(texts: Sequence[str], options: Matched) -> set[int] | None:
@@ -238,13 +237,6 @@ def max_nested(options: Rows) -> int | None:
 
 
 # -- what documents say of themselves -------------------------------------------------------------------
-
-
-def about_of(capture: Trace | ChosenWaves) -> dict[str, Any]:
-    """Return what `about` takes of a capture, and of the choice of its waves."""
-    if isinstance(capture, Trace):
-        return {"traces": (capture,)}
-    return {"traces": (capture.trace,), "waves": capture.about, "alarm": capture.alarm}
 
 
 def about(

@@ -51,7 +51,7 @@ def like_analyzer(trace: Trace, options: HotspotOptions) -> Answer:
         ),
         csv=(sources if options.mode == "src" else rows).csv,
         text=lambda: _lines(trace, report, options, top),
-        about={"traces": (trace,)},
+        of=trace,
     )
 
 

@@ -13,7 +13,6 @@ from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_fl
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.base.errors import UsageError
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -56,7 +55,7 @@ def flame_tree(
     hidden, note = _hidden(trace, batches, metric, charged)
     if content in ("markers", "both"):
         return _marked(trace, batches, content, (hidden, charged.show_idle)), note
-    costs = charged.costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    costs = charged.costs or cost_columns(trace.code)
     own = code_costs(costs, charged.show_idle, hidden)
     unit = "samples" if costs.label == SAMPLES else "cycles"
     if unit == "samples" and metric in (Metric.HITS, Metric.NONHIDDEN):

@@ -12,7 +12,7 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, known_percent, percent, plural
-from rcv_py.cli.answer import Answer, Grid, Part, about_of, heading, max_nested, nothing
+from rcv_py.cli.answer import Answer, Grid, Part, heading, max_nested, nothing
 from rcv_py.cli.options.dig_options import CausesOptions
 from rcv_py.cli.report import Column
 from rcv_py.cli.wave_choice import choose_waves
@@ -67,14 +67,13 @@ def run(options: CausesOptions) -> Answer:
     return Answer(
         schema="rcv.causes/3",
         document=lambda: {
-            "capture": trace.name,
             "by": by,
             **facts(table),
             "rows": documents(trace, table, groups, by, max_nested(options)),
         },
         csv=lambda: flat_table(trace, table, groups, by).csv(),
         text=text,
-        about=about_of(waves),
+        of=waves,
     )
 
 

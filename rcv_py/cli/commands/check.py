@@ -43,7 +43,7 @@ def _card(options: CheckOptions) -> Answer:
         csv=lambda: number_table(notes).csv(),
         text=lambda: _text(trace, notes),
         forms={"yaml": lambda: input_yaml(trace, notes)},
-        about={"traces": (trace,)},
+        of=trace,
         code=ExitCode.STRICT if is_refused else ExitCode.DONE,
     )
 

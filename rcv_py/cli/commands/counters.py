@@ -65,7 +65,6 @@ def _answer(
     return Answer(
         schema="rcv.counters/2",
         document=lambda: {
-            "capture": trace.name,
             "notes": list(found.notes),
             "engines": found.engines(),
             "units": found.units(),
@@ -74,7 +73,7 @@ def _answer(
         },
         csv=lambda: _points(rows),
         text=text,
-        about={"traces": (trace,)},
+        of=trace,
         code=ExitCode.USAGE if errors else ExitCode.DONE,
     )
 
@@ -88,10 +87,10 @@ def _names(trace: Trace, found: Counters) -> Answer:
 
     return Answer(
         schema="rcv.counters.list/2",
-        document=lambda: {"capture": trace.name, "counters": table.rows()},
+        document=lambda: {"counters": table.rows()},
         csv=csv,
         text=lambda: [Shown(table, trace), *_notes(found, None)],
-        about={"traces": (trace,)},
+        of=trace,
     )
 
 

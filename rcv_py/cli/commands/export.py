@@ -30,10 +30,10 @@ def run(options: ExportOptions) -> Answer:
     text = _WRITERS[options.to](trace, rows, options)
     return Answer(
         schema="rcv.export/2",
-        document=lambda: {"capture": trace.name, "to": options.to, "file": str(options.out), "text": text},
+        document=lambda: {"to": options.to, "file": str(options.out), "text": text},
         csv=lambda: ((), ()),
         text=lambda: [f"{options.out}: {text}"],
-        about={"traces": (trace,)},
+        of=trace,
         is_written=True,
     )
 

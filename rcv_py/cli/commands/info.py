@@ -68,7 +68,7 @@ def _one(path: Path, options: InfoOptions) -> Answer:
         document=lambda: facts,
         csv=lambda: (("name", "value"), _flat(facts)),
         text=text,
-        about={"traces": (trace,)},
+        of=trace,
     )
 
 

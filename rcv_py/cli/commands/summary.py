@@ -13,7 +13,7 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summar
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, Facts, Grid, Part, Shown, about_of, each
+from rcv_py.cli.answer import Answer, Facts, Grid, Part, Shown, each
 from rcv_py.cli.opening import opened
 from rcv_py.cli.options.look_options import SummaryOptions
 from rcv_py.cli.report import Column
@@ -37,7 +37,7 @@ def _summary(options: SummaryOptions) -> Answer:
         document=lambda: summary_document(waves.trace.name, found),
         csv=lambda: summary_table(found).csv(),
         text=lambda: _text(found, waves),
-        about=about_of(waves),
+        of=waves,
     )
 
 
@@ -121,7 +121,6 @@ def _unit_times(options: SummaryOptions) -> Answer:
     return Answer(
         schema="rcv.units/2",
         document=lambda: {
-            "capture": trace.name,
             "place": place,
             "waves": len(waves),
             "range": [window.begin, window.end],
@@ -130,5 +129,5 @@ def _unit_times(options: SummaryOptions) -> Answer:
         },
         csv=table.csv,
         text=text,
-        about={"traces": (trace,)},
+        of=trace,
     )

@@ -42,7 +42,8 @@ def run(options: TriageOptions) -> Answer:
         csv=lambda: finding_table(shown).csv(),
         text=lambda: _text(trace, found, shown),
         forms={"markdown": lambda: markdown(trace.name, found, shown)},
-        about={"traces": (trace,), "files": facts.files, "waves": waves},
+        of=trace,
+        about={"files": facts.files, "waves": waves},
     )
 
 

@@ -146,7 +146,7 @@ def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
         document=lambda: facts | ({"instructions": tokens.rows()} if options.tokens else {}),
         csv=tokens.csv,
         text=text,
-        about={"traces": (trace,)},
+        of=trace,
     )
 
 
