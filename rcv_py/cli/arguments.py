@@ -32,8 +32,9 @@ def parse(words: list[str]) -> Options:
         _print_and_leave(help_text())
     words = [*FOLDED.get(words[0], words[:1]), *words[1:]] if words else []
     if not words or words[0] not in COMMANDS:
-        if words and not words[0].startswith("-"):
-            _check_path(words[0])
+        is_word = words and not (words[0].startswith("-") or "/" in words[0] or "." in words[0])
+        if is_word and not Path(words[0]).exists():
+            raise UsageError(f"{words[0]} is neither a command nor a folder.", hint=_nearest(words[0]))
         words = ["view", *words]
     command = COMMANDS[words[0]]
     return read_options(command, parser(command), words[1:])
@@ -89,13 +90,6 @@ class _Parser(argparse.ArgumentParser):
 def _print_and_leave(text: str) -> NoReturn:
     print(text, end="")
     sys.exit(0)
-
-
-def _check_path(word: str) -> None:
-    """Raise UsageError for a word that is neither a command nor a path."""
-    if Path(word).exists() or "/" in word or "." in word:
-        return
-    raise UsageError(f"{word} is neither a command nor a folder.", hint=_nearest(word))
 
 
 def _nearest(word: str) -> str:

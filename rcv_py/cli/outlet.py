@@ -45,11 +45,9 @@ def outlets() -> Iterator[None]:
     """Let nothing out but through outlets while the block runs."""
     streams = sys.stdout, sys.stderr
     try:
-        sys.stdout, sys.stderr = (_outlet(stream) for stream in streams)
+        sys.stdout, sys.stderr = (
+            stream if isinstance(stream, Outlet) else cast(TextIO, Outlet(stream)) for stream in streams
+        )
         yield
     finally:
         sys.stdout, sys.stderr = streams
-
-
-def _outlet(stream: TextIO) -> TextIO:
-    return stream if isinstance(stream, Outlet) else cast(TextIO, Outlet(stream))

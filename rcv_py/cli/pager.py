@@ -7,40 +7,37 @@ import re
 import shlex
 import signal
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO, cast
+from io import StringIO
+from typing import TextIO, cast
 
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.options.shared import Forms
 from rcv_py.cli.outlet import Outlet
-from rcv_py.cli.report import width_of
+from rcv_py.cli.report import at_words, width_of
 
 USUAL = "less -FRX"
-LESS = "FRX"  # what a pager that is `less` without options is told, as git does
+LESS = "FRX"  # the options of a `less` that is given none, as of git
 _WRITERS = ("report", "synth", "schema")  # they print names while they work, or a document
 _COLUMNS = re.compile(r"(?<![.:;])  ")  # between two cells of a table
 _CODES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
-class _Held:
-    """Text for a terminal that waits until all of it is known; the terminal in all else."""
+class _Held(StringIO):
+    """Text for a terminal that waits until all of it is known."""
 
     def __init__(self, terminal: TextIO) -> None:
+        super().__init__()
         self.terminal = terminal
-        self.parts: list[str] = []
 
-    def write(self, text: str) -> int:
-        """Keep the text; return its length."""
-        self.parts.append(text)
-        return len(text)
+    def isatty(self) -> bool:
+        """Whether the terminal is one."""
+        return self.terminal.isatty()
 
-    def flush(self) -> None:
-        """Do nothing: the text is not complete."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.terminal, name)
+    def fileno(self) -> int:
+        """Return the number of the terminal."""
+        return self.terminal.fileno()
 
 
 @contextmanager
@@ -52,14 +49,14 @@ def on_a_terminal(options: Options) -> Iterator[None]:
         yield
         return
     held = _Held(outlet.below)
-    sys.stdout = cast(TextIO, Outlet(cast(TextIO, held)))
+    sys.stdout = cast(TextIO, Outlet(held))
     is_whole = False
     try:
         yield
         is_whole = True
     finally:
         sys.stdout = outlet
-        text = wrapped("".join(held.parts), width)
+        text = wrapped(held.getvalue(), width)
         words = pager_words(os.environ) if is_whole and _is_long(text, held.terminal) else []
         if not (words and _shown(text, words, held.terminal)):
             held.terminal.write(text)
@@ -76,17 +73,15 @@ def _wrapped(line: str, width: int) -> str:
     if len(seen) <= width or _COLUMNS.search(words):
         return line
     indent = line[: len(line) - len(line.lstrip(" "))]
-    parts = textwrap.wrap(words, max(20, width - len(indent)), break_long_words=False, break_on_hyphens=False)
-    return "".join(f"{indent}{part}\n" for part in parts)
+    return "".join(f"{indent}{part}\n" for part in at_words(words, width - len(indent)))
 
 
 def pager_words(environment: Mapping[str, str]) -> list[str]:
     """Return the command of the pager: $RCV_PAGER, else $PAGER, else less; none if there shall be none."""
     if environment.get("NO_PAGER") or environment.get("TERM") == "dumb":
         return []
-    asked = environment.get("RCV_PAGER", environment.get("PAGER", USUAL))
     try:
-        words = shlex.split(asked)
+        words = shlex.split(environment.get("RCV_PAGER", environment.get("PAGER", USUAL)))
     except ValueError:  # a quote is not closed
         return []
     return [] if words == ["cat"] else words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
@@ -31,9 +32,9 @@ class Column:
 
 def width_of(stream: TextIO) -> int | None:
     """Return the characters a line may have: $COLUMNS, the terminal's, or None for files and pipes."""
-    asked = os.environ.get("COLUMNS", "")
-    if asked.isascii() and asked.isdigit() and int(asked[:MAX_DIGITS]) > 0:
-        return int(asked[:MAX_DIGITS])
+    columns = os.environ.get("COLUMNS", "")[:MAX_DIGITS]
+    if columns.isascii() and columns.isdigit() and int(columns) > 0:
+        return int(columns)
     try:
         return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
     except (OSError, ValueError):
@@ -179,20 +180,15 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     width = width_of(sys.stdout)
     left = max((len(name) for name, _ in facts), default=0)
     for name, value in facts:
-        lines = _wrapped(plain(value), None if width is None else max(20, width - left - 4))
-        print(f"  {name.ljust(left)}  {lines[0]}")
-        for line in lines[1:]:
-            print(" " * (left + 4) + line)
+        text, indent = plain(value), " " * (left + 4)
+        if width is not None:
+            text = f"\n{indent}".join(at_words(text, width - left - 4))
+        print(f"  {name.ljust(left)}  {text}")
 
 
-def _wrapped(text: str, width: int | None) -> list[str]:
-    lines = [""]
-    for word in text.split(" "):
-        if width is None or not lines[-1] or len(lines[-1]) + 1 + len(word) <= width:
-            lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
-        else:
-            lines.append(word)
-    return lines
+def at_words(text: str, width: int) -> list[str]:
+    """Return the lines of a sentence that is broken at words, of at least 20 characters."""
+    return textwrap.wrap(text, max(20, width), break_long_words=False, break_on_hyphens=False)
 
 
 def json_head(schema: str) -> dict[str, Any]:

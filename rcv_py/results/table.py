@@ -127,6 +127,12 @@ class Table:
             raise ValueError(f"{spec.name}: lacking {lacking}, unknown {sorted(unknown)}, lengths {lengths}")
         self._length = max(lengths, default=0)
 
+    @classmethod
+    def of(cls, spec: Spec, rows: Sequence[Sequence[object]]) -> Table:
+        """Return the table of rows of plain values, in the order of the fields."""
+        columns = zip(*rows, strict=True) if rows else [()] * len(spec.fields)
+        return cls(spec, dict(zip((field.name for field in spec.fields), columns, strict=True)))
+
     def __len__(self) -> int:
         return self._length
 

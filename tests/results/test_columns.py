@@ -20,9 +20,7 @@ YET = {  # to be converted
     "ui.panels.latency",
     "api",  # `Literal` types of options
     "api.capture",  # the same, and facts of a document
-    "cli.commands.hotspot",
     "cli.commands.pmc",  # roles of counters
-    "cli.commands.synth",
 }
 
 

@@ -6,7 +6,7 @@ The parser, the help, the completion, the tools for agents and the checks come f
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import FrozenInstanceError, dataclass, field
 from pathlib import Path
@@ -138,21 +138,16 @@ def add_arguments(options: type[Options], parser: argparse.ArgumentParser) -> No
             group = parser.add_mutually_exclusive_group()
         how = {"default": argument.default, **argument.how}
         if argument.is_range:
-            _add_range(parser, name, argument)
+            ends = {"--from": f"{argument.help}: the first one", "--to": "the end of this range"}
+            end: dict[str, Any] = {"dest": name, "type": cycle, "metavar": "CYCLE", "action": _RangeEnd}
+            for written, text in ends.items():
+                parser.add_argument(written, help=text, **end)
         else:
             written = name if argument.is_positional else flag_of(name)
             group.add_argument(written, **_listed(name, argument.help, how))
         for flag_before, value in argument.old.items():
             stored = {"action": "store_const", "const": value} if value else how
             group.add_argument(flag_before, **stored | {"dest": name, "help": argparse.SUPPRESS})
-
-
-def _add_range(parser: argparse.ArgumentParser, name: str, argument: Argument) -> None:
-    """Add the two options of a range of cycles."""
-    for written, text in (("--from", f"{argument.help}: the first one"), ("--to", "the end of this range")):
-        parser.add_argument(
-            written, dest=name, type=cycle, metavar="CYCLE", action=_RangeEnd, default=None, help=text
-        )
 
 
 class _RangeEnd(argparse.Action):
@@ -185,16 +180,11 @@ def read_options(
 def check_needs(options: Options) -> None:
     """Raise UsageError for the first option that was given and means nothing beside the others."""
     for name in options.arguments:
-        for need in _needs_of(type(options), name) if name in options.given else ():
-            if not need.is_met(options):
+        declared = [need for base in type(options).__mro__ for need in vars(base).get("needs", ())]
+        for need in declared if name in options.given else ():
+            if name in need.names.split() and not need.is_met(options):
                 hint = need.hint or f"Add {need.belongs}, or leave {flag_of(name)} out."
                 raise UsageError(f"{flag_of(name)} belongs to {need.belongs}.", hint=hint)
-
-
-def _needs_of(options: type[Options], name: str) -> Iterator[Need]:
-    for base in options.__mro__:
-        needs: Sequence[Need] = vars(base).get("needs", ())
-        yield from (need for need in needs if name in need.names.split())
 
 
 def flag_of(name: str) -> str:
