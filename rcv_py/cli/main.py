@@ -16,8 +16,7 @@ from rcv_py.base.text import visible
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.option import Options
-from rcv_py.cli.outlet import outlets
-from rcv_py.cli.pager import on_a_terminal
+from rcv_py.cli.terminal import on_a_terminal, outlets
 
 if TYPE_CHECKING:  # it imports numpy, which not every command needs
     from rcv_py.formats.capture_cache import CaptureCache

@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, code_match
 from rcv_py.cli.options.shared import OfCapture, WithRunFiles
-from rcv_py.cli.progress import watched
+from rcv_py.cli.terminal import watched
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.run_files import run_facts

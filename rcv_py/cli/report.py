@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any
 
 from rcv_py import __version__
-from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.text import elide_left, elide_right, encodable, escaped_json, visible
-from rcv_py.cli.outlet import BOLD, UPRIGHT, code
+from rcv_py.cli.terminal import at_words, bold, width_of
 
 GAP = "  "
 NARROWEST = 12  # characters that an elastic column keeps
@@ -28,32 +25,6 @@ class Column:
     title: str
     is_number: bool = False
     elastic: str = ""  # "", "left" (paths keep their end) or "right"
-
-
-def width_of(stream: TextIO) -> int | None:
-    """Return the characters a line may have: $COLUMNS, the terminal's, or None for files and pipes."""
-    columns = os.environ.get("COLUMNS", "")[:MAX_DIGITS]
-    if columns.isascii() and columns.isdigit() and int(columns) > 0:
-        return int(columns)
-    try:
-        return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
-    except (OSError, ValueError):
-        return None
-
-
-def has_style(stream: TextIO) -> bool:
-    """Whether bold print is wanted: on a terminal or with $FORCE_COLOR, and never with $NO_COLOR."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR"):
-        return os.environ["FORCE_COLOR"] != "0"
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def bold(text: str, stream: TextIO) -> str:
-    """Return the text, on one line, in bold where that is wanted."""
-    line = visible(text)
-    return f"{code(BOLD, stream)}{line}{code(UPRIGHT, stream)}" if has_style(stream) else line
 
 
 def plain(text: object) -> str:
@@ -184,11 +155,6 @@ def print_facts(facts: Sequence[tuple[str, str]]) -> None:
         if width is not None:
             text = f"\n{indent}".join(at_words(text, width - left - 4))
         print(f"  {name.ljust(left)}  {text}")
-
-
-def at_words(text: str, width: int) -> list[str]:
-    """Return the lines of a sentence that is broken at words, of at least 20 characters."""
-    return textwrap.wrap(text, max(20, width), break_long_words=False, break_on_hyphens=False)
 
 
 def json_head(schema: str) -> dict[str, Any]:

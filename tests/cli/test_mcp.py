@@ -20,8 +20,7 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.main import main
-from rcv_py.cli.mcp.handler import reply
-from rcv_py.cli.mcp.runner import Outcome
+from rcv_py.cli.mcp.handler import Outcome, reply
 from tests.support.captures import ROOT, trace_path
 from tests.support.mcp_client import McpClient
 

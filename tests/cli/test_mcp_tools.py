@@ -14,11 +14,18 @@ from mcp_types import ListToolsResult
 
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.cli.arguments import parse
-from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.mcp.handler import Reply, Request, ToolHandler, command_pool, reply
-from rcv_py.cli.mcp.runner import CommandRunner, Outcome, fitted
+from rcv_py.cli.mcp.handler import (
+    CommandRunner,
+    Outcome,
+    Reply,
+    Request,
+    ToolHandler,
+    command_pool,
+    fitted,
+    reply,
+)
 from rcv_py.cli.mcp.server import definitions
-from rcv_py.cli.mcp.tools import NO_TOOLS, Tool, tools
+from rcv_py.cli.mcp.tools import NO_TOOLS, AllowedPaths, Tool, tools
 from rcv_py.cli.options.commands import COMMANDS
 from tests.support.captures import ROOT, trace_path
 from tests.support.processes import wait_until

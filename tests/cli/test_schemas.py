@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from rcv_py.cli.options.commands import COMMANDS, FOLDED
-from rcv_py.cli.schemas.table import BY_ID, SCHEMAS, of_command, schema_document
+from rcv_py.cli.schemas import BY_ID, SCHEMAS, of_command, schema_document
 from rcv_py.synth.samples import SAMPLES
 from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run

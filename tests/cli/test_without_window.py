@@ -56,7 +56,7 @@ def test_the_api_works() -> None:
 
 def test_the_tools_for_agents_work() -> None:
     code = (
-        "from rcv_py.cli.mcp.runner import CommandRunner\n"
+        "from rcv_py.cli.mcp.handler import CommandRunner\n"
         f"outcome = CommandRunner()(['triage', {SAMPLE!r}, '--json'], 0)\n"
         "print(outcome.code, outcome.document['findings'][0]['title'])\n"
     )

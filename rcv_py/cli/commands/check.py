@@ -21,7 +21,7 @@ from rcv_py.cli.answer import Answer, Facts, Part, each
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened, pooled
 from rcv_py.cli.options.look_options import CheckOptions
-from rcv_py.cli.report import bold
+from rcv_py.cli.terminal import bold
 from rcv_py.model.trace import Trace
 from rcv_py.results.check import NOTES, document, number_table
 

@@ -19,7 +19,7 @@ from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches, opened, pooled
 from rcv_py.cli.options.look_options import CompareOptions
-from rcv_py.cli.report import bold
+from rcv_py.cli.terminal import bold
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import (
     CHANGES,

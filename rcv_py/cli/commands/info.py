@@ -15,7 +15,7 @@ from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plura
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, batches, below, opened
 from rcv_py.cli.options.look_options import InfoOptions
-from rcv_py.cli.report import bold
+from rcv_py.cli.terminal import bold
 from rcv_py.formats.open import capture_entry
 from rcv_py.model.trace import INFERRED
 from rcv_py.results.info import capture_table, info

@@ -16,10 +16,9 @@ from mcp.server.stdio import stdio_server
 
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
-from rcv_py.cli.mcp.allowed_paths import AllowedPaths
 from rcv_py.cli.mcp.handler import Reply, Request, ToolHandler, command_pool
 from rcv_py.cli.mcp.prompts import INSTRUCTIONS, PROMPTS, Prompt, prompt_text
-from rcv_py.cli.mcp.tools import Tool, help_tool
+from rcv_py.cli.mcp.tools import AllowedPaths, Tool, help_tool
 from rcv_py.formats.input.run_places import ROOT
 
 JSON = "application/json"

@@ -1,13 +1,14 @@
-"""All schemas, and how to find one: by command, by name, or by name and version."""
+"""The published schemas of `--json`: what every document begins with, and the fields of each."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.base.errors import UsageError
-from rcv_py.cli.schemas.envelope import DIALECT, Form, Schema, envelope_schema
 from rcv_py.results import (
     bubbles,
     causes,
@@ -38,9 +39,133 @@ from rcv_py.results import (
     written,
 )
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field
+from rcv_py.results.field import Field, optional, record, shapes
+from rcv_py.results.json_types import Shape, named, text
 from rcv_py.results.table import Spec
-from rcv_py.results.unit import Kind, fixed
+from rcv_py.results.unit import TEXT, WHOLE, Kind, fixed, texts
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_VALUE = {
+    "type": ["string", "number", "boolean", "null", "array"],
+    "description": "The value; null if the option was not given and has no default.",
+}
+_WAVES = (
+    Field("chosen", TEXT, "What was chosen: `working`, `all`, or the id of a population"),
+    Field("counted", WHOLE, "Waves whose costs are summed"),
+    Field("read", WHOLE, "Waves that could be read; those that do not count still occupy units"),
+    Field("traced", WHOLE, "Waves that the capture names; more than were read if files are missing"),
+    Field("text", TEXT, "The choice in words"),
+)
+_ABOUT = (
+    Field("command", TEXT, "Name of the command that printed it, without `rcv`"),
+    Field(
+        "arguments",
+        Kind(json=lambda sentence: named(sentence, _VALUE)),
+        "The options of the command, defaults included, without the output format",
+    ),
+    Field("captures", texts("Name of a capture."), "Names of the captures that were read"),
+    Field(
+        "problems",
+        texts("A sentence; of several captures it begins with the name of the capture."),
+        "What is wrong with the files of these captures, and so with numbers below",
+    ),
+    Field(
+        "waves",
+        record(*_WAVES),
+        "Whose costs are summed, in documents of which `--waves` chooses the waves; "
+        "of both sides together in a comparison, of all captures together in a list of reports",
+        is_optional=True,
+    ),
+    Field(
+        "run_files",
+        texts("Path of a file."),
+        "Tables of the run that were used, where the command uses them; empty if none was found",
+        is_optional=True,
+    ),
+    Field(
+        "alarm",
+        TEXT,
+        "That the instruction texts are missing, or belong to other code than was traced, so that "
+        "nothing said of them holds; empty if they fit. In documents of commands that look",
+        is_optional=True,
+    ),
+)
+_HEAD = (
+    Field("rcv", TEXT, "Version of rcv that printed it"),
+    Field("about", record(*_ABOUT), "How the document came about"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form that the content of a document can have."""
+
+    words: str  # the option that asks for it: a sentence
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One kind of document.
+
+    The version grows when a reader of the old document could misread the new one: a field that is gone, is
+    named otherwise or means something else.  A new field does not count.
+    """
+
+    short: str  # its name without "rcv."
+    meaning: str  # what the document tells: a sentence
+    fields: tuple[Field, ...] = ()  # of a document that has one form
+    forms: tuple[Form, ...] = ()  # of one that has several
+    version: int = 2
+    command: str = ""  # that prints it; by default the first word of its name
+
+    def __post_init__(self) -> None:
+        if not self.command:
+            object.__setattr__(self, "command", re.split("[._]", self.short)[0])
+
+    @property
+    def name(self) -> str:
+        """Its name: `rcv.hotspot`."""
+        return f"rcv.{self.short}"
+
+    @property
+    def id(self) -> str:
+        """Name and version as documents carry them: `rcv.hotspot/1`."""
+        return f"{self.name}/{self.version}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON Schema of the whole document, envelope included."""
+        head = {
+            "$schema": DIALECT,
+            "$id": f"urn:{self.name.replace('.', ':')}:{self.version}",
+            "title": self.id,
+            "description": self.meaning,
+        }
+        if not self.forms:
+            return {**self._record(self.meaning, self.fields), **head}
+        return {**head, "oneOf": [self._record(form.words, form.fields) for form in self.forms]}
+
+    def _record(self, words: str, fields: tuple[Field, ...]) -> Shape:
+        return json_types.record(words, {**envelope(self.id), **shapes(fields)}, optional(fields))
+
+
+def envelope(identity: str = "") -> dict[str, Shape]:
+    """Return the fields that every document has; `identity` is the value of `schema`, "" for any."""
+    meaning = "Name of the schema and its version, joined by a slash."
+    name = (
+        json_types.fixed(meaning, identity)
+        if identity
+        else {**text(meaning), "pattern": r"^rcv\.[a-z_.]+/[1-9][0-9]*$"}
+    )
+    return {"schema": name, **shapes(_HEAD)}
+
+
+def envelope_schema() -> dict[str, Any]:
+    """Return the JSON Schema of what all documents have in common."""
+    shape = json_types.record("What every document of rcv begins with.", envelope())
+    head = {"$schema": DIALECT, "$id": "urn:rcv:envelope:1", "title": "rcv.envelope/2"}
+    return {**head, **shape, "additionalProperties": True}
+
 
 ENVELOPE = "envelope"
 _DOCUMENTS = Kind(
@@ -54,74 +179,73 @@ def _form(words: str, facts: Iterable[Field], name: str, kind: str, spec: Spec) 
     return Form(words, (*facts, Field(name, fixed(kind), "What a row is"), spec.field()))
 
 
-def schemas() -> Iterator[Schema]:
-    """Yield every schema, made of the fields that results declare."""
-    yield Schema("info", "What a capture holds.", info.FACTS)
-    yield Schema("captures", "The captures below a folder.", info.BELOW, command="info")
-    yield Schema(
+SCHEMAS: tuple[Schema, ...] = (
+    Schema("info", "What a capture holds.", info.FACTS),
+    Schema("captures", "The captures below a folder.", info.BELOW, command="info"),
+    Schema(
         "check",
         "Whether the capture can be trusted, and how to record a better one.",
         (*check.HEAD, check.NOTES.field("notes"), *check.FOOT),
-    )
-    yield Schema("summary", "The capture on one page.", summary.DOCUMENT)
-    yield Schema(
+    ),
+    Schema("summary", "The capture on one page.", summary.DOCUMENT),
+    Schema(
         "occupancy",
         "How many waves were resident, and for how long.",
         forms=tuple(
             _form(words, occupancy.FACTS, "by", by, spec) for by, (spec, words) in occupancy.VARIANTS.items()
         ),
-    )
-    yield Schema(
+    ),
+    Schema(
         "occupancy_limits",
         "What limits the waves of a SIMD, and what the next step takes (--limits).",
         occupancy.LIMITS_DOCUMENT,
-    )
-    yield Schema("counters", "Hardware counters and formulas over them.", counters.FACTS)
-    yield Schema("counters.list", "The recorded counters (--list).", counters.RECORDED_FACTS)
-    yield Schema(
+    ),
+    Schema("counters", "Hardware counters and formulas over them.", counters.FACTS),
+    Schema("counters.list", "The recorded counters (--list).", counters.RECORDED_FACTS),
+    Schema(
         "events",
         "Dispatches, hardware events, markers and shader data by time.",
         (*events.FACTS, events.EVENTS.field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "hotspot",
         "Instructions, source lines, kinds or classes, ranked by what they cost.",
         (*hotspot.RANKING_FACTS, hotspot.ranking_spec("instruction", "").field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "hotspot_like",
         "The tables of hotspot_analyzer.py by the rules of one generation, mistakes included (--like).",
         (*hotspot_like.FACTS, hotspot_like.SOURCES.field("sources"), hotspot_like.ROWS.field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "isa",
         "The program: instructions, basic blocks, branches or labels.",
         forms=tuple(
             _form(words, isa.FACTS, "kind", kind, spec) for kind, (spec, words) in isa.VARIANTS.items()
         ),
-    )
-    yield Schema(
+    ),
+    Schema(
         "line",
         "How long the executions of one instruction took.",
         forms=(
             Form("Thread traces.", (*line.FACTS, line.HITS.field("slowest"))),
             Form("PC samples, which have no times.", line.SAMPLE_FACTS),
         ),
-    )
-    yield Schema(
+    ),
+    Schema(
         "latency",
         "What of the latency other waves hide, or how long memory takes by counters.",
         forms=tuple(
             _form(words, (*latency.FACTS, sums), "kind", kind, spec)
             for kind, (spec, sums, words) in latency.VARIANTS.items()
         ),
-    )
-    yield Schema(
+    ),
+    Schema(
         "flame",
         "A flamegraph: frames in frames, parents before children.",
         (*flame.FACTS, flame.FRAMES.field("frames")),
-    )
-    yield Schema(
+    ),
+    Schema(
         "flame.sandwich",
         "A place with what leads to it above and what it leads to below (--content sandwich --around).",
         (
@@ -130,83 +254,81 @@ def schemas() -> Iterator[Schema]:
             *flame.SANDWICH_FACTS,
             flame.SANDWICH.field("frames"),
         ),
-    )
-    yield Schema(
+    ),
+    Schema(
         "hotspot.bins",
         "A histogram of the program: cycles by range of instructions and kind (--bins).",
         (*hotspot.BINS_FACTS, hotspot.BINS.field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "hotspot.places",
         "Source lines, instructions, or the tree of places with what they are charged (--charge).",
         (*hotspot.PLACES_FACTS, hotspot.places_spec("instruction", "cycles").field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "compare.listing",
         "Both programs side by side (--by listing).",
         (*compare.VIEW_FACTS, compare.LISTING.field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "compare.flame",
         "The flamegraph of B with what each frame takes in both (--by flame).",
         (*compare.VIEW_FACTS, compare.FRAMES.field("frames")),
-    )
-    yield Schema(
+    ),
+    Schema(
         "waves",
         "Traced waves: where and when they lived, and what they did.",
         (*waves.HEAD, waves.WAVES.field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "waves.resident",
         "Every wave that was on the device, traced or not (--resident).",
         (*waves.HEAD, waves.RESIDENT.field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "waves.populations",
         "Ways that waves took through the code, and which of them work (--populations).",
         (*waves.POPULATION_FACTS, waves.POPULATIONS.field()),
-    )
-    yield Schema(
-        "wave", "What one wave did; with --tokens also its instructions.", waves.WAVE, command="waves"
-    )
-    yield Schema(
+    ),
+    Schema("wave", "What one wave did; with --tokens also its instructions.", waves.WAVE, command="waves"),
+    Schema(
         "units",
         "For how long each unit of a compute unit was busy with traced waves.",
         (*units.FACTS, units.UNITS.field()),
         command="summary",
-    )
-    yield Schema(
+    ),
+    Schema(
         "place",
         "What is known of places: an instruction, a wave, one execution of an instruction by a wave.",
         (CAPTURE, place.PLACES),
         command="line",
-    )
-    yield Schema(
+    ),
+    Schema(
         "search",
         "Where a text occurs: instructions and labels, then source lines, then markers.",
         (*search.FACTS, search.HITS.field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "source",
         "What source files and lines cost, or the instructions of a line.",
         forms=tuple(_form(spec.row, source.FACTS, "kind", kind, spec) for kind, spec in source.FORMS.items()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "pmc",
         "Hit rate of L2 and bytes to and from memory, by counters of rocprofv3 --pmc.",
         (*pmc.FACTS, pmc.PMC.field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "triage",
         "What limits the kernel, and findings with evidence and remedy, by what its duration can gain.",
         (*triage.HEAD, triage.FINDINGS.field("findings"), *triage.FOOT),
-    )
-    yield Schema(
+    ),
+    Schema(
         "triage.folder",
         "The first finding of every capture below a folder.",
         (*triage.FOLDER_FACTS, triage.CAPTURES.field("captures")),
-    )
-    yield Schema(
+    ),
+    Schema(
         "waits",
         "What waits waited for, or the memory latency that waits show.",
         forms=(
@@ -215,54 +337,52 @@ def schemas() -> Iterator[Schema]:
                 "Memory latency of instructions: --latency.", (*waits.FACTS, waits.LATENCIES.field("latency"))
             ),
         ),
-    )
-    yield Schema(
+    ),
+    Schema(
         "causes",
         "Why waves stalled and idled; cycles of waves, not elapsed time.",
         forms=tuple(
             _form(causes.WORDS[by], causes.FACTS, "by", by, spec) for by, spec in causes.DOCUMENTS.items()
         ),
         version=3,
-    )
-    yield Schema(
+    ),
+    Schema(
         "bubbles",
         "Instructions by the cycles in which waves waited in them while nothing happened on their SIMD.",
         (*bubbles.FACTS, bubbles.BUBBLES.field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "loops",
         "Iterations of loops, phases of waves, and what costs cycles in and around them.",
         forms=tuple(
             _form(f"{spec.row.removesuffix('.')}: --by {name}.", loops.FACTS, "show", name, spec)
             for name, (spec, _) in loops.TABLES.items()
         ),
-    )
-    yield Schema(
+    ),
+    Schema(
         "compare",
         "Whether B takes more or fewer cycles than A, beyond noise, and where.",
         (*compare.FACTS, compare.CHANGES["instruction"].field()),
-    )
-    yield Schema(
+    ),
+    Schema(
         "index", "All captures below a folder, ranked.", (*library.FACTS, library.LIBRARY.field("captures"))
-    )
-    yield Schema("report", "Reports that were written.", written.REPORT)
-    yield Schema("export", "What was exported.", written.EXPORT)
-    yield Schema(
+    ),
+    Schema("report", "Reports that were written.", written.REPORT),
+    Schema("export", "What was exported.", written.EXPORT),
+    Schema(
         "samples",
         "Synthetic samples: those there are, or those that were written.",
         written.SYNTH,
         command="synth",
-    )
-    yield Schema(
+    ),
+    Schema(
         "documents",
         "What a command prints of several captures: a document each (check and summary).",
         (Field("documents", _DOCUMENTS, "In the order of the captures"),),
         command="check",
-    )
-    yield Schema("schemas", "The schemas there are.", written.LIST, command="schema")
-
-
-SCHEMAS: tuple[Schema, ...] = tuple(schemas())
+    ),
+    Schema("schemas", "The schemas there are.", written.LIST, command="schema"),
+)
 BY_ID = {schema.id: schema for schema in SCHEMAS}
 
 
