@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.arguments import parser
 from rcv_py.cli.main import main
 from rcv_py.cli.options.commands import COMMANDS
 from tests.support import mixed
@@ -64,10 +63,6 @@ WAYS = {"working": slice(0, 3), "all": slice(None), "early-exit": slice(3, 4)}
 def test_every_command_that_sums_waves_takes_the_option() -> None:
     taken = {name for name, command in COMMANDS.items() if "waves" in command.arguments}
     assert taken == {*EXPLAINS, *COUNTS, "export"}  # of export it names waves
-
-
-def _actions(name: str) -> list:
-    return parser(COMMANDS[name])._actions
 
 
 @pytest.mark.parametrize("name", WAYS)
