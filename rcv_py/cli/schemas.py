@@ -39,10 +39,10 @@ from rcv_py.results import (
     written,
 )
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, optional, record, shapes
+from rcv_py.results.field import Field, Kind, optional, record, shapes
 from rcv_py.results.json_types import Shape, named, text
+from rcv_py.results.kinds import TEXT, WHOLE, fixed, texts
 from rcv_py.results.table import Spec
-from rcv_py.results.unit import TEXT, WHOLE, Kind, fixed, texts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _VALUE = {
@@ -50,14 +50,14 @@ _VALUE = {
     "description": "The value; null if the option was not given and has no default.",
 }
 _WAVES = (
-    Field("chosen", TEXT, "What was chosen: `working`, `all`, or the id of a population"),
-    Field("counted", WHOLE, "Waves whose costs are summed"),
-    Field("read", WHOLE, "Waves that could be read; those that do not count still occupy units"),
-    Field("traced", WHOLE, "Waves that the capture names; more than were read if files are missing"),
-    Field("text", TEXT, "The choice in words"),
+    TEXT("chosen", "What was chosen: `working`, `all`, or the id of a population"),
+    WHOLE("counted", "Waves whose costs are summed"),
+    WHOLE("read", "Waves that could be read; those that do not count still occupy units"),
+    WHOLE("traced", "Waves that the capture names; more than were read if files are missing"),
+    TEXT("text", "The choice in words"),
 )
 _ABOUT = (
-    Field("command", TEXT, "Name of the command that printed it, without `rcv`"),
+    TEXT("command", "Name of the command that printed it, without `rcv`"),
     Field(
         "arguments",
         Kind(json=lambda sentence: named(sentence, _VALUE)),
@@ -82,16 +82,15 @@ _ABOUT = (
         "Tables of the run that were used, where the command uses them; empty if none was found",
         is_optional=True,
     ),
-    Field(
+    TEXT(
         "alarm",
-        TEXT,
         "That the instruction texts are missing, or belong to other code than was traced, so that "
         "nothing said of them holds; empty if they fit. In documents of commands that look",
         is_optional=True,
     ),
 )
 _HEAD = (
-    Field("rcv", TEXT, "Version of rcv that printed it"),
+    TEXT("rcv", "Version of rcv that printed it"),
     Field("about", record(*_ABOUT), "How the document came about"),
 )
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rcv_py.model.trace import Trace, WaveReader
-from rcv_py.model.wave_columns import WaveColumns
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import WaveBatch, WaveColumns
 
 CAPTURES = 8
 WAVE_BYTES = 192 << 20  # of columns, over all captures that are kept

@@ -26,8 +26,7 @@ from rcv_py.model.device import (
     WaveEvents,
 )
 from rcv_py.model.ids import WaveId
-from rcv_py.model.wave_columns import WaveColumns
-from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
 from rcv_py.model.window import TimeWindow
 
 INFERRED = "inferred from the instructions"  # what told a target that no file names

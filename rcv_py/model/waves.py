@@ -1,12 +1,15 @@
-"""Waves: the index of all of them, and one of them with its tokens."""
+"""Waves: the index of all of them, one of them with its tokens, and many of them as a few long arrays."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
+from rcv_py.base.runs import borders
 from rcv_py.model.ids import WaveId
 from rcv_py.model.lod import WaveLod
 from rcv_py.model.tokens import States, Tokens, Waits
@@ -107,3 +110,131 @@ class WaveBatch:
     def rows(self) -> np.ndarray:
         """Index rows of the waves, int64."""
         return np.array([wave.row for wave in self.waves], dtype=np.int64)
+
+
+WAVE_FACTS = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WaveColumns:
+    """The waves of a batch as a few long arrays, which is how they are prepared and cross a process border.
+
+    Wave i owns `token_first[i]:token_first[i + 1]`, and so on.  `facts` are its index row, shader engine,
+    SIMD, slot, ordinal in the slot, compute unit, begin, end, workgroup, cluster, micro engine, pipe, bases
+    of its tokens and states, cycles of its states, and how many waits it has (-1: its file says nothing).
+    """
+
+    facts: np.ndarray  # int64 [waves, WAVE_FACTS]
+    token_first: np.ndarray  # int64 [waves + 1]
+    offset: np.ndarray  # int32 or int64, and so are `stall` and `busy`
+    stall: np.ndarray
+    busy: np.ndarray
+    kind: np.ndarray  # uint8
+    line: np.ndarray  # int16 or int32
+    state_first: np.ndarray  # int64 [waves + 1]
+    state_offset: np.ndarray  # int32 or int64
+    state: np.ndarray  # uint8
+    wait_line: np.ndarray  # int32, all waits of all waves
+    wait_first: np.ndarray  # int32, `Waits.first` of all waves that have waits, one after the other
+    depends_on: np.ndarray  # int32
+    _: KW_ONLY
+    lane: np.ndarray | None = None  # uint8, of the waves with `has_lanes`
+    has_lanes: np.ndarray | None = None  # bool [waves]
+    lod: LodColumns | None = None  # None: not built
+    missing: tuple[tuple[int, str], ...] = ()
+    notes: tuple[tuple[int, str], ...] = ()
+
+    def batch(self) -> WaveBatch:
+        """The waves as objects; all their arrays are read-only views of the columns."""
+        parts = (self,) if self.lod is None else (self, self.lod)
+        values = [getattr(part, field.name) for part in parts for field in fields(part)]
+        arrays = [value for value in values if isinstance(value, np.ndarray)]
+        for array in arrays:
+            array.flags.writeable = False
+        return WaveBatch(
+            tuple(self._waves()),
+            self.token_first,
+            self.stall,
+            self.busy,
+            self.kind,
+            self.line,
+            self.missing,
+            sum(array.nbytes for array in arrays),
+            () if self.lod is None else self.lod.tables(),
+            self.notes,
+        )
+
+    def _waves(self) -> Iterator[Wave]:
+        parts = zip(self.facts.tolist(), _slices(self.token_first), _slices(self.state_first), strict=True)
+        line = first = producer = lane = 0
+        for i, (facts, tokens, states) in enumerate(parts):
+            row, se, simd, slot, wid, cu, begin, end, *known, base, state_base, length, count = facts
+            waits = lanes = None
+            if count >= 0:
+                edges = self.wait_first[first : first + count + 1]
+                made = self.depends_on[producer : producer + int(edges[-1])]
+                waits = Waits(self.wait_line[line : line + count], edges, made)
+                line, first, producer = line + count, first + count + 1, producer + len(made)
+            if self.lane is not None and self.has_lanes is not None and self.has_lanes[i]:
+                lanes = self.lane[lane : lane + tokens.stop - tokens.start]
+                lane += len(lanes)
+            yield Wave(
+                row,
+                WaveId(se, simd, slot, wid),
+                cu,
+                begin,
+                end,
+                Tokens(
+                    base,
+                    self.offset[tokens],
+                    self.stall[tokens],
+                    self.busy[tokens],
+                    self.kind[tokens],
+                    self.line[tokens],
+                    lanes,
+                ),
+                States(state_base, self.state_offset[states], self.state[states], length),
+                waits,
+                *known,
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LodColumns:
+    """The level-of-detail tables of many waves as four arrays."""
+
+    facts: np.ndarray  # int64 [waves, 3]: base, shift, levels
+    sizes: np.ndarray  # int64, buckets of every level of every wave
+    kind: np.ndarray  # uint8
+    state: np.ndarray  # uint8 [buckets, 4]
+
+    @classmethod
+    def of(cls, lods: list[WaveLod]) -> LodColumns:
+        """Put the levels of all waves one after the other."""
+        facts = np.array([(lod.base, lod.shift, len(lod.kind)) for lod in lods], dtype=np.int64)
+        kinds = [level for lod in lods for level in lod.kind]
+        states = [level for lod in lods for level in lod.state]
+        return cls(
+            facts.reshape(len(lods), 3),
+            np.array([len(level) for level in kinds], dtype=np.int64),
+            _joined(kinds),
+            _joined(states).reshape(-1, 4),
+        )
+
+    def tables(self) -> tuple[WaveLod, ...]:
+        """The tables again; their arrays are views."""
+        levels = _slices(borders(self.sizes))
+        kinds, states = [self.kind[part] for part in levels], [self.state[part] for part in levels]
+        waves = _slices(borders(self.facts[:, 2]))
+        return tuple(
+            WaveLod(base, shift, tuple(kinds[mine]), tuple(states[mine]))
+            for (base, shift, _), mine in zip(self.facts.tolist(), waves, strict=True)
+        )
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(parts or [np.zeros(0, dtype=np.uint8)])
+
+
+def _slices(first: np.ndarray) -> list[slice]:
+    return [slice(begin, end) for begin, end in pairwise(first.tolist())]

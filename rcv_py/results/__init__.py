@@ -4,9 +4,9 @@ What lives here: one module a result (`loops.py`).  It declares a `Spec` for eac
 of its document, and has the functions that make a `Table` of a trace and what analyses found.
 What may come in: `base`, `model` and `analysis`, numpy; no Qt, no argparse, no printing.
 
-    unit.py      kinds of values (`CYCLES`, `ROW`, `SHARE`, `INSTRUCTION`, `choice(...)`, `mapping(...)`):
-                 unit, JSON type, dtype, alignment, how a value reads
-    field.py     `Field(name, kind, meaning)`; `at=` says where it is shown, by default everywhere
+    kinds.py     kinds of values (`CYCLES`, `ROW`, `SHARE`, `INSTRUCTION`, `choice(...)`, `mapping(...)`):
+                 unit, JSON type, dtype, alignment, how a value reads; `CYCLES("stall", "Stall")` is a field
+    field.py     `Kind` and `Field`; `at=` says where a field is shown, by default everywhere
     table.py     `Spec` (what a row is, its fields, why there may be none) and `Table` (its columns)
     common.py    fields that several results share; places.py: columns of instructions, sources and waves
     json_types.py  the words that JSON Schemas are written with

@@ -14,53 +14,48 @@ from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.base.text import count
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ
 from rcv_py.results.field import Field, record, rows
 from rcv_py.results.places import sources
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import CYCLES, MEAN_CYCLES, NUMBER, SHARE, TEXT, WAVES, WHOLE, choice
 
 NO_INSTRUCTION = "no instruction of the program"
-_CHARGED = replace(MEAN_CYCLES, text=lambda cycles: count(round(cycles)), digits=3)
+_CHARGED = replace(kinds.MEAN_CYCLES, text=lambda cycles: count(round(cycles)), digits=3)
 _PART = replace(_CHARGED, text=lambda cycles: count(round(cycles)) if cycles else "")
 _WAYS = (
-    Field("idle", _PART, "Charged to an instruction before which a wave was idle"),
-    Field("stall", _PART, "Charged to an instruction that stalled"),
-    Field("drain", _PART, "Charged to the last line of a wave that had nothing left to issue"),
+    _PART("idle", "Charged to an instruction before which a wave was idle"),
+    _PART("stall", "Charged to an instruction that stalled"),
+    _PART("drain", "Charged to the last line of a wave that had nothing left to issue"),
 )
 
-BUBBLES = Spec(
+BUBBLES = Spec.of(
     "bubbles",
     "Instructions by bubbles, the most first.",
     "instruction",
-    (
-        INDEX_OR_NONE,
-        INSTRUCTION_TEXT,
-        Field("bubbles", _CHARGED, "Bubbles that are charged to it"),
-        Field("share_of_bubbles", SHARE, "Part of all bubbles", "share"),
-        *_WAYS,
-        SOURCE_PLACE,
-    ),
+    INDEX_OR_NONE,
+    INSTRUCTION_TEXT,
+    _CHARGED("bubbles", "Bubbles that are charged to it"),
+    kinds.SHARE("share_of_bubbles", "Part of all bubbles", "share"),
+    *_WAYS,
+    SOURCE_PLACE,
     order=("instruction", "bubbles", "share_of_bubbles", *WAYS),
     window=("instruction", "text", "bubbles", "share_of_bubbles", *WAYS),
     nothing="Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles.",
 )
 
 _SUMS = (
-    Field("simd_cycles", CYCLES, "Time with a traced wave"),
-    Field("issuing", CYCLES, "Time in which a wave issued"),
-    Field("no_issue", CYCLES, "Time with a wave and none that issued"),
-    Field("mfma", CYCLES, "Time with a wave in which the MFMA unit worked; 0 with the reference's rule"),
-    Field(
-        "bubbles",
-        CYCLES,
-        "Time with a wave in which nothing happened; with the reference's rule: none issued",
+    kinds.CYCLES("simd_cycles", "Time with a traced wave"),
+    kinds.CYCLES("issuing", "Time in which a wave issued"),
+    kinds.CYCLES("no_issue", "Time with a wave and none that issued"),
+    kinds.CYCLES("mfma", "Time with a wave in which the MFMA unit worked; 0 with the reference's rule"),
+    kinds.CYCLES(
+        "bubbles", "Time with a wave in which nothing happened; with the reference's rule: none issued"
     ),
 )
 _TOTALS = (
     *_SUMS,
-    Field("issuing_share_of_simd_cycles", SHARE, "Part of the time with a wave in which one issued"),
+    kinds.SHARE("issuing_share_of_simd_cycles", "Part of the time with a wave in which one issued"),
     *_WAYS,
 )
 _ATTRIBUTES = {
@@ -70,12 +65,12 @@ _ATTRIBUTES = {
     "mfma": "matrix",
     "bubbles": "bubble",
 }
-_FROM_0 = replace(NUMBER, json=partial(json_types.number, least=0), ending=", from 0.", digits=6)
+_FROM_0 = replace(kinds.NUMBER, json=partial(json_types.number, least=0), ending=", from 0.", digits=6)
 FACTS = (
     CAPTURE,
-    Field("rule", choice("ours", "reference"), "Our rules, or those of the reference"),
+    Field("rule", kinds.choice("ours", "reference"), "Our rules, or those of the reference"),
     WAVES_READ,
-    Field("traced", WAVES, "Traced waves"),
+    kinds.WAVES("traced", "Traced waves"),
     Field(
         "totals",
         record(*(replace(field, is_unknown=True) for field in _TOTALS)),
@@ -84,15 +79,15 @@ FACTS = (
     Field(
         "mfma_use",
         record(
-            Field("mfma_busy", CYCLES, "MFMA instructions by the cycles each takes", is_unknown=True),
-            Field("share_of_simd_cycles", _FROM_0, "Part of the time with a traced wave", is_unknown=True),
-            Field("assumption", TEXT, "What the number takes for granted, as a sentence"),
+            kinds.CYCLES("mfma_busy", "MFMA instructions by the cycles each takes", is_unknown=True),
+            _FROM_0("share_of_simd_cycles", "Part of the time with a traced wave", is_unknown=True),
+            kinds.TEXT("assumption", "What the number takes for granted, as a sentence"),
         ),
         "How busy MFMA units were",
     ),
     Field(
         "simds",
-        rows(Field("se", WHOLE, "Shader engine, a number"), Field("simd", WHOLE, "SIMD, a number"), *_SUMS),
+        rows(kinds.WHOLE("se", "Shader engine, a number"), kinds.WHOLE("simd", "SIMD, a number"), *_SUMS),
         "One row a SIMD",
     ),
 )

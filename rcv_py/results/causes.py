@@ -10,48 +10,38 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import (
-    CAPTURE,
-    IDLE,
-    INSTRUCTION_INDEX,
-    INSTRUCTION_TEXT,
-    SOURCE_PLACE,
-    STALL,
-    WAVES_READ,
-)
+from rcv_py.results import common, kinds
 from rcv_py.results.field import Field, record, rows
 from rcv_py.results.places import placed
 from rcv_py.results.table import Column, Spec, Table, Words
-from rcv_py.results.unit import COUNT, CYCLES, FLAG, INSTRUCTION, NOTE, SHARE, SOURCE, TEXT
 
-_CAUSE = Field("cause", TEXT, "Stable name of the cause")
-SHARE_OF_STALL = Field(
-    "share_of_stall", SHARE, "Part of all stall; null without stall", "share", is_unknown=True
+_CAUSE = kinds.TEXT("cause", "Stable name of the cause")
+SHARE_OF_STALL = kinds.SHARE(
+    "share_of_stall", "Part of all stall; null without stall", "share", is_unknown=True
 )
-TIMES = Field("hits", COUNT, "Executions")
-GUESSED = Field("guessed", CYCLES, "Stall and gaps of which the producer is a guess, one of several that fit")
-_COSTS = (STALL, SHARE_OF_STALL, IDLE, TIMES, GUESSED)
-_PLACE = (replace(INSTRUCTION_INDEX, is_unknown=True), INSTRUCTION_TEXT, SOURCE_PLACE)
+TIMES = kinds.COUNT("hits", "Executions")
+GUESSED = kinds.CYCLES("guessed", "Stall and gaps of which the producer is a guess, one of several that fit")
+_COSTS = (common.STALL, SHARE_OF_STALL, common.IDLE, TIMES, GUESSED)
+_PLACE = (replace(common.INSTRUCTION_INDEX, is_unknown=True), common.INSTRUCTION_TEXT, common.SOURCE_PLACE)
 _NOTHING = "No wave ever stalled or idled."
-_BY_CAUSE = Spec(
+_BY_CAUSE = Spec.of(
     "causes by cause",
     "Causes by stall and idle.",
     "cause",
-    (
-        _CAUSE,
-        Field("name", TEXT, "The cause in a few words"),
-        Field("because", NOTE, "Completes: stalled because"),
-        Field("evidence", NOTE, "What has to be seen before a cycle is given this cause"),
-        Field("is_certain", FLAG, "Whether the instruction or a replay proves it"),
-        *_COSTS,
-    ),
+    _CAUSE,
+    kinds.TEXT("name", "The cause in a few words"),
+    kinds.NOTE("because", "Completes: stalled because"),
+    kinds.NOTE("evidence", "What has to be seen before a cycle is given this cause"),
+    kinds.FLAG("is_certain", "Whether the instruction or a replay proves it"),
+    *_COSTS,
     nothing=_NOTHING,
 )
-_BY_LINE = Spec(
+_BY_LINE = Spec.of(
     "causes by instruction",
     "Instructions by stall and idle.",
     "instruction",
-    (*_PLACE, *_COSTS),
+    *_PLACE,
+    *_COSTS,
     nothing=_NOTHING,
 )
 BY = {"cause": _BY_CAUSE, "instruction": _BY_LINE, "producer": _BY_LINE}
@@ -63,64 +53,58 @@ WORDS = {  # what asks for the documents
 _PRODUCER = "The instruction to blame"
 _BLAMED = (
     replace(
-        INSTRUCTION_INDEX,
+        common.INSTRUCTION_INDEX,
         name="producer",
         meaning="Index of the instruction to blame",
         title="producer",
         is_unknown=True,
     ),
-    Field("producer_text", INSTRUCTION, _PRODUCER),
-    Field("producer_source", SOURCE, f"{_PRODUCER}, its source place as file:line; empty if it has none"),
+    kinds.INSTRUCTION("producer_text", _PRODUCER),
+    kinds.SOURCE("producer_source", f"{_PRODUCER}, its source place as file:line; empty if it has none"),
 )
 _PART = (_CAUSE, *_PLACE, *_BLAMED, *_COSTS)
 _PARTS = Field("parts", rows(*_PART), "What the row consists of")
 DOCUMENTS = {by: spec.with_field(_PARTS) for by, spec in BY.items()}
 BLAMED = replace(_BY_LINE, name="causes by producer", fields=(*_BLAMED, *_COSTS))
-EACH = Spec(
+EACH = Spec.of(
     "causes by each",
     "One row a late instruction, cause and instruction to blame.",
     "cause of an instruction",
-    (
-        *_PLACE[:2],
-        _CAUSE,
-        *_BLAMED[:2],
-        STALL,
-        IDLE,
-        TIMES,
-        SOURCE_PLACE,
-        _BLAMED[2],
-        GUESSED,
-        SHARE_OF_STALL,
-    ),
+    *_PLACE[:2],
+    _CAUSE,
+    *_BLAMED[:2],
+    common.STALL,
+    common.IDLE,
+    TIMES,
+    common.SOURCE_PLACE,
+    _BLAMED[2],
+    GUESSED,
+    SHARE_OF_STALL,
     nothing=_NOTHING,
 )
 _FLAT = replace(EACH, fields=tuple(field for field in EACH.fields if field is not SHARE_OF_STALL))
-_CYCLES = Field("cycles", CYCLES, "Stall and gaps")
+_CYCLES = kinds.CYCLES("cycles", "Stall and gaps")
 
 FACTS = (
-    CAPTURE,
-    WAVES_READ,
+    common.CAPTURE,
+    common.WAVES_READ,
     Field(
         "totals",
         record(
-            replace(STALL, is_unknown=True),
-            replace(IDLE, is_unknown=True),
-            Field(
+            replace(common.STALL, is_unknown=True),
+            replace(common.IDLE, is_unknown=True),
+            kinds.SHARE(
                 "explained_share_of_stall",
-                SHARE,
                 "Part of the stall with a cause; null without stall",
                 is_unknown=True,
             ),
-            Field(
-                "explained_share_of_idle",
-                SHARE,
-                "Part of the gaps with a cause; null without gaps",
-                is_unknown=True,
+            kinds.SHARE(
+                "explained_share_of_idle", "Part of the gaps with a cause; null without gaps", is_unknown=True
             ),
         ),
         "Sums over all waves; null if no wave was read",
     ),
-    Field("assumption", TEXT, "What the attribution takes for granted, as a sentence"),
+    kinds.TEXT("assumption", "What the attribution takes for granted, as a sentence"),
 )
 
 

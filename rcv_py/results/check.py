@@ -10,11 +10,10 @@ from rcv_py.analysis.health.capture_health import CHECKED, verdict
 from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, rows
+from rcv_py.results.field import Field, Kind, rows
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import FLAG, TEXT, Kind, choice
 
 
 def _texts(each: str) -> Kind:
@@ -22,56 +21,63 @@ def _texts(each: str) -> Kind:
     return Kind(json=lambda sentence: json_types.listed(sentence, json_types.text(each)), is_nested=True)
 
 
-SEVERITY = Field("severity", choice("info", "warning", "error"), "How much it costs the reader")
+SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "How much it costs the reader")
 _VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))
 _OPTION = json_types.either("Value of the option.", "string", "integer", "boolean", "array")
 OPTIONS = Kind(json=lambda sentence: json_types.named(sentence, _OPTION), is_nested=True, document=dict)
 _MEASURED = (
-    Field("name", TEXT, "What was measured"),
-    Field("value", _VALUE, "The value, in the unit that the text names"),
-    Field("text", TEXT, "The value with its unit and what it is a part of"),
+    kinds.TEXT("name", "What was measured"),
+    _VALUE("value", "The value, in the unit that the text names"),
+    kinds.TEXT("text", "The value with its unit and what it is a part of"),
 )
 _EVIDENCE = replace(
     rows(*_MEASURED),
     document=lambda evidence: [{"name": one.name, "value": one.value, "text": one.text} for one in evidence],
     text=lambda evidence: "; ".join(f"{one.name}: {one.text}" for one in evidence),
 )
-_TITLE = Field("title", TEXT, "The note in one line")
+_TITLE = kinds.TEXT("title", "The note in one line")
 _REASONS = (
     _TITLE,
-    Field("evidence", _EVIDENCE, "The numbers that show it", "shown by"),
-    Field("consequence", TEXT, "What it means for the reader", "means"),
-    Field("remedy", TEXT, "What mends it", "mend"),
+    _EVIDENCE("evidence", "The numbers that show it", "shown by"),
+    kinds.TEXT("consequence", "What it means for the reader", "means"),
+    kinds.TEXT("remedy", "What mends it", "mend"),
 )
-SETTINGS = Field("settings", OPTIONS, "Options of rocprofv3 by name")
+SETTINGS = OPTIONS("settings", "Options of rocprofv3 by name")
 _NAME = "Stable name of the check"
 
-NOTES = Spec(
+NOTES = Spec.of(
     "check notes",
     "What speaks against trusting it, the worst first.",
     "note",
-    (Field("name", TEXT, _NAME), SEVERITY, *_REASONS, SETTINGS),
+    kinds.TEXT("name", _NAME),
+    SEVERITY,
+    *_REASONS,
+    SETTINGS,
 )
-NOTE_ROWS = Spec("check", "One row a note.", "note", (Field("note", TEXT, _NAME), SEVERITY, *_REASONS))
-NUMBERS = Spec(
+NOTE_ROWS = Spec.of("check", "One row a note.", "note", kinds.TEXT("note", _NAME), SEVERITY, *_REASONS)
+NUMBERS = Spec.of(
     "check numbers",
     "One row a number that a note rests on.",
     "number",
-    (Field("note", TEXT, _NAME), SEVERITY, _TITLE, replace(_MEASURED[0], name="evidence"), *_MEASURED[1:]),
+    kinds.TEXT("note", _NAME),
+    SEVERITY,
+    _TITLE,
+    replace(_MEASURED[0], name="evidence"),
+    *_MEASURED[1:],
 )
 HEAD = (
     CAPTURE,
-    Field("path", TEXT, "Path of the folder"),
-    Field("kernel", TEXT, "Name of the kernel"),
-    Field("verdict", TEXT, "The answer in one sentence"),
-    Field("is_serious", FLAG, "Whether a note is a warning or an error; --strict then exits with 4"),
+    kinds.TEXT("path", "Path of the folder"),
+    kinds.TEXT("kernel", "Name of the kernel"),
+    kinds.TEXT("verdict", "The answer in one sentence"),
+    kinds.FLAG("is_serious", "Whether a note is a warning or an error; --strict then exits with 4"),
 )
 FOOT = (
     Field("checked", _texts("A few words."), "What was looked at"),
     Field("problems", _texts("A sentence."), "What is wrong with the files"),
     SETTINGS,
-    Field("input_yaml", TEXT, "An input file for rocprofv3 that mends it; empty if none does"),
-    Field("command", TEXT, "How to use that file"),
+    kinds.TEXT("input_yaml", "An input file for rocprofv3 that mends it; empty if none does"),
+    kinds.TEXT("command", "How to use that file"),
 )
 
 

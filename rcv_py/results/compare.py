@@ -17,46 +17,27 @@ from rcv_py.analysis.flame.flame_text import frame_source, full_name
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import percent
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import At, Field, only, record
+from rcv_py.results.field import At, Field, Kind, only, record
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import (
-    COUNT,
-    CYCLES,
-    FLAG,
-    INSTRUCTION,
-    MEAN_CYCLES,
-    NOTE,
-    NUMBER,
-    RATIO,
-    ROW_OR_NONE,
-    SHARE,
-    SOURCE,
-    TEXT,
-    WHOLE,
-    Kind,
-    choice,
-    listed,
-    texts,
-)
 
 UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}
 
-_ROW = replace(ROW_OR_NONE, text=lambda line: "" if line < 0 else str(line))
-_CYCLES = replace(MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}")
-_PART = replace(SHARE, text=lambda value: percent(value, 1))
+_ROW = replace(kinds.ROW_OR_NONE, text=lambda line: "" if line < 0 else str(line))
+_CYCLES = replace(kinds.MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}")
+_PART = replace(kinds.SHARE, text=lambda value: percent(value, 1))
 
 
 def _noise(row: Mapping[str, Any]) -> str:
     return f"{row['noise']:,.1f}" if row["noise"] is not None and row["is_noise_known"] else "unknown"
 
 
-_NOISE = Field("noise", _CYCLES, "How far the difference may be off", is_unknown=True)
-_REAL = Field("is_beyond_noise", FLAG, "Whether it is more than noise")
-_LINE_A = Field("instruction_a", _ROW, "Index of the instruction of A; -1 if there is none", "# A")
-_LINE_B = Field("instruction_b", _ROW, "Index of the instruction of B; -1 if there is none", "# B")
-_STATUS = Field("status", TEXT, "What became of it: same, changed, moved, inserted or removed")
+_NOISE = _CYCLES("noise", "How far the difference may be off", is_unknown=True)
+_REAL = kinds.FLAG("is_beyond_noise", "Whether it is more than noise")
+_LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A")
+_LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B")
+_STATUS = kinds.TEXT("status", "What became of it: same, changed, moved, inserted or removed")
 _SOURCE_A, _SOURCE_B = (
     replace(
         SOURCE_PLACE,
@@ -67,22 +48,22 @@ _SOURCE_A, _SOURCE_B = (
     for side in "ab"
 )
 _FIELDS = (
-    Field("label", SOURCE, "What the row is called", at=At.TEXT),
-    Field("name", TEXT, "What the row is called"),
-    Field("text", NOTE, "Instruction or source text"),
+    kinds.SOURCE("label", "What the row is called", at=At.TEXT),
+    kinds.TEXT("name", "What the row is called"),
+    kinds.NOTE("text", "Instruction or source text"),
     _LINE_A,
     _LINE_B,
     _STATUS,
-    Field("hits_a", COUNT, "Executions in A", "hits A"),
-    Field("hits_b", COUNT, "Executions in B", "hits B"),
-    Field("cycles_a", _CYCLES, "A wave of A", "cycles A"),
-    Field("cycles_b", _CYCLES, "A wave of B at the executions of A", "cycles B"),
-    Field("share_of_cycles_a", _PART, "Part of all cycles of A", "share A"),
-    Field("share_of_cycles_b", _PART, "Part of all cycles of B", "share B"),
+    kinds.COUNT("hits_a", "Executions in A", "hits A"),
+    kinds.COUNT("hits_b", "Executions in B", "hits B"),
+    _CYCLES("cycles_a", "A wave of A", "cycles A"),
+    _CYCLES("cycles_b", "A wave of B at the executions of A", "cycles B"),
+    _PART("share_of_cycles_a", "Part of all cycles of A", "share A"),
+    _PART("share_of_cycles_b", "Part of all cycles of B", "share B"),
     Field("delta", replace(_CYCLES, text=lambda value: f"{value:+,.1f}"), "B less A, a wave"),
     Field(
         "ratio",
-        replace(RATIO, text=lambda value: f"{100 * value:+.1f} %"),
+        replace(kinds.RATIO, text=lambda value: f"{100 * value:+.1f} %"),
         "Delta over the cycles of A",
         "delta %",
         at=At.ORDER | At.TEXT,
@@ -90,7 +71,7 @@ _FIELDS = (
     ),
     _NOISE,
     replace(_NOISE, name="noise_text", title="noise ±", at=At.TEXT, of=_noise),
-    Field("is_noise_known", FLAG, "Whether noise is not many times what there is", at=At(0)),
+    kinds.FLAG("is_noise_known", "Whether noise is not many times what there is", at=At(0)),
     _REAL,
     replace(
         _REAL,
@@ -101,8 +82,8 @@ _FIELDS = (
     ),
     _SOURCE_A,
     _SOURCE_B,
-    Field("place", SOURCE, "Source place in B, or in A where B lacks the instruction", "source", at=At.TEXT),
-    Field("most", SOURCE, "What changed most in B, and its place", "changed most at", at=At.TEXT),
+    kinds.SOURCE("place", "Source place in B, or in A where B lacks the instruction", "source", at=At.TEXT),
+    kinds.SOURCE("most", "What changed most in B, and its place", "changed most at", at=At.TEXT),
 )
 NUMBERS = ("hits_a", "hits_b", "cycles_a", "cycles_b", "delta", "ratio", "noise_text")  # of all tables
 _NUMBERS = (*NUMBERS, "share_of_cycles_a", "share_of_cycles_b", "is_real")
@@ -180,32 +161,30 @@ def _most(row: Change, short: dict[str, str]) -> str:
 
 # -- both programs side by side, and the differences as frames ------------------------------------------
 
-_COST = replace(MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}" if value else "")
-LISTING = Spec(
+_COST = replace(kinds.MEAN_CYCLES, digits=3, text=lambda value: f"{value:,.1f}" if value else "")
+LISTING = Spec.of(
     "compare listing",
     "One row an instruction or a pair, in the order of B.",
     "instruction",
-    (
-        _LINE_A,
-        _LINE_B,
-        _STATUS,
-        Field("text_a", INSTRUCTION, "Instruction of A; empty if there is none", "text A"),
-        Field("text_b", INSTRUCTION, "Instruction of B; empty if there is none", "text B"),
-        Field("cycles_a", _COST, "A wave of A", "cycles A"),
-        Field("cycles_b", _COST, "A wave of B at the executions of A", "cycles B"),
-        Field("delta", _COST, "B less A, a wave"),
-        Field(
-            "ratio",
-            replace(RATIO, digits=None, text=lambda value: f"{100 * value:+.1f} %"),
-            "Delta divided by the cost in A; null if that is 0",
-            "delta %",
-            at=At.DATA | At.WINDOW,
-            is_unknown=True,
-        ),
-        replace(_REAL, at=At.DATA),
-        _SOURCE_A,
-        _SOURCE_B,
+    _LINE_A,
+    _LINE_B,
+    _STATUS,
+    kinds.INSTRUCTION("text_a", "Instruction of A; empty if there is none", "text A"),
+    kinds.INSTRUCTION("text_b", "Instruction of B; empty if there is none", "text B"),
+    _COST("cycles_a", "A wave of A", "cycles A"),
+    _COST("cycles_b", "A wave of B at the executions of A", "cycles B"),
+    _COST("delta", "B less A, a wave"),
+    Field(
+        "ratio",
+        replace(kinds.RATIO, digits=None, text=lambda value: f"{100 * value:+.1f} %"),
+        "Delta divided by the cost in A; null if that is 0",
+        "delta %",
+        at=At.DATA | At.WINDOW,
+        is_unknown=True,
     ),
+    replace(_REAL, at=At.DATA),
+    _SOURCE_A,
+    _SOURCE_B,
     order=("instruction_a", "instruction_b", "cycles_a", "cycles_b", "delta", "status"),
     window=(
         "instruction_a",
@@ -226,49 +205,43 @@ def _indented(row: Mapping[str, Any]) -> str:
 
 
 SHADES = ("fewer", "within noise", "more")
-FRAMES = Spec(
+FRAMES = Spec.of(
     "compare flame",
     "Frames row by row, from left to right.",
     "frame",
-    (
-        *only(
-            At.DATA,
-            Field("name", TEXT, "What is written on it"),
-            Field("full_name", TEXT, "The same in full"),
-            Field("depth", WHOLE, "Frames around it, as a count"),
+    *only(
+        At.DATA,
+        kinds.TEXT("name", "What is written on it"),
+        kinds.TEXT("full_name", "The same in full"),
+        kinds.WHOLE("depth", "Frames around it, as a count"),
+    ),
+    kinds.CYCLES("cycles_a", "A wave of A", "cycles A"),
+    kinds.CYCLES("cycles_b", "A wave of B at the executions of A", "cycles B"),
+    kinds.CYCLES(
+        "delta",
+        "B less A",
+        at=At.PEOPLE,
+        of=lambda row: (
+            f"{row['cycles_b'] - row['cycles_a']:+,}" if row["cycles_b"] != row["cycles_a"] else ""
         ),
-        Field("cycles_a", CYCLES, "A wave of A", "cycles A"),
-        Field("cycles_b", CYCLES, "A wave of B at the executions of A", "cycles B"),
-        Field(
-            "delta",
-            CYCLES,
-            "B less A",
-            at=At.PEOPLE,
-            of=lambda row: (
-                f"{row['cycles_b'] - row['cycles_a']:+,}" if row["cycles_b"] != row["cycles_a"] else ""
-            ),
-        ),
-        Field("change", choice("within noise", "more", "fewer"), "What became of it"),
-        Field("frame", NOTE, "The frame below those around it", at=At.PEOPLE, of=_indented),
-        Field(
-            "source", SOURCE, "Place of an instruction or a source line as file:line; else empty", at=At.DATA
-        ),
-        Field(
-            "place",
-            SOURCE,
-            "Place, where the frame does not name it",
-            "source",
-            at=At.PEOPLE,
-            of=lambda row: "" if row["name"].endswith(row["source"]) else row["source"],
-        ),
+    ),
+    Field("change", kinds.choice("within noise", "more", "fewer"), "What became of it"),
+    kinds.NOTE("frame", "The frame below those around it", at=At.PEOPLE, of=_indented),
+    kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty", at=At.DATA),
+    kinds.SOURCE(
+        "place",
+        "Place, where the frame does not name it",
+        "source",
+        at=At.PEOPLE,
+        of=lambda row: "" if row["name"].endswith(row["source"]) else row["source"],
     ),
 )
 _SIDES = (
-    Field("a", TEXT, "Name of the capture before the change"),
-    Field("b", TEXT, "Name of the capture after the change"),
-    Field("verdict", TEXT, "The answer in a word"),
-    Field("sentence", TEXT, "The answer"),
-    Field("measure", choice("cost", "latency", "stall"), "Cycles of what"),
+    kinds.TEXT("a", "Name of the capture before the change"),
+    kinds.TEXT("b", "Name of the capture after the change"),
+    kinds.TEXT("verdict", "The answer in a word"),
+    kinds.TEXT("sentence", "The answer"),
+    Field("measure", kinds.choice("cost", "latency", "stall"), "Cycles of what"),
 )
 VIEW_FACTS = (*_SIDES, TOTAL_ROWS)
 
@@ -354,8 +327,8 @@ def _pair(item: json_types.Shape) -> Kind:
 
 _PAIR = _pair(json_types.number("Of A, then of B."))
 _NOISY = record(
-    Field("value", RATIO, "B divided by A"),
-    Field("noise", NUMBER, "How far it may be off by noise; null if that is not known", is_unknown=True),
+    kinds.RATIO("value", "B divided by A"),
+    kinds.NUMBER("noise", "How far it may be off by noise; null if that is not known", is_unknown=True),
 )
 _WORK = Kind(
     json=lambda sentence: json_types.listed(
@@ -364,39 +337,40 @@ _WORK = Kind(
     is_nested=True,
 )
 _LAUNCH = record(
-    Field("duration", _PAIR, "Cycles from the first start of a wave to the last end"),
-    Field("waves", _PAIR, "Waves that were launched"),
-    Field("wave_cycles", _PAIR, "Cycles that all these waves lived"),
-    Field("shader_engines", listed(listed(COUNT, "Number"), "Shader engines"), "Of A, then of B"),
-    Field("work_per_wave", _WORK, "Of A, then of B; null if no unit of work is known", is_unknown=True),
-    Field("work_unit", TEXT, "What work is counted in", is_unknown=True),
-    Field("is_comparable_per_wave", FLAG, "Whether launches have as many waves, and waves do the same work"),
-    Field("ratio", _NOISY, "Duration of B over that of A"),
+    _PAIR("duration", "Cycles from the first start of a wave to the last end"),
+    _PAIR("waves", "Waves that were launched"),
+    _PAIR("wave_cycles", "Cycles that all these waves lived"),
+    Field(
+        "shader_engines",
+        kinds.listed(kinds.listed(kinds.COUNT, "Number"), "Shader engines"),
+        "Of A, then of B",
+    ),
+    _WORK("work_per_wave", "Of A, then of B; null if no unit of work is known", is_unknown=True),
+    kinds.TEXT("work_unit", "What work is counted in", is_unknown=True),
+    kinds.FLAG("is_comparable_per_wave", "Whether launches have as many waves, and waves do the same work"),
+    _NOISY("ratio", "Duration of B over that of A"),
 )
 _KERNEL = record(
-    Field("waves", _PAIR, "Waves"),
-    Field("hits_per_wave", _PAIR, "Executions a wave"),
-    Field("cycles_per_wave", _PAIR, "Cycles a wave, without what waves drain under s_endpgm"),
-    Field("cycles_per_hit", _PAIR, "The same cycles an execution"),
-    Field("common_share_of_cycles", _PAIR, "Part of the cycles on instructions that both have, from 0 to 1"),
-    Field("ratio_at_equal_hits", _NOISY, "Cycles at equal executions"),
-    Field("ratio_per_wave", _NOISY, "Cycles a wave"),
-    Field(
-        "launch",
-        _LAUNCH,
-        "The launches on the traced shader engines; null if a capture does not say",
-        is_unknown=True,
+    _PAIR("waves", "Waves"),
+    _PAIR("hits_per_wave", "Executions a wave"),
+    _PAIR("cycles_per_wave", "Cycles a wave, without what waves drain under s_endpgm"),
+    _PAIR("cycles_per_hit", "The same cycles an execution"),
+    _PAIR("common_share_of_cycles", "Part of the cycles on instructions that both have, from 0 to 1"),
+    _NOISY("ratio_at_equal_hits", "Cycles at equal executions"),
+    _NOISY("ratio_per_wave", "Cycles a wave"),
+    _LAUNCH(
+        "launch", "The launches on the traced shader engines; null if a capture does not say", is_unknown=True
     ),
 )
 FACTS = (
     *_SIDES,
-    Field("per", TEXT, "What cycles were put against"),
-    Field("notes", texts("A sentence."), "What to bear in mind"),
-    Field("is_same_program", FLAG, "Whether both ran the same program"),
-    Field("by", choice(*UNITS), "What a row is"),
+    kinds.TEXT("per", "What cycles were put against"),
+    Field("notes", kinds.texts("A sentence."), "What to bear in mind"),
+    kinds.FLAG("is_same_program", "Whether both ran the same program"),
+    Field("by", kinds.choice(*UNITS), "What a row is"),
     TOTAL_ROWS,
-    Field("rows_beyond_noise", COUNT, "Rows whose difference is more than noise"),
-    Field("kernel", _KERNEL, "The kernel as a whole; null if nothing can be compared", is_unknown=True),
+    kinds.COUNT("rows_beyond_noise", "Rows whose difference is more than noise"),
+    _KERNEL("kernel", "The kernel as a whole; null if nothing can be compared", is_unknown=True),
 )
 
 

@@ -14,11 +14,10 @@ from rcv_py.analysis.counters.counter_tensor import simd_names
 from rcv_py.analysis.counters.counters import Counters
 from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import DASH, count
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, rows
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, CYCLES, NOTE, NUMBER, TEXT, choice, texts
 
 
 def _number(value: float) -> str:
@@ -31,55 +30,51 @@ def _total(row: Mapping[str, Any]) -> str:
     return "" if row["total"] is None else _number(row["total"])
 
 
-_VALUE = replace(NUMBER, ending=", in the unit.", digits=None, text=_number)
-_SUM = replace(NUMBER, digits=None, text=_number)
-COUNTERS = Spec(
+_VALUE = replace(kinds.NUMBER, ending=", in the unit.", digits=None, text=_number)
+_SUM = replace(kinds.NUMBER, digits=None, text=_number)
+COUNTERS = Spec.of(
     "counter_numbers",
     "One row a counter or formula.",
     "counter",
-    (
-        Field("name", TEXT, "Its name", title="counter"),
-        Field("kind", choice("raw", "derived"), "Counted by the hardware, or a formula", at=At.DATA),
-        Field("from", NOTE, "Where it is from"),
-        Field("unit", TEXT, "Unit of min, mean and max"),
-        Field("min", _VALUE, "Smallest value", is_unknown=True),
-        Field("mean", _VALUE, "Mean", is_unknown=True),
-        Field("max", _VALUE, "Largest value", is_unknown=True),
-        Field("total", _SUM, "Sum; null if a sum means nothing", is_unknown=True, at=At.DATA),
-        Field("sum", replace(TEXT, is_number=True), "Sum", title="total", at=At.TEXT, of=_total),
-        Field("points", COUNT, "Steps of its curve", at=At.DATA),
-    ),
+    kinds.TEXT("name", "Its name", title="counter"),
+    Field("kind", kinds.choice("raw", "derived"), "Counted by the hardware, or a formula", at=At.DATA),
+    kinds.NOTE("from", "Where it is from"),
+    kinds.TEXT("unit", "Unit of min, mean and max"),
+    _VALUE("min", "Smallest value", is_unknown=True),
+    _VALUE("mean", "Mean", is_unknown=True),
+    _VALUE("max", "Largest value", is_unknown=True),
+    _SUM("total", "Sum; null if a sum means nothing", is_unknown=True, at=At.DATA),
+    Field("sum", replace(kinds.TEXT, is_number=True), "Sum", title="total", at=At.TEXT, of=_total),
+    kinds.COUNT("points", "Steps of its curve", at=At.DATA),
     order=("name", "min", "mean", "max", "sum", "unit", "from"),
 )
-_NUMBERS = replace(texts(""), json=partial(json_types.listed, item=json_types.whole("A number.")))
+_NUMBERS = replace(kinds.texts(""), json=partial(json_types.listed, item=json_types.whole("A number.")))
 FACTS = (
     CAPTURE,
-    Field("notes", texts("A sentence."), "What is doubtful or missing"),
-    Field("engines", _NUMBERS, "Shader engines that counted"),
-    Field("units", _NUMBERS, "Compute units that counted"),
+    Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
+    _NUMBERS("engines", "Shader engines that counted"),
+    _NUMBERS("units", "Compute units that counted"),
     Field("counters", rows(*COUNTERS.at(At.DATA)), COUNTERS.row[:-1]),
     Field(
         "errors",
         rows(
-            Field("file", TEXT, "Where the formula is from"),
-            Field("kind", TEXT, "Kind of the mistake"),
-            Field("text", TEXT, "A sentence"),
+            kinds.TEXT("file", "Where the formula is from"),
+            kinds.TEXT("kind", "Kind of the mistake"),
+            kinds.TEXT("text", "A sentence"),
         ),
         "Formulas that do not work; the exit code is then 2",
     ),
 )
-RECORDED = Spec(
+RECORDED = Spec.of(
     "counters list",
     "One row a counter.",
     "counter",
-    (
-        Field("name", TEXT, "Its name", title="counter"),
-        Field("interval", CYCLES, "Time between samples", title="every"),
-        Field("samples", COUNT, "Samples"),
-        Field("engines", TEXT, "Shader engines, joined by commas", title="SE"),
-        Field("units", TEXT, "Compute units, joined by commas", title="CU"),
-        Field("simds", TEXT, "SIMDs, joined by commas", title="SIMD"),
-    ),
+    kinds.TEXT("name", "Its name", title="counter"),
+    kinds.CYCLES("interval", "Time between samples", title="every"),
+    kinds.COUNT("samples", "Samples"),
+    kinds.TEXT("engines", "Shader engines, joined by commas", title="SE"),
+    kinds.TEXT("units", "Compute units, joined by commas", title="CU"),
+    kinds.TEXT("simds", "SIMDs, joined by commas", title="SIMD"),
 )
 RECORDED_FACTS = (CAPTURE, Field("counters", rows(*RECORDED.fields), RECORDED.row[:-1]))
 
@@ -87,6 +82,7 @@ RECORDED_FACTS = (CAPTURE, Field("counters", rows(*RECORDED.fields), RECORDED.ro
 def counter_table(found: Sequence[CounterRow]) -> Table:
     """Return one row a counter or formula."""
     totals = [np.nan if row.total is None else row.total for row in found]
+    extents = np.array([row.extent for row in found]).reshape(-1, 3)
     return Table(
         COUNTERS,
         {
@@ -94,9 +90,9 @@ def counter_table(found: Sequence[CounterRow]) -> Table:
             "kind": ["raw" if row.is_raw else "derived" for row in found],
             "from": [row.group for row in found],
             "unit": [row.unit for row in found],
-            "min": [row.least for row in found],
-            "mean": [row.mean for row in found],
-            "max": [row.most for row in found],
+            "min": extents[:, 0],
+            "mean": extents[:, 1],
+            "max": extents[:, 2],
             "total": totals,
             "points": [len(row.curve.time) for row in found],
         },

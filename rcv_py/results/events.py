@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EventTable
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field
 from rcv_py.results.table import Spec, Table, Words
-from rcv_py.results.unit import CYCLE, CYCLES, NOTE, TEXT, choice, texts
 
-EVENTS = Spec(
+EVENTS = Spec.of(
     "events",
     "Entries by time.",
     "event",
-    (
-        Field("start", CYCLE, "When it began"),
-        Field("duration", CYCLES, "How long it took; null if it is a moment", is_unknown=True),
-        Field("kind", choice(*ENTRY_TEXT.values()), "What it is"),
-        Field("name", NOTE, "Its name"),
-        Field("place", TEXT, "Where it happened"),
-        Field("detail", NOTE, "What else is known"),
-    ),
+    kinds.CYCLE("start", "When it began"),
+    kinds.CYCLES("duration", "How long it took; null if it is a moment", is_unknown=True),
+    Field("kind", kinds.choice(*ENTRY_TEXT.values()), "What it is"),
+    kinds.NOTE("name", "Its name"),
+    kinds.TEXT("place", "Where it happened"),
+    kinds.NOTE("detail", "What else is known"),
     nothing="No event of these kinds is there.",
 )
 FACTS = (
     CAPTURE,
-    Field("kinds", texts("dispatch, event, marker or shader."), "Kinds that are listed"),
-    Field("problems", texts("A sentence."), "What does not fit among markers"),
+    Field("kinds", kinds.texts("dispatch, event, marker or shader."), "Kinds that are listed"),
+    Field("problems", kinds.texts("A sentence."), "What does not fit among markers"),
 )
 
 

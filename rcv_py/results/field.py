@@ -1,4 +1,4 @@
-"""One field of a result: its name, what it is, and where it is shown."""
+"""A field of a result: its name, its kind of values, what it is, and where it is shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from rcv_py.results import json_types
 from rcv_py.results.json_types import Shape
-from rcv_py.results.unit import FLAG, Kind
 
 
 class At(Flag):
@@ -24,6 +23,49 @@ class At(Flag):
     ORDER = auto()  # what `--sort` takes besides
     PEOPLE = TEXT | WINDOW | REPORT
     EVERYWHERE = DATA | PEOPLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What a value is: unit, JSON type, type in memory, and how it reads; a field adds which value."""
+
+    json: Callable[[str], Shape]  # its JSON type, described by a sentence
+    ending: str = "."  # what makes a sentence of a meaning: it names the unit
+    unit: str = ""  # "" for names and places, which are not grouped by thousands
+    dtype: type[np.generic] | None = None  # of a column; None: texts, or values with an inside
+    text: Callable[[Any], str] = str  # for people, of a value that is known
+    is_number: bool = False  # aligned to the right, the largest first
+    elastic: str = ""  # the end that may be cut to fit: "", "left" (paths keep their end) or "right"
+    is_trimmed: bool = False  # a whole value is written without a point
+    digits: int | None = None  # to which documents round, unless the field says otherwise
+    is_spread: bool = False  # CSV has a column for each name of a mapping
+    width: int = 8  # characters that a column of it usually needs
+    has_minus_one: bool = False  # it stands for "none", in columns too, and is no number of the kind
+    is_signed: bool = True  # less than 0 is a value; else, where it may be unknown, it is not known
+    names: tuple[str, ...] = ()  # of the second axis of a column: a mapping in documents
+    is_nested: bool = False  # a record, or rows, inside of a value
+    document: Callable[[Any], Any] | None = None  # makes plain values of objects that a column holds
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether values are single ones, which can be sorted and written into a cell."""
+        return not self.names and not self.is_nested
+
+    def __call__(
+        self,
+        name: str,
+        meaning: str,
+        title: str = "",
+        *,
+        at: At = At.EVERYWHERE,
+        digits: int | None = None,
+        is_unknown: bool = False,
+        is_optional: bool = False,
+        word: str = "yes",
+        of: Callable[[Mapping[str, Any]], str] | None = None,
+    ) -> Field:
+        """Return a field of the kind."""
+        return Field(name, self, meaning, title, at, digits, is_unknown, is_optional, word, of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +130,7 @@ class Field:
         """Return how a plain value reads; `unknown` stands for None."""
         if value is None:
             return unknown
-        if self.kind is FLAG:
+        if self.kind.dtype is np.bool_:
             return self.word if value else ""
         return self.kind.text(value)
 

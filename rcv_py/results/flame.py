@@ -12,68 +12,63 @@ from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS
 from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout
 from rcv_py.analysis.flame.flame_text import frame_source, full_name, labels
 from rcv_py.model.trace import Trace
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import Field
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, NOTE, ROW, SIGNED_INDEX, SOURCE, TEXT, WHOLE, choice
 
-_COST = replace(WHOLE, ending=", in the unit.")
-_SELF = Field("self", _COST, "What the frame has besides its children")
+_COST = replace(kinds.WHOLE, ending=", in the unit.")
+_SELF = _COST("self", "What the frame has besides its children")
 _NAMES = (
-    Field("what", TEXT, "Kind of the frame, such as file, source or instruction"),
-    Field("name", NOTE, "What is written on it"),
-    Field("full_name", TEXT, "The same in full"),
+    kinds.TEXT("what", "Kind of the frame, such as file, source or instruction"),
+    kinds.NOTE("name", "What is written on it"),
+    kinds.TEXT("full_name", "The same in full"),
     replace(INSTRUCTION_INDEX, is_unknown=True),
-    Field("source", SOURCE, "Place of an instruction or a source line as file:line; empty for other frames"),
+    kinds.SOURCE("source", "Place of an instruction or a source line as file:line; empty for other frames"),
 )
-_BEGIN = Field("start", replace(SIGNED_INDEX, ending=", in the unit."), "Left edge")
-FRAMES = Spec(
+_BEGIN = Field("start", replace(kinds.SIGNED_INDEX, ending=", in the unit."), "Left edge")
+FRAMES = Spec.of(
     "flame",
     "Frames row by row, from left to right.",
     "frame",
-    (
-        *_NAMES,
-        Field("parent", ROW, "Index of the parent in this list; null for the outermost", is_unknown=True),
-        Field("depth", COUNT, "Frames around it"),
-        _BEGIN,
-        _SELF,
-        Field("total", _COST, "The frame with its children"),
-    ),
+    *_NAMES,
+    kinds.ROW("parent", "Index of the parent in this list; null for the outermost", is_unknown=True),
+    kinds.COUNT("depth", "Frames around it"),
+    _BEGIN,
+    _SELF,
+    _COST("total", "The frame with its children"),
 )
-SANDWICH = Spec(
+SANDWICH = Spec.of(
     "flame sandwich",
     "Frames row by row, those furthest above first, from left to right.",
     "frame",
-    (
-        *_NAMES,
-        Field(
-            "parent",
-            ROW,
-            "Index of the frame next to it on the side of the place; null for the place",
-            is_unknown=True,
-        ),
-        Field("depth", SIGNED_INDEX, "Rows below the place; less than 0 for what leads to it"),
-        _BEGIN,
-        replace(
-            _SELF,
-            meaning="What the frame has besides the frames below it; above the place what has no frame "
-            "further away",
-        ),
-        Field("total", _COST, "What goes through the frame and the place"),
+    *_NAMES,
+    kinds.ROW(
+        "parent",
+        "Index of the frame next to it on the side of the place; null for the place",
+        is_unknown=True,
     ),
+    kinds.SIGNED_INDEX("depth", "Rows below the place; less than 0 for what leads to it"),
+    _BEGIN,
+    replace(
+        _SELF,
+        meaning="What the frame has besides the frames below it; above the place what has no frame "
+        "further away",
+    ),
+    _COST("total", "What goes through the frame and the place"),
 )
 MEASURED = (
-    Field("metric", choice(*METRICS), "What is measured"),
-    Field("order", choice(*(order.value for order in Order)), "Order of siblings"),
-    Field("unit", choice("cycles", "samples", "executions"), "What numbers count"),
+    Field("metric", kinds.choice(*METRICS), "What is measured"),
+    Field("order", kinds.choice(*(order.value for order in Order)), "Order of siblings"),
+    Field("unit", kinds.choice("cycles", "samples", "executions"), "What numbers count"),
 )
 FACTS = (
     CAPTURE,
-    Field("content", choice(*CONTENTS), "What frames are"),
+    Field("content", kinds.choice(*CONTENTS), "What frames are"),
     *MEASURED,
-    Field("total", _COST, "All frames without a parent"),
+    _COST("total", "All frames without a parent"),
 )
-SANDWICH_FACTS = (*MEASURED, Field("total", _COST, "All that leads through the place"))
+SANDWICH_FACTS = (*MEASURED, _COST("total", "All that leads through the place"))
 
 
 def frames(trace: Trace, tree: FlameTree, metric: Metric, order: Order) -> Table:

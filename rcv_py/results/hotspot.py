@@ -19,36 +19,17 @@ from rcv_py.base.text import count, percent
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, COSTS, INDEX_OR_NONE, MEASURE, RANGE, SUMS, TOTAL_ROWS, measured_in
-from rcv_py.results.field import At, Field, only, record
+from rcv_py.results.field import At, Field, Kind, only, record
 from rcv_py.results.occupancy import LIMITS_IN_SHORT
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import (
-    COUNT,
-    CYCLES,
-    FLAG,
-    INSTRUCTION,
-    NOTE,
-    ROW,
-    ROW_OR_NONE,
-    SHARE,
-    SOURCE,
-    TEXT,
-    WHOLE,
-    Kind,
-    choice,
-    mapping,
-)
 
 NOUNS = {"instruction": "instruction", "source": "source line", "kind": "kind", "class": "class"}
 
 # -- the ranking ---------------------------------------------------------------------------------------
-_ISSUED = Field(
-    "issued",
-    COUNT,
-    "Samples in which it issued",
-    at=At.TEXT,
-    of=lambda row: count(row["latency"] - row["stall"]),
+_ISSUED = kinds.COUNT(
+    "issued", "Samples in which it issued", at=At.TEXT, of=lambda row: count(row["latency"] - row["stall"])
 )
 
 
@@ -56,7 +37,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
     """Return the fields of a ranking; people see a name and what it means, or a row and its instruction."""
     is_line, is_sampled = by == "instruction", measure == SAMPLES
     titles = {"instruction": "instruction", "source": "text"}
-    name: Kind = SOURCE if by == "source" else TEXT
+    name: Kind = kinds.SOURCE if by == "source" else kinds.TEXT
     fields: tuple[Field, ...] = (
         Field(
             "name",
@@ -67,7 +48,7 @@ def ranking_spec(by: str, measure: str) -> Spec:
         ),
         Field(
             "text",
-            INSTRUCTION if by in titles else NOTE,
+            kinds.INSTRUCTION if by in titles else kinds.NOTE,
             "Instruction, source text, or meaning of the kind",
             title=titles.get(by, "meaning"),
         ),
@@ -78,18 +59,16 @@ def ranking_spec(by: str, measure: str) -> Spec:
             INDEX_OR_NONE.title,
             at=At.EVERYWHERE if is_line else At.DATA,
         ),
-        Field(
+        kinds.COUNT(
             "instructions",
-            COUNT,
             "Instructions in the row",
             at=At.DATA if is_line else At.DATA | At.TEXT | At.REPORT,
         ),
         *COSTS,
         *((_ISSUED,) if is_sampled else ()),
-        Field("share_of_total", SHARE, "Part of what the ranking is by", "share"),
-        Field(
+        kinds.SHARE("share_of_total", "Part of what the ranking is by", "share"),
+        kinds.SOURCE(
             "source",
-            SOURCE,
             "Innermost source place as file:line; empty if there is none",
             at=At.EVERYWHERE if is_line else At.DATA,
         ),
@@ -102,9 +81,9 @@ def ranking_spec(by: str, measure: str) -> Spec:
 
 RANKING_FACTS = (
     CAPTURE,
-    Field("occupancy", LIMITS_IN_SHORT, "How many waves fit on a SIMD, as in the header of the text"),
-    Field("by", choice(*NOUNS), "What a row is"),
-    Field("sort", choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
+    LIMITS_IN_SHORT("occupancy", "How many waves fit on a SIMD, as in the header of the text"),
+    Field("by", kinds.choice(*NOUNS), "What a row is"),
+    Field("sort", kinds.choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
     MEASURE,
     Field("totals", record(*COSTS), "Sums over the whole program"),
     TOTAL_ROWS,
@@ -155,45 +134,34 @@ def _kinds(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{kind} {percent(value, total)}" for kind, value in row["kinds"].items())
 
 
-BINS = Spec(
+BINS = Spec.of(
     "hotspot bins",
     "One row a range, in program order.",
     "range",
-    (
-        Field("first_instruction", ROW, "First instruction, counted from 0", "first"),
-        Field("last_instruction", ROW, "Last instruction, counted from 0", "last"),
-        Field("total", CYCLES, "Latency of these instructions", title="cycles"),
-        Field(
-            "kinds",
-            mapping(CYCLES, [kind.name for kind in TokenKind], "Latency of the kind", is_spread=True),
-            "The same by kind of instruction",
-            at=At.DATA,
-        ),
-        Field("parts", TEXT, "The same by kind of instruction", title="kinds", at=At.TEXT, of=_kinds),
+    kinds.ROW("first_instruction", "First instruction, counted from 0", "first"),
+    kinds.ROW("last_instruction", "Last instruction, counted from 0", "last"),
+    kinds.CYCLES("total", "Latency of these instructions", title="cycles"),
+    Field(
+        "kinds",
+        kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind", is_spread=True),
+        "The same by kind of instruction",
+        at=At.DATA,
     ),
+    kinds.TEXT("parts", "The same by kind of instruction", title="kinds", at=At.TEXT, of=_kinds),
 )
 BINS_FACTS = (
     CAPTURE,
-    Field("se", WHOLE, "Shader engine whose waves count; null for all", is_unknown=True),
+    kinds.WHOLE("se", "Shader engine whose waves count; null for all", is_unknown=True),
     RANGE,
-    Field("step", COUNT, "Instructions of a range"),
-    Field("total", CYCLES, "All ranges"),
+    kinds.COUNT("step", "Instructions of a range"),
+    kinds.CYCLES("total", "All ranges"),
 )
 
 
 def bins_table(found: Bins) -> Table:
     """Return one row a bin; kinds are unknown to no wave."""
-    names = BINS["kinds"].kind.names
-    kinds = found.cycles[:, : len(names)]
-    return Table(
-        BINS,
-        {
-            "first_instruction": found.first,
-            "last_instruction": found.stop - 1,
-            "total": found.totals,
-            "kinds": kinds,
-        },
-    )
+    columns = {"first_instruction": found.first, "last_instruction": found.stop - 1, "total": found.totals}
+    return Table(BINS, columns | {"kinds": found.cycles[:, : len(TokenKind)]})
 
 
 # -- places with a charge ------------------------------------------------------------------------------
@@ -201,53 +169,47 @@ def bins_table(found: Bins) -> Table:
 
 def places_spec(by: str, unit: str) -> Spec:
     """Return the fields of places; `unit` is what costs are counted in."""
-    return Spec(
+    return Spec.of(
         "hotspot places",
         "Places by cost; of one file in its order; of a tree parents before children.",
         "place",
-        (
-            *only(
-                At.DATA,
-                Field("name", TEXT, "What the place is called"),
-                Field(
-                    "path", TEXT, "Path of the source file, or code rows of a block; empty if there is none"
-                ),
-                INDEX_OR_NONE,
-                Field("source_line", ROW_OR_NONE, "Line of the source file, counted from 1; -1 if none"),
-                Field("depth", WHOLE, "Places around it, as a count; 0 without a tree"),
-            ),
-            Field("cost", WHOLE, "What it is charged, in the unit", title=unit),
-            Field("share_of_total", SHARE, "Part of the whole program", "share"),
-            Field(
-                "place",
-                NOTE,
-                "What the place is called, below those around it",
-                at=At.TEXT,
-                of=lambda row: f"{'  ' * row['depth']}{row['name']}",
-            ),
-            Field("text", TEXT, "Source text or instruction; empty if it is not known"),
-            Field(
-                "source",
-                SOURCE,
-                "Source place of an instruction or a line as file:line; empty if none",
-                at=At.DATA if by == "source" else At.EVERYWHERE,
-            ),
+        *only(
+            At.DATA,
+            kinds.TEXT("name", "What the place is called"),
+            kinds.TEXT("path", "Path of the source file, or code rows of a block; empty if there is none"),
+            INDEX_OR_NONE,
+            kinds.ROW_OR_NONE("source_line", "Line of the source file, counted from 1; -1 if none"),
+            kinds.WHOLE("depth", "Places around it, as a count; 0 without a tree"),
+        ),
+        kinds.WHOLE("cost", "What it is charged, in the unit", title=unit),
+        kinds.SHARE("share_of_total", "Part of the whole program", "share"),
+        kinds.NOTE(
+            "place",
+            "What the place is called, below those around it",
+            at=At.TEXT,
+            of=lambda row: f"{'  ' * row['depth']}{row['name']}",
+        ),
+        kinds.TEXT("text", "Source text or instruction; empty if it is not known"),
+        kinds.SOURCE(
+            "source",
+            "Source place of an instruction or a line as file:line; empty if none",
+            at=At.DATA if by == "source" else At.EVERYWHERE,
         ),
     )
 
 
 PLACES_FACTS = (
     CAPTURE,
-    Field("by", choice("instruction", "source", "tree"), "What a row is"),
+    Field("by", kinds.choice("instruction", "source", "tree"), "What a row is"),
     Field(
         "charge",
-        choice("self", "inclusive"),
+        kinds.choice("self", "inclusive"),
         "Who is charged: the innermost place, or all of an inline chain",
     ),
-    Field("is_idle_charged", FLAG, "Whether gaps in front of instructions are charged as well"),
+    kinds.FLAG("is_idle_charged", "Whether gaps in front of instructions are charged as well"),
     RANGE,
-    Field("unit", choice("cycles", "samples"), "What numbers count"),
-    Field("total", WHOLE, "The whole program, in the unit"),
+    Field("unit", kinds.choice("cycles", "samples"), "What numbers count"),
+    kinds.WHOLE("total", "The whole program, in the unit"),
     TOTAL_ROWS,
 )
 PLACES_BY = ("source", "instruction", "tree")

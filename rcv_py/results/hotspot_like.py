@@ -6,68 +6,65 @@ from typing import Any
 
 from rcv_py.analysis.compat.legacy_analyzer import LegacyReport
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, STALL
-from rcv_py.results.field import Field, record, rows
+from rcv_py.results.field import Field, Kind, record, rows
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, CYCLES, NUMBER, TEXT, WAVES, WHOLE, Kind, choice, mapping
 
-_LATENCY = Field("latency", CYCLES, "Latency")
+_LATENCY = kinds.CYCLES("latency", "Latency")
 _USED = Kind(json=lambda sentence: json_types.either(sentence, "integer", "string"))
-SOURCES = Spec(
+SOURCES = Spec.of(
     "hotspot like sources",
     "Source lines by stall.",
     "source line",
-    (
-        SOURCE_PLACE,
-        STALL,
-        _LATENCY,
-        Field("stall_percent_of_latency", NUMBER, "Stall in percent of the line's latency", digits=4),
-        Field("dominant_class", TEXT, "Class with most stall"),
-    ),
+    SOURCE_PLACE,
+    STALL,
+    _LATENCY,
+    kinds.NUMBER("stall_percent_of_latency", "Stall in percent of the line's latency", digits=4),
+    kinds.TEXT("dominant_class", "Class with most stall"),
 )
-ROWS = Spec(
+ROWS = Spec.of(
     "hotspot like",
     "Instructions by stall.",
     "instruction",
-    (
-        INSTRUCTION_INDEX,
-        INSTRUCTION_TEXT,
-        Field("class", TEXT, "Class by the rules"),
-        STALL,
-        _LATENCY,
-        SOURCE_PLACE,
-    ),
+    INSTRUCTION_INDEX,
+    INSTRUCTION_TEXT,
+    kinds.TEXT("class", "Class by the rules"),
+    STALL,
+    _LATENCY,
+    SOURCE_PLACE,
 )
 _OCCUPANCY = record(
-    Field("arch", WHOLE, "Architectural vector registers of a wave"),
-    Field("accum", WHOLE, "Accumulation registers of a wave"),
-    Field("allocated", WHOLE, "Vector registers given to a wave, rounded up"),
-    Field("pool", WHOLE, "Vector registers that the rules divide"),
+    kinds.WHOLE("arch", "Architectural vector registers of a wave"),
+    kinds.WHOLE("accum", "Accumulation registers of a wave"),
+    kinds.WHOLE("allocated", "Vector registers given to a wave, rounded up"),
+    kinds.WHOLE("pool", "Vector registers that the rules divide"),
     Field(
         "limits",
         rows(
-            Field("name", TEXT, "Name of the resource"),
-            Field("used", _USED, "What is used, in units of the resource, or as text"),
-            Field("waves", WAVES, "Waves a SIMD that fit"),
+            kinds.TEXT("name", "Name of the resource"),
+            _USED("used", "What is used, in units of the resource, or as text"),
+            kinds.WAVES("waves", "Waves a SIMD that fit"),
         ),
         "One row a resource",
     ),
-    Field("waves", WAVES, "Waves a SIMD by all of them"),
-    Field("binding", TEXT, "Name of the resource that binds"),
-    Field("next_registers", WHOLE, "Vector registers that one wave more takes at most", is_unknown=True),
+    kinds.WAVES("waves", "Waves a SIMD by all of them"),
+    kinds.TEXT("binding", "Name of the resource that binds"),
+    kinds.WHOLE("next_registers", "Vector registers that one wave more takes at most", is_unknown=True),
 )
 FACTS = (
     CAPTURE,
-    Field("like", choice("old", "new"), "The generation of the rules"),
-    Field("instructions", COUNT, "Instructions that the rules count"),
-    Field("latency", CYCLES, "Latency of all of them"),
-    Field("stall", CYCLES, "Stall of all of them"),
-    Field("target", TEXT, "Name of the GPU that the rules guess"),
-    Field("occupancy", _OCCUPANCY, "Registers and waves as the rules count them"),
-    Field("warning", TEXT, "What is doubtful about the launch that was found; empty if nothing is"),
-    Field("mix", mapping(COUNT, (), "Instructions"), "Instructions of the program by what they are"),
-    Field("classes", mapping(CYCLES, (), "Stall"), "Stall by class"),
+    Field("like", kinds.choice("old", "new"), "The generation of the rules"),
+    kinds.COUNT("instructions", "Instructions that the rules count"),
+    kinds.CYCLES("latency", "Latency of all of them"),
+    kinds.CYCLES("stall", "Stall of all of them"),
+    kinds.TEXT("target", "Name of the GPU that the rules guess"),
+    _OCCUPANCY("occupancy", "Registers and waves as the rules count them"),
+    kinds.TEXT("warning", "What is doubtful about the launch that was found; empty if nothing is"),
+    Field(
+        "mix", kinds.mapping(kinds.COUNT, (), "Instructions"), "Instructions of the program by what they are"
+    ),
+    Field("classes", kinds.mapping(kinds.CYCLES, (), "Stall"), "Stall by class"),
 )
 
 

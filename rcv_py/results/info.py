@@ -14,49 +14,33 @@ from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.mapping import mapping as mapped_lines
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.results import kinds
 from rcv_py.results.check import SEVERITY
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, only, record, rows, unknown
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import (
-    COUNT,
-    CYCLE,
-    CYCLES,
-    FLAG,
-    MEAN_WAVES,
-    NOTE,
-    NUMBER,
-    SHARE,
-    SIGNED_CYCLES,
-    SOURCE,
-    TEXT,
-    WAVES,
-    WHOLE,
-    mapping,
-    texts,
-)
 
-_PATH = Field("path", TEXT, "Path of the folder")
+_PATH = kinds.TEXT("path", "Path of the folder")
 _INSTRUCTIONS = (
-    *unknown(Field("instructions", COUNT, "Instructions"), Field("executed", COUNT, "Instructions that ran")),
+    *unknown(kinds.COUNT("instructions", "Instructions"), kinds.COUNT("executed", "Instructions that ran")),
 )
-_MAPPED = Field("mapped", COUNT, "Instructions with a source place")
-_COSTS = (*unknown(Field("hits", COUNT, "Executions"), Field("latency", CYCLES, "Latency of all waves")),)
+_MAPPED = kinds.COUNT("mapped", "Instructions with a source place")
+_COSTS = (*unknown(kinds.COUNT("hits", "Executions"), kinds.CYCLES("latency", "Latency of all waves")),)
 _CODE = (
     *_INSTRUCTIONS,
     *_COSTS,
-    Field("stall", CYCLES, "Stall of all waves", is_unknown=True),
-    Field("issue", SIGNED_CYCLES, "Latency without stall of all waves", is_unknown=True),
-    Field("idle", CYCLES, "Gaps between instructions of all waves", is_unknown=True),
-    Field("samples_issued", COUNT, "PC samples that issued", is_unknown=True),
-    Field("samples_stalled", COUNT, "PC samples that stalled", is_unknown=True),
+    kinds.CYCLES("stall", "Stall of all waves", is_unknown=True),
+    kinds.SIGNED_CYCLES("issue", "Latency without stall of all waves", is_unknown=True),
+    kinds.CYCLES("idle", "Gaps between instructions of all waves", is_unknown=True),
+    kinds.COUNT("samples_issued", "PC samples that issued", is_unknown=True),
+    kinds.COUNT("samples_stalled", "PC samples that stalled", is_unknown=True),
 )
 _OCCUPANCY = (
-    Field("waves", WAVES, "How many there were", is_unknown=True),
-    Field("compute_units", COUNT, "Compute units that held one", is_unknown=True),
-    Field("peak", WAVES, "Most at a time", is_unknown=True),
-    Field("mean", MEAN_WAVES, "Mean over time", is_unknown=True),
-    Field("unfinished", WAVES, "Whose end was not seen", is_unknown=True),
+    kinds.WAVES("waves", "How many there were", is_unknown=True),
+    kinds.COUNT("compute_units", "Compute units that held one", is_unknown=True),
+    kinds.WAVES("peak", "Most at a time", is_unknown=True),
+    kinds.MEAN_WAVES("mean", "Mean over time", is_unknown=True),
+    kinds.WAVES("unfinished", "Whose end was not seen", is_unknown=True),
 )
 FACTS = (
     CAPTURE,
@@ -64,27 +48,27 @@ FACTS = (
     Field(
         "format",
         record(
-            Field("version", TEXT, "Version of the format"),
-            Field("target", TEXT, "Name of the GPU, such as gfx950"),
-            Field("target_from", TEXT, "Its origin; empty if only the generation is known, such as gfx9"),
-            Field("gfxip", WHOLE, "Generation of the instruction set, a number"),
-            Field("has_thread_trace", FLAG, "Whether waves were traced"),
-            Field("has_pc_samples", FLAG, "Whether there are PC samples"),
+            kinds.TEXT("version", "Version of the format"),
+            kinds.TEXT("target", "Name of the GPU, such as gfx950"),
+            kinds.TEXT("target_from", "Its origin; empty if only the generation is known, such as gfx9"),
+            kinds.WHOLE("gfxip", "Generation of the instruction set, a number"),
+            kinds.FLAG("has_thread_trace", "Whether waves were traced"),
+            kinds.FLAG("has_pc_samples", "Whether there are PC samples"),
         ),
         "What was recorded",
     ),
-    Field("kernel", TEXT, "Name of the kernel with most cycles"),
-    Field("kernels", texts("A name."), "Names of all kernels of the program"),
+    kinds.TEXT("kernel", "Name of the kernel with most cycles"),
+    Field("kernels", kinds.texts("A name."), "Names of all kernels of the program"),
     Field(
         "waves",
         record(
-            Field("count", WAVES, "How many there are"),
-            Field("bytes", WHOLE, "Size of their files, in bytes"),
-            Field("by_shader_engine", mapping(WAVES, (), "Traced"), "Waves by shader engine"),
-            Field("slots", COUNT, "Places that held a wave"),
-            Field("min_cycles", CYCLES, "Shortest life"),
-            Field("max_cycles", CYCLES, "Longest life"),
-            Field("cycles", CYCLES, "Sum of all lives"),
+            kinds.WAVES("count", "How many there are"),
+            kinds.WHOLE("bytes", "Size of their files, in bytes"),
+            Field("by_shader_engine", kinds.mapping(kinds.WAVES, (), "Traced"), "Waves by shader engine"),
+            kinds.COUNT("slots", "Places that held a wave"),
+            kinds.CYCLES("min_cycles", "Shortest life"),
+            kinds.CYCLES("max_cycles", "Longest life"),
+            kinds.CYCLES("cycles", "Sum of all lives"),
         ),
         "Traced waves",
     ),
@@ -93,7 +77,7 @@ FACTS = (
         "activity",
         record(
             *(
-                Field(name, NUMBER, f"{name.capitalize()}, in percent of latency and idle")
+                kinds.NUMBER(name, f"{name.capitalize()}, in percent of latency and idle")
                 for name in ("idle", "stall", "issue")
             )
         ),
@@ -103,17 +87,15 @@ FACTS = (
         "source",
         record(
             _MAPPED,
-            Field("files", COUNT, "Source files"),
-            Field("files_with_text", COUNT, "Source files whose text is there"),
-            Field("source_lines", COUNT, "Source lines that are named"),
-            Field(
-                "effective_source_lines",
-                NUMBER,
-                "Lines that would carry the instructions if spread evenly, a count",
+            kinds.COUNT("files", "Source files"),
+            kinds.COUNT("files_with_text", "Source files whose text is there"),
+            kinds.COUNT("source_lines", "Source lines that are named"),
+            kinds.NUMBER(
+                "effective_source_lines", "Lines that would carry the instructions if spread evenly, a count"
             ),
-            Field("top_source", TEXT, "The line with most instructions, as file:line"),
-            Field("top_share_of_instructions", SHARE, "Part of the instructions on it"),
-            Field("top_share_of_cycles", SHARE, "Part of the cycles on it"),
+            kinds.TEXT("top_source", "The line with most instructions, as file:line"),
+            kinds.SHARE("top_share_of_instructions", "Part of the instructions on it"),
+            kinds.SHARE("top_share_of_cycles", "Part of the cycles on it"),
         ),
         "How instructions are mapped to sources",
     ),
@@ -125,16 +107,18 @@ FACTS = (
     Field(
         "clock",
         record(
-            Field("start", CYCLE, "First moment"),
-            Field("end", CYCLE, "Last moment"),
-            Field("cycles", CYCLES, "From first to last"),
+            kinds.CYCLE("start", "First moment"),
+            kinds.CYCLE("end", "Last moment"),
+            kinds.CYCLES("cycles", "From first to last"),
             *unknown(
-                Field("duration_ns", NUMBER, "The same in nanoseconds; null if the rate is not known"),
-                Field("shader_mhz", NUMBER, "Rate of the shader clock, in MHz; null if it is not known"),
+                kinds.NUMBER("duration_ns", "The same in nanoseconds; null if the rate is not known"),
+                kinds.NUMBER("shader_mhz", "Rate of the shader clock, in MHz; null if it is not known"),
             ),
-            Field("is_aligned", FLAG, "Whether the clocks of shader engines could be aligned"),
+            kinds.FLAG("is_aligned", "Whether the clocks of shader engines could be aligned"),
             Field(
-                "offsets", mapping(SIGNED_CYCLES, (), "Offset"), "What was added to times, by shader engine"
+                "offsets",
+                kinds.mapping(kinds.SIGNED_CYCLES, (), "Offset"),
+                "What was added to times, by shader engine",
             ),
         ),
         "Times",
@@ -142,10 +126,10 @@ FACTS = (
     Field(
         "extras",
         record(
-            Field("counters", texts("A name."), "Names of hardware counters"),
-            Field("dispatches", COUNT, "Dispatches"),
-            Field("events", COUNT, "Events of the hardware", is_unknown=True),
-            Field("markers", COUNT, "Kinds of markers"),
+            Field("counters", kinds.texts("A name."), "Names of hardware counters"),
+            kinds.COUNT("dispatches", "Dispatches"),
+            kinds.COUNT("events", "Events of the hardware", is_unknown=True),
+            kinds.COUNT("markers", "Kinds of markers"),
         ),
         "What else was recorded",
     ),
@@ -153,31 +137,25 @@ FACTS = (
         "problems",
         rows(
             SEVERITY,
-            Field("where", TEXT, "The file or the part that is concerned"),
-            Field("text", TEXT, "A sentence"),
-            Field("hint", TEXT, "What to do; empty if there is nothing to do"),
+            kinds.TEXT("where", "The file or the part that is concerned"),
+            kinds.TEXT("text", "A sentence"),
+            kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
         ),
         "What is wrong, also what the tables say about themselves",
     ),
 )
-CAPTURES = Spec(
+CAPTURES = Spec.of(
     "captures",
     "One row a capture.",
     "capture",
-    (
-        Field("place", SOURCE, "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
-        *only(
-            At.DATA,
-            replace(CAPTURE, meaning="Name of the capture"),
-            Field("path", TEXT, "Path of its folder"),
-        ),
-        Field("kernel", NOTE, "Name of the kernel"),
-        Field("waves", WAVES, "Traced"),
-        *_INSTRUCTIONS,
-        _MAPPED,
-        *_COSTS,
-        Field("note", NOTE, "What is wrong with it; empty if nothing is"),
-    ),
+    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
+    *only(At.DATA, replace(CAPTURE, meaning="Name of the capture"), kinds.TEXT("path", "Path of its folder")),
+    kinds.NOTE("kernel", "Name of the kernel"),
+    kinds.WAVES("waves", "Traced"),
+    *_INSTRUCTIONS,
+    _MAPPED,
+    *_COSTS,
+    kinds.NOTE("note", "What is wrong with it; empty if nothing is"),
     order=("place", "waves", "instructions", "executed", "mapped", "hits", "latency"),
 )
 BELOW = (CAPTURES.field("captures"),)

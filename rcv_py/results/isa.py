@@ -14,113 +14,76 @@ from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branc
 from rcv_py.analysis.program.loops import loops
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.results.common import (
-    CAPTURE,
-    COST_SHARE,
-    COSTS,
-    INSTRUCTION_INDEX,
-    INSTRUCTION_TEXT,
-    MEASURE,
-    SUMS,
-    TOTAL_ROWS,
-    measured_in,
-)
-from rcv_py.results.field import Field, unknown
+from rcv_py.results import common, kinds
+from rcv_py.results.field import unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Column, Columns, Spec, Table, Words
-from rcv_py.results.unit import (
-    ADDRESS,
-    COUNT,
-    CYCLES,
-    INDEX,
-    NOTE,
-    NUMBER,
-    PART,
-    ROW,
-    ROW_OR_NONE,
-    SHARE,
-    SIGNED_INDEX,
-    SOURCE,
-    TEXT,
-)
 
-_ROW = INSTRUCTION_INDEX
-_SHARE = replace(COST_SHARE, kind=PART)
-_INSTRUCTION = INSTRUCTION_TEXT
-_SOURCE = Field("source", SOURCE, "Innermost source place as file:line; empty if there is none")
-LINES = Spec(
+_ROW = common.INSTRUCTION_INDEX
+_SHARE = replace(common.COST_SHARE, kind=kinds.PART)
+_INSTRUCTION = common.INSTRUCTION_TEXT
+_SOURCE = kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none")
+LINES = Spec.of(
     "isa lines",
     "Instructions in the order of the program; with --top by latency and idle.",
     "instruction",
-    (
-        _ROW,
-        *COSTS,
-        _SHARE,
-        Field("block", TEXT, "Name of the basic block"),
-        Field(
-            "bar",
-            NUMBER,
-            "Length of the bar of --bars, in cycles; reasons: in samples",
-            digits=3,
-            is_unknown=True,
-            is_optional=True,
-        ),
-        _INSTRUCTION,
-        _SOURCE,
+    _ROW,
+    *common.COSTS,
+    _SHARE,
+    kinds.TEXT("block", "Name of the basic block"),
+    kinds.NUMBER(
+        "bar",
+        "Length of the bar of --bars, in cycles; reasons: in samples",
+        digits=3,
+        is_unknown=True,
+        is_optional=True,
     ),
+    _INSTRUCTION,
+    _SOURCE,
 )
-BLOCKS = Spec(
+BLOCKS = Spec.of(
     "isa blocks",
     "Basic blocks in the order of the program; with --top by latency and idle.",
     "block",
-    (
-        Field("block", INDEX, "Number of the block, counted from 0"),
-        Field("first_instruction", ROW, "First instruction, counted from 0", "first"),
-        Field("last_instruction", ROW, "Last instruction, counted from 0", "last"),
-        Field("instructions", COUNT, "Instructions in it"),
-        Field("hits", COUNT, "Executions of its first instruction"),
-        *COSTS[1:],
-        _SHARE,
-        Field("loops", COUNT, "Loops around it"),
-        Field("name", NOTE, "Name of the block"),
-        Field("source", SOURCE, "Source place of its first instruction as file:line; empty if none"),
-    ),
+    kinds.INDEX("block", "Number of the block, counted from 0"),
+    kinds.ROW("first_instruction", "First instruction, counted from 0", "first"),
+    kinds.ROW("last_instruction", "Last instruction, counted from 0", "last"),
+    kinds.COUNT("instructions", "Instructions in it"),
+    kinds.COUNT("hits", "Executions of its first instruction"),
+    *common.COSTS[1:],
+    _SHARE,
+    kinds.COUNT("loops", "Loops around it"),
+    kinds.NOTE("name", "Name of the block"),
+    kinds.SOURCE("source", "Source place of its first instruction as file:line; empty if none"),
 )
-BRANCHES = Spec(
+BRANCHES = Spec.of(
     "isa branches",
     "Branches in the order of the program; with --top by executions.",
     "branch",
-    (
-        _ROW,
-        Field(
-            "target_instruction",
-            ROW_OR_NONE,
-            "Instruction that it leads to; -1 if that is not known",
-            "target",
-        ),
-        *unknown(
-            Field("taken", COUNT, "Executions that jumped; null if no wave was traced"),
-            Field("not_taken", COUNT, "Executions that went on; null if no wave was traced"),
-            Field("taken_share_of_hits", SHARE, "Part of the executions that jumped; null if there was none"),
-        ),
-        _INSTRUCTION,
-        _SOURCE,
+    _ROW,
+    kinds.ROW_OR_NONE(
+        "target_instruction", "Instruction that it leads to; -1 if that is not known", "target"
     ),
+    *unknown(
+        kinds.COUNT("taken", "Executions that jumped; null if no wave was traced"),
+        kinds.COUNT("not_taken", "Executions that went on; null if no wave was traced"),
+        kinds.SHARE("taken_share_of_hits", "Part of the executions that jumped; null if there was none"),
+    ),
+    _INSTRUCTION,
+    _SOURCE,
 )
-LABELS = Spec(
+LABELS = Spec.of(
     "isa labels",
     "Labels in the order of the program.",
     "label",
-    (
-        _ROW,
-        Field("latency", CYCLES, "Latency from here to the next label"),
-        Field("share_of_labels", SHARE, "Part of what all labels cost", "share"),
-        Field("code_object", SIGNED_INDEX, "Number of the code object"),
-        Field("address", ADDRESS, "Address in the code object"),
-        Field("name", NOTE, "Name of the label"),
-    ),
+    _ROW,
+    kinds.CYCLES("latency", "Latency from here to the next label"),
+    kinds.SHARE("share_of_labels", "Part of what all labels cost", "share"),
+    kinds.SIGNED_INDEX("code_object", "Number of the code object"),
+    kinds.ADDRESS("address", "Address in the code object"),
+    kinds.NOTE("name", "Name of the label"),
 )
-FACTS = (CAPTURE, MEASURE, TOTAL_ROWS)
+FACTS = (common.CAPTURE, common.MEASURE, common.TOTAL_ROWS)
 VARIANTS = {  # kind of a row → its table and the option that asks for it
     "instructions": (LINES, "Instructions."),
     "blocks": (BLOCKS, "Basic blocks: --blocks."),
@@ -204,13 +167,13 @@ def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> 
     cost = np.where(code.is_label, 0, costs.cost if show_idle else costs.latency)
     columns: dict[str, Column | Sequence[str]] = {
         "instruction": np.arange(len(code)),
-        **{name: getattr(costs, name) for name in SUMS},
+        **{name: getattr(costs, name) for name in common.SUMS},
         "share_of_total": cost / max(1, int(cost.sum())),
         "block": Words(table.name, table.of_row),
         "text": code.text,
         "source": leaf_texts(code, trace.sources),
     }
-    return Listing(Table(measured_in(LINES, costs.label), columns), cost, costs.label)
+    return Listing(Table(common.measured_in(LINES, costs.label), columns), cost, costs.label)
 
 
 def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
@@ -220,13 +183,13 @@ def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
         "first_instruction": table.first,
         "last_instruction": table.stop - 1,
         "instructions": sums.lines,
-        **{name: getattr(sums, name) for name in SUMS},
+        **{name: getattr(sums, name) for name in common.SUMS},
         "share_of_total": sums.cost / max(1, costs.total),
         "loops": loops(table).depth_of_block,
         "name": table.name,
         "source": sources(trace, table.first),
     }
-    return Listing(Table(measured_in(BLOCKS, costs.label), columns), sums.cost, costs.label)
+    return Listing(Table(common.measured_in(BLOCKS, costs.label), columns), sums.cost, costs.label)
 
 
 def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumns) -> Listing:

@@ -12,69 +12,67 @@ from rcv_py.analysis.latency.memory_latency import MemoryLatency, entries, match
 from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import Field, record, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, CYCLES, MEAN_CYCLES, SHARE, TEXT, choice
 
-_COUNT = replace(COUNT, json=json_types.number)
-_MEAN = replace(MEAN_CYCLES, text="{:,.1f}".format, digits=3)
+_COUNT = replace(kinds.COUNT, json=json_types.number)
+_MEAN = replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=3)
 _PLACE = (INSTRUCTION_TEXT, SOURCE_PLACE)
 _FIRST = ("instruction", "text", "source")  # in the window
 _CYCLES = (
-    Field("total", CYCLES, "Latency and idle"),
-    Field("not_hidden", CYCLES, "Part that no other wave of the SIMD hid"),
-    Field("hidden", CYCLES, "Part in which another wave of the SIMD was busy"),
-    Field("hidden_idle", CYCLES, "Hidden part of the gaps in front"),
-    Field("hidden_stall", CYCLES, "Hidden part of the stall"),
-    Field("hidden_issue", CYCLES, "Hidden part of the issue or execution"),
+    kinds.CYCLES("total", "Latency and idle"),
+    kinds.CYCLES("not_hidden", "Part that no other wave of the SIMD hid"),
+    kinds.CYCLES("hidden", "Part in which another wave of the SIMD was busy"),
+    kinds.CYCLES("hidden_idle", "Hidden part of the gaps in front"),
+    kinds.CYCLES("hidden_stall", "Hidden part of the stall"),
+    kinds.CYCLES("hidden_issue", "Hidden part of the issue or execution"),
 )
-HIDDEN = Spec(
+HIDDEN = Spec.of(
     "hidden_latency",
     "Instructions by what is not hidden, the largest first.",
     "instruction",
-    (
-        INSTRUCTION_INDEX,
-        *_CYCLES,
-        Field("hidden_share_of_total", SHARE, "Hidden part of latency and idle", "hidden share"),
-        *_PLACE,
-    ),
+    INSTRUCTION_INDEX,
+    *_CYCLES,
+    kinds.SHARE("hidden_share_of_total", "Hidden part of latency and idle", "hidden share"),
+    *_PLACE,
     window=_FIRST,
 )
 _COUNTED = (
-    Field("mean", _MEAN, "Mean time from issue to return"),
-    Field("standard_error", _MEAN, "Standard error of the mean", "error"),
-    Field("standard_deviation", _MEAN, "Standard deviation", "std"),
-    Field("samples", _COUNT, "Returns that were matched"),
-    Field("in_flight", _COUNT, "Operations whose return was not seen"),
-    Field("issue", _MEAN, "Mean time to issue"),
-    Field("stall", _MEAN, "Mean stall"),
+    _MEAN("mean", "Mean time from issue to return"),
+    _MEAN("standard_error", "Standard error of the mean", "error"),
+    _MEAN("standard_deviation", "Standard deviation", "std"),
+    _COUNT("samples", "Returns that were matched"),
+    _COUNT("in_flight", "Operations whose return was not seen"),
+    _MEAN("issue", "Mean time to issue"),
+    _MEAN("stall", "Mean stall"),
 )
 _BY_WAITS = (
-    Field("exact", _COUNT, "Executions that a wait stalled for until the result was there", is_unknown=True),
-    Field("median", _MEAN, "Median of their latencies", is_unknown=True),
-    Field("p90", _MEAN, "Latency that nine tenths of them do not exceed", is_unknown=True),
+    _COUNT("exact", "Executions that a wait stalled for until the result was there", is_unknown=True),
+    _MEAN("median", "Median of their latencies", is_unknown=True),
+    _MEAN("p90", "Latency that nine tenths of them do not exceed", is_unknown=True),
 )
-MEMORY = Spec(
+MEMORY = Spec.of(
     "memory_latency",
     "Instructions that read or wrote memory.",
     "instruction",
-    (INSTRUCTION_INDEX, Field("counter", TEXT, "Counter that measured it"), *_COUNTED, *_PLACE),
+    INSTRUCTION_INDEX,
+    kinds.TEXT("counter", "Counter that measured it"),
+    *_COUNTED,
+    *_PLACE,
     window=(*_FIRST, "counter"),
 )
-MEMORY_AND_WAITS = Spec(
+MEMORY_AND_WAITS = Spec.of(
     "memory_latency",
     "Instructions that counters or waits measure; null where one of them does not.",
     "instruction",
-    (
-        INSTRUCTION_INDEX,
-        Field("counter", TEXT, "Counter that measured it; empty if only waits did"),
-        *(replace(field, is_unknown=True) for field in _COUNTED),
-        *_BY_WAITS,
-        *_PLACE,
-    ),
+    INSTRUCTION_INDEX,
+    kinds.TEXT("counter", "Counter that measured it; empty if only waits did"),
+    *(replace(field, is_unknown=True) for field in _COUNTED),
+    *_BY_WAITS,
+    *_PLACE,
     window=(
         *_FIRST,
         "counter",
@@ -90,9 +88,9 @@ MEMORY_AND_WAITS = Spec(
 )
 FACTS = (
     CAPTURE,
-    Field("rule", choice("ours", "reference"), "Our estimate, or the one of the reference viewer"),
-    Field("assumption", TEXT, "What the numbers take for granted, as a sentence"),
-    Field("reason", TEXT, "Why there are no rows; empty if there are"),
+    Field("rule", kinds.choice("ours", "reference"), "Our estimate, or the one of the reference viewer"),
+    kinds.TEXT("assumption", "What the numbers take for granted, as a sentence"),
+    kinds.TEXT("reason", "Why there are no rows; empty if there are"),
     TOTAL_ROWS,
 )
 HIDDEN_TOTALS = Field(
@@ -100,8 +98,8 @@ HIDDEN_TOTALS = Field(
     record(
         *(replace(field, is_unknown=True) for field in _CYCLES),
         *unknown(
-            Field("mfma_busy", CYCLES, "Matrix instructions by the cycles each takes"),
-            Field("simd_cycles", CYCLES, "Time in which a SIMD held a traced wave, summed over SIMDs"),
+            kinds.CYCLES("mfma_busy", "Matrix instructions by the cycles each takes"),
+            kinds.CYCLES("simd_cycles", "Time in which a SIMD held a traced wave, summed over SIMDs"),
         ),
     ),
     "Sums over all rows, and how busy matrix units were; null if no wave was read",
@@ -109,8 +107,8 @@ HIDDEN_TOTALS = Field(
 MEMORY_TOTALS = Field(
     "totals",
     record(
-        Field("samples", COUNT, "Returns that were matched"),
-        Field("in_flight", COUNT, "Operations whose return was not seen"),
+        kinds.COUNT("samples", "Returns that were matched"),
+        kinds.COUNT("in_flight", "Operations whose return was not seen"),
     ),
     "Sums over what counters show",
 )

@@ -9,22 +9,10 @@ from typing import Any
 
 from rcv_py.analysis.overview.library import LibraryRow
 from rcv_py.base.text import DASH, count, nanoseconds, percent
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, SOURCE_PLACE
 from rcv_py.results.field import At, Field, only, unknown
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import (
-    COUNT,
-    CYCLES,
-    MEAN_WAVES,
-    NANOSECONDS,
-    NOTE,
-    NUMBER,
-    ROW,
-    SHARE,
-    SOURCE,
-    TEXT,
-    WAVES,
-)
 
 Record = Mapping[str, Any]
 
@@ -61,144 +49,130 @@ def _twin(row: Record) -> str:
     return f"{row['replicate']}, {percent(row['replicate_noise'], 1)} off per execution"
 
 
-LIBRARY = Spec(
+LIBRARY = Spec.of(
     "library",
     "One row a capture.",
     "capture",
-    (
-        replace(CAPTURE, meaning="Name of the capture", at=At.DATA),
-        Field("place", SOURCE, "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
-        Field("path", TEXT, "Path of its folder", at=At.DATA),
-        Field("kernel", NOTE, "Name of the kernel"),
-        *only(
-            At.DATA,
-            *unknown(
-                Field("duration", CYCLES, "Launch, from the first start of a wave to the last end"),
-                Field(
-                    "duration_ns",
-                    NANOSECONDS,
-                    "The same in nanoseconds; without it that of the table of launches",
-                ),
-            ),
-        ),
-        _shown("launch", CYCLES, "The launch in time and cycles", _duration, "duration"),
-        Field("class", TEXT, "Class such as memory-bound; empty without --findings", at=At.DATA),
-        _shown("class_text", NOTE, "What bounds the kernel", lambda row: row["class"], "class"),
-        Field("finding", TEXT, "The first finding; empty without --findings", at=At.DATA),
-        _shown("first_finding", NOTE, "The first finding", lambda row: row["finding"]),
-        Field("waves_per_simd", WAVES, "That fit on a SIMD", at=At.DATA, is_unknown=True),
-        Field("max_waves_per_simd", WAVES, "That a SIMD has room for", at=At.DATA, is_unknown=True),
-        _shown(
-            "waves_of_simd",
-            WAVES,
-            "Waves that fit on a SIMD, of those that it has room for",
-            lambda row: (
-                ""
-                if row["waves_per_simd"] is None
-                else f"{row['waves_per_simd']} / {row['max_waves_per_simd']}"
-            ),
-            "waves/SIMD",
-        ),
-        Field("limiter", TEXT, "Resource that limits the waves of a SIMD; empty if none does", at=At.DATA),
-        _shown(
-            "occupancy_limiter",
-            NOTE,
-            "What limits the waves of a SIMD",
-            lambda row: "" if row["waves_per_simd"] is None else row["limiter"] or "none",
-        ),
+    replace(CAPTURE, meaning="Name of the capture", at=At.DATA),
+    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
+    kinds.TEXT("path", "Path of its folder", at=At.DATA),
+    kinds.NOTE("kernel", "Name of the kernel"),
+    *only(
+        At.DATA,
         *unknown(
-            Field("waves", WAVES, "Traced"),
-            Field("instructions", COUNT, "Instructions", at=At.DATA),
-            Field("executed", COUNT, "Instructions that ran; null if not known", at=At.DATA),
-        ),
-        _shown(
-            "executed_of",
-            COUNT,
-            "Instructions that ran, of all",
-            lambda row: (
-                f"{DASH if row['executed'] is None else count(row['executed'])} / "
-                f"{count(row['instructions'] or 0)}"
+            kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end"),
+            kinds.NANOSECONDS(
+                "duration_ns", "The same in nanoseconds; without it that of the table of launches"
             ),
-            "executed",
         ),
-        Field("mapped", COUNT, "Instructions with a source place", at=At.DATA, is_unknown=True),
-        _shown(
-            "mapped_share",
-            SHARE,
-            "Part of the instructions that has a source place",
-            _part("mapped", "instructions"),
-            "mapped",
-        ),
-        *only(
-            At.DATA,
-            Field("hits", COUNT, "Executions; null if not known", is_unknown=True),
-            Field("latency", CYCLES, "Latency of all waves; null if not known", is_unknown=True),
-        ),
-        _shown(
-            "latency_of_all",
-            CYCLES,
-            "Latency of all waves",
-            lambda row: "" if row["latency"] is None else count(row["latency"]),
-            "latency",
-        ),
-        *unknown(
-            Field("stall", CYCLES, "Stall of all waves; null if not known", at=At.DATA),
-            Field("stall_share_of_latency", SHARE, "Part of the latency that is stall", at=At.DATA),
-        ),
-        _shown("stall_part", SHARE, "Part of the latency that is stall", _part("stall", "latency"), "stall"),
-        Field(
-            "top_instruction", ROW, "Index of the instruction with most stall", at=At.DATA, is_unknown=True
-        ),
-        Field("top_text", TEXT, "Its text", at=At.DATA),
-        Field("top_share_of_stall", SHARE, "Part of all stall on it", at=At.DATA, is_unknown=True),
-        replace(SOURCE_PLACE, name="top_source", at=At.DATA),
-        Field("most_stall_at", NOTE, "The instruction with most stall", at=At.PEOPLE, of=_top),
-        Field("mean_waves", MEAN_WAVES, "Mean of resident waves over time", at=At.DATA, is_unknown=True),
-        Field("peak_waves", WAVES, "Most resident at a time", at=At.DATA, is_unknown=True),
-        _shown(
-            "resident",
-            WAVES,
-            "Resident waves over time, mean and most",
-            lambda row: (
-                "" if row["peak_waves"] is None else f"{row['mean_waves']:,.1f} / {count(row['peak_waves'])}"
-            ),
-            "waves mean / peak",
-        ),
-        Field("health", TEXT, "The worst note on its health", at=At.DATA),
-        Field(
-            "trust",
-            NOTE,
-            "The worst note on its health, or why it cannot be opened",
-            "health",
-            at=At.PEOPLE,
-            of=lambda row: row["error"] or row["health"],
-        ),
-        Field("verdict", TEXT, "Whether it can be trusted, in one sentence", at=At.DATA),
-        Field("serious_notes", COUNT, "Notes that are a warning or an error", at=At.DATA, is_unknown=True),
-        Field(
-            "replicate", TEXT, "Another capture of the same instructions; empty if there is none", at=At.DATA
-        ),
-        Field(
-            "replicate_noise",
-            replace(NUMBER, digits=6),
-            "By how much cycles per hit of the two differ, from 0; 0.1 being 10 percent",
-            at=At.DATA,
-            is_unknown=True,
-        ),
-        Field(
-            "replicate_text",
-            SOURCE,
-            "Another capture of the same instructions",
-            "replicate",
-            at=At.PEOPLE,
-            of=_twin,
-        ),
-        Field("error", TEXT, "Why it cannot be opened; empty if it can", at=At.DATA),
     ),
+    _shown("launch", kinds.CYCLES, "The launch in time and cycles", _duration, "duration"),
+    kinds.TEXT("class", "Class such as memory-bound; empty without --findings", at=At.DATA),
+    _shown("class_text", kinds.NOTE, "What bounds the kernel", lambda row: row["class"], "class"),
+    kinds.TEXT("finding", "The first finding; empty without --findings", at=At.DATA),
+    _shown("first_finding", kinds.NOTE, "The first finding", lambda row: row["finding"]),
+    kinds.WAVES("waves_per_simd", "That fit on a SIMD", at=At.DATA, is_unknown=True),
+    kinds.WAVES("max_waves_per_simd", "That a SIMD has room for", at=At.DATA, is_unknown=True),
+    _shown(
+        "waves_of_simd",
+        kinds.WAVES,
+        "Waves that fit on a SIMD, of those that it has room for",
+        lambda row: (
+            "" if row["waves_per_simd"] is None else f"{row['waves_per_simd']} / {row['max_waves_per_simd']}"
+        ),
+        "waves/SIMD",
+    ),
+    kinds.TEXT("limiter", "Resource that limits the waves of a SIMD; empty if none does", at=At.DATA),
+    _shown(
+        "occupancy_limiter",
+        kinds.NOTE,
+        "What limits the waves of a SIMD",
+        lambda row: "" if row["waves_per_simd"] is None else row["limiter"] or "none",
+    ),
+    *unknown(
+        kinds.WAVES("waves", "Traced"),
+        kinds.COUNT("instructions", "Instructions", at=At.DATA),
+        kinds.COUNT("executed", "Instructions that ran; null if not known", at=At.DATA),
+    ),
+    _shown(
+        "executed_of",
+        kinds.COUNT,
+        "Instructions that ran, of all",
+        lambda row: (
+            f"{DASH if row['executed'] is None else count(row['executed'])} / "
+            f"{count(row['instructions'] or 0)}"
+        ),
+        "executed",
+    ),
+    kinds.COUNT("mapped", "Instructions with a source place", at=At.DATA, is_unknown=True),
+    _shown(
+        "mapped_share",
+        kinds.SHARE,
+        "Part of the instructions that has a source place",
+        _part("mapped", "instructions"),
+        "mapped",
+    ),
+    *only(
+        At.DATA,
+        kinds.COUNT("hits", "Executions; null if not known", is_unknown=True),
+        kinds.CYCLES("latency", "Latency of all waves; null if not known", is_unknown=True),
+    ),
+    _shown(
+        "latency_of_all",
+        kinds.CYCLES,
+        "Latency of all waves",
+        lambda row: "" if row["latency"] is None else count(row["latency"]),
+        "latency",
+    ),
+    *unknown(
+        kinds.CYCLES("stall", "Stall of all waves; null if not known", at=At.DATA),
+        kinds.SHARE("stall_share_of_latency", "Part of the latency that is stall", at=At.DATA),
+    ),
+    _shown(
+        "stall_part", kinds.SHARE, "Part of the latency that is stall", _part("stall", "latency"), "stall"
+    ),
+    kinds.ROW("top_instruction", "Index of the instruction with most stall", at=At.DATA, is_unknown=True),
+    kinds.TEXT("top_text", "Its text", at=At.DATA),
+    kinds.SHARE("top_share_of_stall", "Part of all stall on it", at=At.DATA, is_unknown=True),
+    replace(SOURCE_PLACE, name="top_source", at=At.DATA),
+    kinds.NOTE("most_stall_at", "The instruction with most stall", at=At.PEOPLE, of=_top),
+    kinds.MEAN_WAVES("mean_waves", "Mean of resident waves over time", at=At.DATA, is_unknown=True),
+    kinds.WAVES("peak_waves", "Most resident at a time", at=At.DATA, is_unknown=True),
+    _shown(
+        "resident",
+        kinds.WAVES,
+        "Resident waves over time, mean and most",
+        lambda row: (
+            "" if row["peak_waves"] is None else f"{row['mean_waves']:,.1f} / {count(row['peak_waves'])}"
+        ),
+        "waves mean / peak",
+    ),
+    kinds.TEXT("health", "The worst note on its health", at=At.DATA),
+    kinds.NOTE(
+        "trust",
+        "The worst note on its health, or why it cannot be opened",
+        "health",
+        at=At.PEOPLE,
+        of=lambda row: row["error"] or row["health"],
+    ),
+    kinds.TEXT("verdict", "Whether it can be trusted, in one sentence", at=At.DATA),
+    kinds.COUNT("serious_notes", "Notes that are a warning or an error", at=At.DATA, is_unknown=True),
+    kinds.TEXT("replicate", "Another capture of the same instructions; empty if there is none", at=At.DATA),
+    Field(
+        "replicate_noise",
+        replace(kinds.NUMBER, digits=6),
+        "By how much cycles per hit of the two differ, from 0; 0.1 being 10 percent",
+        at=At.DATA,
+        is_unknown=True,
+    ),
+    kinds.SOURCE(
+        "replicate_text", "Another capture of the same instructions", "replicate", at=At.PEOPLE, of=_twin
+    ),
+    kinds.TEXT("error", "Why it cannot be opened; empty if it can", at=At.DATA),
 )
 FACTS = (
-    Field("folder", TEXT, "The folder, as it was given"),
-    Field("left_out", COUNT, "Captures left out because of --limit"),
+    kinds.TEXT("folder", "The folder, as it was given"),
+    kinds.COUNT("left_out", "Captures left out because of --limit"),
 )
 _UNKNOWN = float("nan")
 

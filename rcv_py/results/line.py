@@ -11,73 +11,57 @@ import numpy as np
 from rcv_py.analysis.cost.distribution import MEASURES, LineHits, Spread, Wanted, distribution_view
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.model.trace import Trace
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOKEN, WAVE_NAME
 from rcv_py.results.field import Field, record
 from rcv_py.results.places import waves
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import (
-    COUNT,
-    CYCLES_OR_NEVER,
-    MEAN_CYCLES,
-    RANK_CYCLES,
-    SIGNED_CYCLES,
-    TEXT,
-    WHOLE,
-    choice,
-    listed,
-    mapping,
-)
 
 _MEASURES = (
-    Field("latency", CYCLES_OR_NEVER, "Stall and issue or execution of the hit", is_unknown=True),
-    Field("stall", CYCLES_OR_NEVER, "Time until it could issue", is_unknown=True),
-    Field("idle", CYCLES_OR_NEVER, "Gap in front of it", is_unknown=True),
-    Field(
-        "since", CYCLES_OR_NEVER, "Time since the wave ran it before; null the first time", is_unknown=True
-    ),
+    kinds.CYCLES_OR_NEVER("latency", "Stall and issue or execution of the hit", is_unknown=True),
+    kinds.CYCLES_OR_NEVER("stall", "Time until it could issue", is_unknown=True),
+    kinds.CYCLES_OR_NEVER("idle", "Gap in front of it", is_unknown=True),
+    kinds.CYCLES_OR_NEVER("since", "Time since the wave ran it before; null the first time", is_unknown=True),
 )
-HITS = Spec(
+HITS = Spec.of(
     "line",
     "The hits with the largest value, the largest first.",
     "hit",
-    (
-        WAVE_NAME,
-        Field("hit", WHOLE, "Which execution of the instruction by the wave, counted from 0"),
-        *TOKEN[:2],
-        *_MEASURES,
-    ),
+    WAVE_NAME,
+    kinds.WHOLE("hit", "Which execution of the instruction by the wave, counted from 0"),
+    *TOKEN[:2],
+    *_MEASURES,
 )
 _SPREAD = (
-    Field("hits", COUNT, "Executions"),
-    Field("min", SIGNED_CYCLES, "Smallest value", title="min"),
-    Field("median", RANK_CYCLES, "Median: of an even count the mean of the two in the middle"),
-    Field("p95", SIGNED_CYCLES, "Value that 95 percent of the hits do not exceed"),
-    Field("max", SIGNED_CYCLES, "Largest value", title="max"),
-    Field("mean", replace(MEAN_CYCLES, text="{:,.1f}".format, digits=None), "Mean"),
-    Field("total", SIGNED_CYCLES, "Sum", title="sum"),
+    kinds.COUNT("hits", "Executions"),
+    kinds.SIGNED_CYCLES("min", "Smallest value", title="min"),
+    kinds.RANK_CYCLES("median", "Median: of an even count the mean of the two in the middle"),
+    kinds.SIGNED_CYCLES("p95", "Value that 95 percent of the hits do not exceed"),
+    kinds.SIGNED_CYCLES("max", "Largest value", title="max"),
+    Field("mean", replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=None), "Mean"),
+    kinds.SIGNED_CYCLES("total", "Sum", title="sum"),
 )
-SPREADS = Spec(
+SPREADS = Spec.of(
     "line measures",
     "One row a measure.",
     "measure",
-    (
-        Field("measure", TEXT, "What is measured"),
-        _SPREAD[0],
-        *(replace(field, is_unknown=True) for field in _SPREAD[1:]),
-    ),
+    kinds.TEXT("measure", "What is measured"),
+    _SPREAD[0],
+    *(replace(field, is_unknown=True) for field in _SPREAD[1:]),
 )
-SAMPLES = Spec(
+SAMPLES = Spec.of(
     "samples",
     "One row a reason, after what issued.",
     "reason",
-    (Field("reason", TEXT, "Why it did not issue"), Field("samples", COUNT, "How many samples")),
+    kinds.TEXT("reason", "Why it did not issue"),
+    kinds.COUNT("samples", "How many samples"),
 )
 _HEAD = (CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE)
 FACTS = (
     *_HEAD,
-    Field("by", choice(*MEASURES), "What is measured for bins and ranking"),
-    Field("hits", COUNT, "Executions by traced waves; null: not known, waves are missing", is_unknown=True),
-    Field("missing", TEXT, "Which waves could not be read, a sentence; empty if all could"),
+    Field("by", kinds.choice(*MEASURES), "What is measured for bins and ranking"),
+    kinds.COUNT("hits", "Executions by traced waves; null: not known, waves are missing", is_unknown=True),
+    kinds.TEXT("missing", "Which waves could not be read, a sentence; empty if all could"),
     Field(
         "measures",
         record(*(Field(field.name, record(*_SPREAD), field.meaning, is_unknown=True) for field in _MEASURES)),
@@ -86,8 +70,10 @@ FACTS = (
     Field(
         "bins",
         record(
-            Field("edges", listed(SIGNED_CYCLES, "Limit"), "Limits of the bins, one more than bins"),
-            Field("hits", listed(COUNT, "Hits"), "Hits in each bin"),
+            Field(
+                "edges", kinds.listed(kinds.SIGNED_CYCLES, "Limit"), "Limits of the bins, one more than bins"
+            ),
+            Field("hits", kinds.listed(kinds.COUNT, "Hits"), "Hits in each bin"),
         ),
         "Histogram of the measure: bin i holds edges[i] <= value < edges[i + 1]",
     ),
@@ -95,9 +81,9 @@ FACTS = (
 PC_SAMPLES = Field(
     "samples",
     record(
-        Field("issued", COUNT, "Samples in which it issued"),
-        Field("stalled", COUNT, "Samples in which it stalled"),
-        Field("reasons", mapping(COUNT, (), "Samples"), "Stalled samples by reason"),
+        kinds.COUNT("issued", "Samples in which it issued"),
+        kinds.COUNT("stalled", "Samples in which it stalled"),
+        Field("reasons", kinds.mapping(kinds.COUNT, (), "Samples"), "Stalled samples by reason"),
     ),
     "PC samples of the instruction",
 )

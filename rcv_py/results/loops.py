@@ -17,41 +17,10 @@ from rcv_py.base.errors import UsageError
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.results.common import (
-    CAPTURE,
-    IDLE,
-    INSTRUCTION_INDEX,
-    INSTRUCTION_TEXT,
-    SOURCE_PLACE,
-    STALL,
-    TOTAL_ROWS,
-    WAVE_ASKED,
-    WAVES_READ,
-)
+from rcv_py.results import common, kinds
 from rcv_py.results.field import At, Field, record, unknown
 from rcv_py.results.places import instructions, sources, waves
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import (
-    COUNT,
-    CYCLE,
-    CYCLES,
-    FLAG,
-    MEAN_COUNT,
-    MEAN_CYCLES,
-    NOTE,
-    RANK_CYCLES,
-    ROW,
-    ROW_OR_NONE,
-    SHARE,
-    SIGNED_CYCLES,
-    SOURCE,
-    TEXT,
-    WAVE,
-    WAVES,
-    WHOLE,
-    choice,
-    mapping,
-)
 
 MOST_PARTS = 4  # kinds that a split names
 
@@ -62,168 +31,141 @@ def _split(row: Mapping[str, Any]) -> str:
     return ", ".join(f"{kind} {100 * cycles / total:.0f} %" for kind, cycles in parts)
 
 
-_BRANCH = Field("branch", ROW, "Index of the branch that jumps back")
-_BRANCH_SOURCE = Field(
-    "branch_source", SOURCE, "Source place of the branch as file:line; empty if it has none"
+_BRANCH = kinds.ROW("branch", "Index of the branch that jumps back")
+_BRANCH_SOURCE = kinds.SOURCE(
+    "branch_source", "Source place of the branch as file:line; empty if it has none"
 )
 _KINDS = Field(
     "kinds",
-    mapping(CYCLES, [kind.name for kind in TokenKind], "Latency of the kind"),
+    kinds.mapping(kinds.CYCLES, [kind.name for kind in TokenKind], "Latency of the kind"),
     "Cycles by kind of instruction, the most first",
     at=At.DATA,
 )
-_SPLIT = Field("split", NOTE, "What the cycles were spent on", at=At.TEXT, of=_split)
-_DATA_STALL, _DATA_IDLE = replace(STALL, at=At.DATA), replace(IDLE, at=At.DATA)
+_SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=At.TEXT, of=_split)
+_DATA_STALL, _DATA_IDLE = replace(common.STALL, at=At.DATA), replace(common.IDLE, at=At.DATA)
 _STATISTIC = "of the iterations between two jumps back"
 
-LOOPS = Spec(
+LOOPS = Spec.of(
     "loops loops",
     "One row a loop.",
     "loop",
-    (
-        replace(_BRANCH, at=At.DATA | At.TEXT | At.REPORT),
-        Field(
-            "head",
-            ROW,
-            "Index of the instruction that the branch jumps back to",
-            at=At.DATA | At.TEXT | At.REPORT,
-        ),
-        Field(
-            "loop",
-            TEXT,
-            "Instructions of its head and of the branch that jumps back",
-            at=At.WINDOW,
-            of=lambda row: f"{row['head']} – {row['branch']}",
-        ),
-        Field("taken", COUNT, "Jumps back, in all waves"),
-        Field("waves", WAVES, "Waves that jumped back"),
-        Field("per_wave", MEAN_COUNT, "Jumps back a wave", at=At.DATA | At.TEXT),
-        Field("iterations", COUNT, "Iterations between two jumps back", at=At.DATA),
-        Field("cycles", CYCLES, "Time of all iterations", at=At.REPORT),
-        Field("min", RANK_CYCLES, f"Shortest {_STATISTIC}", is_unknown=True),
-        Field("median", RANK_CYCLES, f"Median {_STATISTIC}", is_unknown=True),
-        Field("p90", RANK_CYCLES, f"What nine tenths {_STATISTIC} do not exceed", is_unknown=True),
-        Field("max", RANK_CYCLES, f"Longest {_STATISTIC}", is_unknown=True),
-        _DATA_STALL,
-        _DATA_IDLE,
-        _KINDS,
-        _SPLIT,
-        replace(INSTRUCTION_TEXT, at=At.DATA | At.WINDOW, title="branch"),
-        Field(
-            "head_source",
-            SOURCE,
-            "Source place of the head as file:line; empty if there is none",
-            at=At.DATA | At.TEXT,
-        ),
-        replace(_BRANCH_SOURCE, at=At.DATA | At.TEXT | At.WINDOW),
+    replace(_BRANCH, at=At.DATA | At.TEXT | At.REPORT),
+    kinds.ROW(
+        "head", "Index of the instruction that the branch jumps back to", at=At.DATA | At.TEXT | At.REPORT
     ),
+    kinds.TEXT(
+        "loop",
+        "Instructions of its head and of the branch that jumps back",
+        at=At.WINDOW,
+        of=lambda row: f"{row['head']} – {row['branch']}",
+    ),
+    kinds.COUNT("taken", "Jumps back, in all waves"),
+    kinds.WAVES("waves", "Waves that jumped back"),
+    kinds.MEAN_COUNT("per_wave", "Jumps back a wave", at=At.DATA | At.TEXT),
+    kinds.COUNT("iterations", "Iterations between two jumps back", at=At.DATA),
+    kinds.CYCLES("cycles", "Time of all iterations", at=At.REPORT),
+    kinds.RANK_CYCLES("min", f"Shortest {_STATISTIC}", is_unknown=True),
+    kinds.RANK_CYCLES("median", f"Median {_STATISTIC}", is_unknown=True),
+    kinds.RANK_CYCLES("p90", f"What nine tenths {_STATISTIC} do not exceed", is_unknown=True),
+    kinds.RANK_CYCLES("max", f"Longest {_STATISTIC}", is_unknown=True),
+    _DATA_STALL,
+    _DATA_IDLE,
+    _KINDS,
+    _SPLIT,
+    replace(common.INSTRUCTION_TEXT, at=At.DATA | At.WINDOW, title="branch"),
+    kinds.SOURCE(
+        "head_source", "Source place of the head as file:line; empty if there is none", at=At.DATA | At.TEXT
+    ),
+    replace(_BRANCH_SOURCE, at=At.DATA | At.TEXT | At.WINDOW),
     nothing="No wave that counts jumped back to an instruction it had run.",
     note="Cycles of iterations between two jumps back; split: what their cycles were spent on.",
 )
 _NOT_REPORTED = At.DATA | At.TEXT | At.WINDOW
-ITERATIONS = Spec(
+ITERATIONS = Spec.of(
     "loops iterations",
     "One row an iteration between two jumps back, the longest of its loop first; with --loop every "
     "iteration of that loop.",
     "iteration",
-    (
-        replace(_BRANCH, at=At.DATA | At.TEXT),
-        Field(
-            "wave",
-            WAVE,
-            "A wave, such as se0/simd2/slot5/wv3: shader engine, SIMD, slot, and which of the slot",
-        ),
-        Field("iteration", WHOLE, "Which iteration of the wave, counted from 0"),
-        Field("start", CYCLE, "Begin"),
-        Field("end", CYCLE, "End", at=At.DATA),
-        Field("cycles", CYCLES, "Duration, from its head to the next one"),
-        Field("median", RANK_CYCLES, "Median of the loop", is_unknown=True, at=At.DATA | At.TEXT),
-        Field(
-            "is_outlier",
-            FLAG,
-            "Whether it took much longer than others",
-            "outlier",
-            word="outlier",
-            at=At.DATA | At.TEXT,
-        ),
-        STALL,
-        IDLE,
-        Field("token", WHOLE, "Its first row among the wave's instructions, counted from 0", at=At.DATA),
-        _KINDS,
-        _SPLIT,
-        replace(_BRANCH_SOURCE, at=At.DATA | At.TEXT),
-        Field(
-            "note",
-            choice("", "entry", "last", "outlier"),
-            "With --loop: what it is; empty for an ordinary one; entry and last are not in the statistics",
-            at=At.DATA | At.WINDOW,
-            is_optional=True,
-        ),
+    replace(_BRANCH, at=At.DATA | At.TEXT),
+    kinds.WAVE(
+        "wave", "A wave, such as se0/simd2/slot5/wv3: shader engine, SIMD, slot, and which of the slot"
+    ),
+    kinds.WHOLE("iteration", "Which iteration of the wave, counted from 0"),
+    kinds.CYCLE("start", "Begin"),
+    kinds.CYCLE("end", "End", at=At.DATA),
+    kinds.CYCLES("cycles", "Duration, from its head to the next one"),
+    kinds.RANK_CYCLES("median", "Median of the loop", is_unknown=True, at=At.DATA | At.TEXT),
+    kinds.FLAG(
+        "is_outlier",
+        "Whether it took much longer than others",
+        "outlier",
+        word="outlier",
+        at=At.DATA | At.TEXT,
+    ),
+    common.STALL,
+    common.IDLE,
+    kinds.WHOLE("token", "Its first row among the wave's instructions, counted from 0", at=At.DATA),
+    _KINDS,
+    _SPLIT,
+    replace(_BRANCH_SOURCE, at=At.DATA | At.TEXT),
+    Field(
+        "note",
+        kinds.choice("", "entry", "last", "outlier"),
+        "With --loop: what it is; empty for an ordinary one; entry and last are not in the statistics",
+        at=At.DATA | At.WINDOW,
+        is_optional=True,
     ),
     order=("branch", "wave", "iteration", "start", "cycles", "median", "stall", "idle", "is_outlier"),
     nothing="No loop was continued twice, so no iteration lies between two jumps back.",
     note="An outlier took much longer than others: beyond the third quartile by 1.5 times their distance.",
 )
-PHASE_COSTS = Spec(
+PHASE_COSTS = Spec.of(
     "loops phases",
     "One row a wave that ran the dominant loop.",
     "wave",
-    (
-        Field("wave", WAVE, "A wave, such as se0/simd2/slot5/wv3"),
-        *(Field(name, CYCLES, f"The {name}") for name in PHASES),
-        *(Field(f"{name}_stall", CYCLES, f"Stall of the {name}") for name in PHASES),
-    ),
+    kinds.WAVE("wave", "A wave, such as se0/simd2/slot5/wv3"),
+    *(kinds.CYCLES(name, f"The {name}") for name in PHASES),
+    *(kinds.CYCLES(f"{name}_stall", f"Stall of the {name}") for name in PHASES),
     nothing="No wave ran a loop twice, so there is no steady state.",
     note="Cycles before, in and behind the loop that the kernel is about.",
 )
-FIRST = Spec(
+FIRST = Spec.of(
     "loops first",
     "One row an instruction that stalled, by the stall of its first execution in each wave.",
     "instruction",
-    (
-        INSTRUCTION_INDEX,
-        Field("waves", WAVES, "Waves that ran it"),
-        Field("hits", COUNT, "Executions"),
-        Field("first_stall", CYCLES, "Stall of the first execution in each wave"),
-        Field("later_stall", CYCLES, "Stall of all later executions"),
-        Field(
-            "first_share_of_stall", SHARE, "Part of the stall in first executions", "first share", digits=4
-        ),
-        INSTRUCTION_TEXT,
-        SOURCE_PLACE,
-    ),
+    common.INSTRUCTION_INDEX,
+    kinds.WAVES("waves", "Waves that ran it"),
+    kinds.COUNT("hits", "Executions"),
+    kinds.CYCLES("first_stall", "Stall of the first execution in each wave"),
+    kinds.CYCLES("later_stall", "Stall of all later executions"),
+    kinds.SHARE("first_share_of_stall", "Part of the stall in first executions", "first share", digits=4),
+    common.INSTRUCTION_TEXT,
+    common.SOURCE_PLACE,
     nothing="No instruction stalled.",
     note="Stall of the first execution in each wave, which no better loop removes, and of all later ones.",
 )
 _TO_WAIT = "From issue to the first wait that required it"
-DISTANCE = Spec(
+DISTANCE = Spec.of(
     "loops distance",
     "One row an operation that a wait required.",
     "operation",
-    (
-        INSTRUCTION_INDEX,
-        Field("hits", COUNT, "Executions that a wait required"),
-        Field("p10", SIGNED_CYCLES, f"{_TO_WAIT}, a tenth being less", at=At.DATA),
-        Field("median", SIGNED_CYCLES, f"{_TO_WAIT}, median"),
-        Field("p90", SIGNED_CYCLES, f"{_TO_WAIT}, nine tenths being less"),
-        Field("mfma_between", WHOLE, "MFMA instructions in between, median count", "MFMA"),
-        Field("valu_between", WHOLE, "VALU instructions in between, median count", "VALU"),
-        Field("short_hits", COUNT, "Executions whose wait came sooner than the measured latency"),
-        Field("stall", CYCLES, "Stall of these waits"),
-        Field(
-            "wait_instruction",
-            ROW_OR_NONE,
-            "Index of the wait that required it most often; -1 if there is none",
-            at=At.DATA,
-        ),
-        Field("latency", RANK_CYCLES, "Measured latency, median", is_unknown=True),
-        Field("is_short", FLAG, "Whether the wait mostly comes sooner than the latency", at=At.DATA),
-        INSTRUCTION_TEXT,
-        SOURCE_PLACE,
-        Field(
-            "wait_source", SOURCE, "Source place of the wait as file:line; empty if there is none", at=At.DATA
-        ),
+    common.INSTRUCTION_INDEX,
+    kinds.COUNT("hits", "Executions that a wait required"),
+    kinds.SIGNED_CYCLES("p10", f"{_TO_WAIT}, a tenth being less", at=At.DATA),
+    kinds.SIGNED_CYCLES("median", f"{_TO_WAIT}, median"),
+    kinds.SIGNED_CYCLES("p90", f"{_TO_WAIT}, nine tenths being less"),
+    kinds.WHOLE("mfma_between", "MFMA instructions in between, median count", "MFMA"),
+    kinds.WHOLE("valu_between", "VALU instructions in between, median count", "VALU"),
+    kinds.COUNT("short_hits", "Executions whose wait came sooner than the measured latency"),
+    kinds.CYCLES("stall", "Stall of these waits"),
+    kinds.ROW_OR_NONE(
+        "wait_instruction", "Index of the wait that required it most often; -1 if there is none", at=At.DATA
     ),
+    kinds.RANK_CYCLES("latency", "Measured latency, median", is_unknown=True),
+    kinds.FLAG("is_short", "Whether the wait mostly comes sooner than the latency", at=At.DATA),
+    common.INSTRUCTION_TEXT,
+    common.SOURCE_PLACE,
+    kinds.SOURCE("wait_source", "Source place of the wait as file:line; empty if there is none", at=At.DATA),
     order=(
         "instruction",
         "hits",
@@ -239,87 +181,80 @@ DISTANCE = Spec(
     note="Cycles from issue to the first wait that required it, and instructions in between (medians); "
     "short: sooner than the measured latency.",
 )
-CHAINS = Spec(
+CHAINS = Spec.of(
     "loops chains",
     "One row a chain of cross-lane operations.",
     "chain",
-    (
-        Field("first_instruction", ROW, "Index of its first operation", "first"),
-        Field("last_instruction", ROW, "Index of its last wait", "last"),
-        Field("links", COUNT, "Operations in the chain"),
-        Field("hits", COUNT, "Executions of the chain"),
-        Field("cycles", CYCLES, "Time of all executions"),
-        Field("cycles_per_link", MEAN_CYCLES, "Mean time of a link", digits=1),
-        STALL,
-        INSTRUCTION_TEXT,
-        SOURCE_PLACE,
-        Field(
-            "last_source",
-            SOURCE,
-            "Source place of the last wait as file:line; empty if there is none",
-            at=At.DATA,
-        ),
+    kinds.ROW("first_instruction", "Index of its first operation", "first"),
+    kinds.ROW("last_instruction", "Index of its last wait", "last"),
+    kinds.COUNT("links", "Operations in the chain"),
+    kinds.COUNT("hits", "Executions of the chain"),
+    kinds.CYCLES("cycles", "Time of all executions"),
+    kinds.MEAN_CYCLES("cycles_per_link", "Mean time of a link", digits=1),
+    common.STALL,
+    common.INSTRUCTION_TEXT,
+    common.SOURCE_PLACE,
+    kinds.SOURCE(
+        "last_source", "Source place of the last wait as file:line; empty if there is none", at=At.DATA
     ),
     nothing="No chain of cross-lane operations was found.",
     note="Each link waits for the one before. Whether it must, or DPP could do it, is not looked at.",
 )
-BARRIERS = Spec(
+BARRIERS = Spec.of(
     "loops barriers",
     "One row a meeting at a barrier, the largest skew first.",
     "barrier",
-    (
-        INSTRUCTION_INDEX,
-        Field("arrived", CYCLE, "When the first wave arrived"),
-        Field("workgroup", WHOLE, "Number of the workgroup, counted from 0 by shader engine and start"),
-        Field("waves", WAVES, "Traced waves that met"),
-        Field("skew", CYCLES, "From the first to the last arrival"),
-        Field("release_spread", CYCLES, "From the first to the last release"),
-        Field("stall", CYCLES, "Stall of all of them"),
-        Field("last_wave", WAVE, "The wave that arrived last, such as se0/simd2/slot5/wv3"),
-        SOURCE_PLACE,
-    ),
+    common.INSTRUCTION_INDEX,
+    kinds.CYCLE("arrived", "When the first wave arrived"),
+    kinds.WHOLE("workgroup", "Number of the workgroup, counted from 0 by shader engine and start"),
+    kinds.WAVES("waves", "Traced waves that met"),
+    kinds.CYCLES("skew", "From the first to the last arrival"),
+    kinds.CYCLES("release_spread", "From the first to the last release"),
+    kinds.CYCLES("stall", "Stall of all of them"),
+    kinds.WAVE("last_wave", "The wave that arrived last, such as se0/simd2/slot5/wv3"),
+    common.SOURCE_PLACE,
     nothing="No barrier was run by two traced waves of a workgroup.",
     note="Skew: cycles from the first to the last arrival of a workgroup's traced waves. Waves are of one "
     "workgroup if the capture says so; if it does not, those whose barriers always opened together.",
 )
 
 _PHASE = record(
-    Field("share_of_wave_cycles", SHARE, "Part of the waves' time"),
-    Field("stall_share_of_phase", SHARE, "Part of it that stalled"),
+    kinds.SHARE("share_of_wave_cycles", "Part of the waves' time"),
+    kinds.SHARE("stall_share_of_phase", "Part of it that stalled"),
 )
 FACTS = (
-    CAPTURE,
-    WAVE_ASKED,
-    WAVES_READ,
-    Field("dominant_loop", ROW_OR_NONE, "Row of the loop the kernel is about, of --by loops; -1 if none"),
+    common.CAPTURE,
+    common.WAVE_ASKED,
+    common.WAVES_READ,
+    kinds.ROW_OR_NONE("dominant_loop", "Row of the loop the kernel is about, of --by loops; -1 if none"),
     Field(
         "phases",
-        record(*(Field(name, _PHASE, f"The {name} of the dominant loop") for name in PHASES)),
+        record(*(_PHASE(name, f"The {name} of the dominant loop") for name in PHASES)),
         "A phase; null without a loop that a wave ran twice",
         is_unknown=True,
     ),
-    Field("outliers", COUNT, "Iterations that took much longer than others"),
+    kinds.COUNT("outliers", "Iterations that took much longer than others"),
     Field(
         "barriers",
         record(
-            Field("instances", COUNT, "Meetings of two or more traced waves"),
+            kinds.COUNT("instances", "Meetings of two or more traced waves"),
             *unknown(
-                Field("median_skew", RANK_CYCLES, "Median skew"),
-                Field("max_skew", CYCLES, "Largest skew"),
-                Field("max_release_spread", CYCLES, "Largest time between the releases of one meeting"),
+                kinds.RANK_CYCLES("median_skew", "Median skew"),
+                kinds.CYCLES("max_skew", "Largest skew"),
+                kinds.CYCLES("max_release_spread", "Largest time between the releases of one meeting"),
             ),
-            Field("dropped", COUNT, "Executions that fit no meeting"),
-            Field("is_group_guessed", FLAG, "Whether a workgroup is only known by the starts of its waves"),
+            kinds.COUNT("dropped", "Executions that fit no meeting"),
+            kinds.FLAG("is_group_guessed", "Whether a workgroup is only known by the starts of its waves"),
             Field(
                 "groups_known_by",
-                choice("capture", "barriers"),
+                kinds.choice("capture", "barriers"),
                 "How workgroups are known: numbered in the capture, or their barriers open together",
                 is_unknown=True,
             ),
         ),
         "Barriers in numbers",
     ),
-    TOTAL_ROWS,
+    common.TOTAL_ROWS,
 )
 
 

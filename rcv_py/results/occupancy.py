@@ -14,23 +14,10 @@ from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, only, record, rows
 from rcv_py.results.table import Spec, Table, Words
-from rcv_py.results.unit import (
-    COUNT,
-    CYCLE,
-    CYCLES,
-    NOTE,
-    NUMBER,
-    ROW_OR_NONE,
-    SHARE,
-    TEXT,
-    WAVES,
-    WHOLE,
-    texts,
-)
 
 BY = {  # what a curve is of: its title, and how the document calls it
     "se": ("shader engine", "Shader engine"),
@@ -42,54 +29,52 @@ BY = {  # what a curve is of: its title, and how the document calls it
     "name": ("name", "Shader engine, kernel or state"),
 }
 _MEAN = replace(
-    NUMBER,
+    kinds.NUMBER,
     json=partial(json_types.number, least=0),
     ending=", in waves.",
     unit="waves",
     digits=None,
     text=lambda value: f"{value:,.1f}",
 )
-_SHARE = replace(SHARE, digits=None)
-_AREA = replace(WHOLE, ending=", in wave-cycles.", unit="wave-cycles")
+_SHARE = replace(kinds.SHARE, digits=None)
+_AREA = replace(kinds.WHOLE, ending=", in wave-cycles.", unit="wave-cycles")
 NUMBERS = (
-    Field("start", CYCLE, "First change"),
-    Field("end", CYCLE, "Last change"),
+    kinds.CYCLE("start", "First change"),
+    kinds.CYCLE("end", "Last change"),
     Field(
         "area",
-        replace(WHOLE, ending=", in wave-cycles.", unit="wave-cycles"),
+        replace(kinds.WHOLE, ending=", in wave-cycles.", unit="wave-cycles"),
         "Waves times cycles",
         at=At.DATA,
     ),
-    Field("mean", _MEAN, "Mean over time"),
-    Field("peak", WAVES, "Most at a time"),
-    Field(
+    _MEAN("mean", "Mean over time"),
+    kinds.WAVES("peak", "Most at a time"),
+    _SHARE(
         "tail_share_of_time",
-        _SHARE,
         "Part of the time behind the last moment with more than half of the peak",
         "tail",
     ),
-    Field("ramp", CYCLES, "From the first wave until nine tenths of the peak"),
-    Field("drain", CYCLES, "From the last moment with nine tenths of the peak to the end", at=At.DATA),
+    kinds.CYCLES("ramp", "From the first wave until nine tenths of the peak"),
+    kinds.CYCLES("drain", "From the last moment with nine tenths of the peak to the end", at=At.DATA),
 )
 _IDS = replace(
-    texts(""), json=lambda sentence: json_types.listed(sentence, json_types.whole("A number.", least=None))
+    kinds.texts(""),
+    json=lambda sentence: json_types.listed(sentence, json_types.whole("A number.", least=None)),
 )
 
 
 def curves(by: str, *, has_ids: bool = False) -> Spec:
     """Return the spec of curves by shader engine, kernel or so; those of kernels have `ids`."""
     title, what = BY[by]
-    ids = Field("ids", _IDS, "Numbers of the kernel in the capture", at=At.DATA, is_optional=True)
-    return Spec(
+    ids = _IDS("ids", "Numbers of the kernel in the capture", at=At.DATA, is_optional=True)
+    return Spec.of(
         "occupancy_numbers",
         "The first row is all of them.",
         title,
-        (
-            Field(by, NOTE, f"{what}, or `all`", title=title),
-            *((ids,) if has_ids else ()),
-            *NUMBERS,
-            Field("share_of_wave_cycles", _SHARE, "Part of the wave-cycles of all", "share"),
-        ),
+        kinds.NOTE(by, f"{what}, or `all`", title=title),
+        *((ids,) if has_ids else ()),
+        *NUMBERS,
+        _SHARE("share_of_wave_cycles", "Part of the wave-cycles of all", "share"),
         order=(by, "mean", "peak", "tail_share_of_time", "ramp", "start", "end", "share_of_wave_cycles"),
     )
 
@@ -102,17 +87,14 @@ FACTS = (
     CAPTURE,
     Field(
         "ns_per_cycle",
-        replace(NUMBER, digits=None),
+        replace(kinds.NUMBER, digits=None),
         "Length of a cycle in nanoseconds; null if it is not known",
         is_unknown=True,
     ),
 )
 
 
-_ATTRIBUTES = {
-    "start": "begin",
-    "tail_share_of_time": "tail",
-}  # where analyses differ
+_ATTRIBUTES = {"start": "begin", "tail_share_of_time": "tail"}  # where analyses differ
 
 
 def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> Table:
@@ -131,15 +113,13 @@ def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumber
     )
 
 
-STEPS = Spec(
+STEPS = Spec.of(
     "occupancy_curves",
     "One row a step of a curve of resident waves.",
     "step",
-    (
-        Field("name", TEXT, "Which waves"),
-        Field("cycle", CYCLE, "When the step is"),
-        Field("waves", WAVES, "Resident waves until the next row"),
-    ),
+    kinds.TEXT("name", "Which waves"),
+    kinds.CYCLE("cycle", "When the step is"),
+    kinds.WAVES("waves", "Resident waves until the next row"),
 )
 
 
@@ -162,68 +142,66 @@ def _next_step(row: Mapping[str, Any]) -> str:
 
 
 LIMIT = (  # fields that the header of a ranking has too
-    Field("name", TEXT, "Name of the resource", title="resource"),
-    Field("used", WHOLE, "What a wave takes (LDS: a workgroup) before rounding, in units of the resource"),
-    Field(
-        "allocated",
-        WHOLE,
-        "What it is given, rounded up to what is given at a time, in units of the resource",
+    kinds.TEXT("name", "Name of the resource", title="resource"),
+    kinds.WHOLE("used", "What a wave takes (LDS: a workgroup) before rounding, in units of the resource"),
+    kinds.WHOLE(
+        "allocated", "What it is given, rounded up to what is given at a time, in units of the resource"
     ),
-    Field("available", WHOLE, "What there is, in units of the resource"),
-    Field("source", NOTE, "Where the number is from"),
+    kinds.WHOLE("available", "What there is, in units of the resource"),
+    kinds.NOTE("source", "Where the number is from"),
 )
-_STEP = replace(TEXT, is_number=True)  # aligned like one
-LIMITS = Spec(
+_STEP = replace(kinds.TEXT, is_number=True)  # aligned like one
+LIMITS = Spec.of(
     "occupancy_limits",
     "One row a resource that is known.",
     "resource",
-    (
-        *LIMIT[:4],
-        Field("unit", TEXT, "Unit of the resource", at=At.DATA),
-        Field("waves", WAVES, "Waves of a SIMD that it has room for", title="waves/SIMD"),
-        LIMIT[4],
-        *only(
-            At.DATA,
-            Field(
-                "max_used", ROW_OR_NONE, "What may be used for the next step, in the unit; -1: nothing helps"
-            ),
-            Field("excess", WHOLE, "What is too much for the next step, in the unit"),
-        ),
-        Field(
-            "next_step", replace(TEXT, is_number=True), "What the next step takes", at=At.TEXT, of=_next_step
-        ),
+    *LIMIT[:4],
+    kinds.TEXT("unit", "Unit of the resource", at=At.DATA),
+    kinds.WAVES("waves", "Waves of a SIMD that it has room for", title="waves/SIMD"),
+    LIMIT[4],
+    *only(
+        At.DATA,
+        kinds.ROW_OR_NONE("max_used", "What may be used for the next step, in the unit; -1: nothing helps"),
+        kinds.WHOLE("excess", "What is too much for the next step, in the unit"),
+    ),
+    Field(
+        "next_step",
+        replace(kinds.TEXT, is_number=True),
+        "What the next step takes",
+        at=At.TEXT,
+        of=_next_step,
     ),
     order=("name", "used", "allocated", "available", "waves", "next_step", "source"),
 )
 LIMIT_FACTS = (
-    Field("waves_per_simd", WAVES, "Waves of this kernel that fit on a SIMD"),
-    Field("max_waves_per_simd", WAVES, "Waves that a SIMD has room for"),
-    Field("binding", TEXT, "Name of the resource that binds; null if none does", is_unknown=True),
+    kinds.WAVES("waves_per_simd", "Waves of this kernel that fit on a SIMD"),
+    kinds.WAVES("max_waves_per_simd", "Waves that a SIMD has room for"),
+    kinds.TEXT("binding", "Name of the resource that binds; null if none does", is_unknown=True),
 )
 LIMITS_DOCUMENT = (
     CAPTURE,
-    Field("target", TEXT, "Name of the GPU"),
-    Field("device", TEXT, "The device whose numbers were taken"),
+    kinds.TEXT("target", "Name of the GPU"),
+    kinds.TEXT("device", "The device whose numbers were taken"),
     *LIMIT_FACTS,
     Field("limits", rows(*LIMITS.at(At.DATA)), "One row a resource that is known"),
-    Field("next_step", TEXT, "What the next step takes; empty if nothing binds"),
-    Field("goal", WAVES, "Waves of a SIMD after that step", is_unknown=True),
+    kinds.TEXT("next_step", "What the next step takes; empty if nothing binds"),
+    kinds.WAVES("goal", "Waves of a SIMD after that step", is_unknown=True),
     Field(
         "resident",
         record(
-            Field("peak", WAVES, "Most"),
-            Field("mean", _MEAN, "Mean over time"),
-            Field("simds", COUNT, "SIMDs that were looked at"),
+            kinds.WAVES("peak", "Most"),
+            _MEAN("mean", "Mean over time"),
+            kinds.COUNT("simds", "SIMDs that were looked at"),
         ),
         "Traced waves of a SIMD at a time",
     ),
-    Field("notes", texts("A sentence."), "What is doubtful or missing"),
+    Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
 )
 # The same in short, as the header of a ranking has it.
 LIMITS_IN_SHORT = record(
     *LIMIT_FACTS,
     Field("limits", rows(*LIMIT), "One row a resource that is known"),
-    Field("resident_peak", WAVES, "Most traced waves on a SIMD at a time"),
+    kinds.WAVES("resident_peak", "Most traced waves on a SIMD at a time"),
 )
 
 

@@ -16,58 +16,48 @@ from rcv_py.analysis.timeline.token_details import line_totals, token_details
 from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
-from rcv_py.results.common import (
-    INSTRUCTION_INDEX,
-    INSTRUCTION_TEXT,
-    PLACE,
-    SOURCE_PLACE,
-    TOKEN,
-    WAVE_END,
-    WAVE_NAME,
-    WAVE_START,
-)
+from rcv_py.results import common, kinds
 from rcv_py.results.field import Field, record, rows
 from rcv_py.results.line import PC_SAMPLES, sample_facts
-from rcv_py.results.unit import COUNT, CYCLES, FLAG, INSTRUCTION, SIGNED_CYCLES, TEXT, WHOLE
 
 TOTALS = (
-    Field("hits", COUNT, "Executions"),
-    Field("latency", CYCLES, "Latency"),
-    Field("stall", CYCLES, "Stall"),
-    Field("idle", CYCLES, "Gaps in front of it"),
-    Field("program_total", CYCLES, "Latency and gaps of the whole program"),
+    kinds.COUNT("hits", "Executions"),
+    kinds.CYCLES("latency", "Latency"),
+    kinds.CYCLES("stall", "Stall"),
+    kinds.CYCLES("idle", "Gaps in front of it"),
+    kinds.CYCLES("program_total", "Latency and gaps of the whole program"),
 )
-_WAITED_FOR = (*PLACE, Field("cycles_before", SIGNED_CYCLES, "From its issue to the start of the wait"))
+_WAITED_FOR = (*common.PLACE, kinds.SIGNED_CYCLES("cycles_before", "From its issue to the start of the wait"))
 _RELEASED_BY = (
-    *PLACE,
-    Field("latency", SIGNED_CYCLES, "From issue to the end of the wait"),
-    Field("is_exact", FLAG, "Whether that is the latency of memory; else it is an upper bound"),
+    *common.PLACE,
+    kinds.SIGNED_CYCLES("latency", "From issue to the end of the wait"),
+    kinds.FLAG("is_exact", "Whether that is the latency of memory; else it is an upper bound"),
 )
 _CAUSES = (
-    Field("cause", TEXT, "Stable name of the cause"),
-    Field("because", TEXT, "Completes: late because"),
-    Field("cycles", CYCLES, "Part of the stall, or of the gap in front"),
-    Field("is_idle", FLAG, "Whether it is of the gap in front, not of the stall"),
-    replace(INSTRUCTION_INDEX, name="producer", is_unknown=True),
-    Field("producer_text", INSTRUCTION, "Text of the producer; empty if there is none"),
-    replace(SOURCE_PLACE, name="producer_source"),
-    Field("is_guess", FLAG, "Whether the producer is a guess, one of several that fit"),
+    kinds.TEXT("cause", "Stable name of the cause"),
+    kinds.TEXT("because", "Completes: late because"),
+    kinds.CYCLES("cycles", "Part of the stall, or of the gap in front"),
+    kinds.FLAG("is_idle", "Whether it is of the gap in front, not of the stall"),
+    replace(common.INSTRUCTION_INDEX, name="producer", is_unknown=True),
+    kinds.INSTRUCTION("producer_text", "Text of the producer; empty if there is none"),
+    replace(common.SOURCE_PLACE, name="producer_source"),
+    kinds.FLAG("is_guess", "Whether the producer is a guess, one of several that fit"),
 )
 _GIVEN = (
-    Field("argument", TEXT, "The place as it was given"),
-    replace(WAVE_NAME, is_unknown=True),
-    replace(INSTRUCTION_INDEX, is_unknown=True),
-    Field("hit", WHOLE, "Which execution of the instruction by the wave, counted from 0", is_unknown=True),
+    kinds.TEXT("argument", "The place as it was given"),
+    replace(common.WAVE_NAME, is_unknown=True),
+    replace(common.INSTRUCTION_INDEX, is_unknown=True),
+    kinds.WHOLE("hit", "Which execution of the instruction by the wave, counted from 0", is_unknown=True),
 )
 _OF_LINE = (
-    INSTRUCTION_TEXT,
-    SOURCE_PLACE,
+    common.INSTRUCTION_TEXT,
+    common.SOURCE_PLACE,
     Field("totals", record(*TOTALS), "The instruction over all traced waves"),
     replace(PC_SAMPLES, meaning="PC samples of the instruction; only of captures that have some"),
 )
 _OF_EXECUTION = (
-    Field("hits_of_wave", COUNT, "Executions of the instruction by the wave"),
-    *TOKEN,
+    kinds.COUNT("hits_of_wave", "Executions of the instruction by the wave"),
+    *common.TOKEN,
     Field(
         "waited_for",
         rows(*_WAITED_FOR),
@@ -78,8 +68,8 @@ _OF_EXECUTION = (
 )
 _MORE = (
     *_OF_LINE,
-    replace(WAVE_START, name="wave_start"),
-    replace(WAVE_END, name="wave_end"),
+    replace(common.WAVE_START, name="wave_start"),
+    replace(common.WAVE_END, name="wave_end"),
     *_OF_EXECUTION,
 )
 PLACES = Field(
@@ -90,8 +80,8 @@ PLACES = Field(
             replace(field, is_optional=True)
             for field in (
                 *_OF_LINE,
-                replace(WAVE_START, name="wave_start"),
-                replace(WAVE_END, name="wave_end"),
+                replace(common.WAVE_START, name="wave_start"),
+                replace(common.WAVE_END, name="wave_end"),
                 *_OF_EXECUTION,
             )
         ),

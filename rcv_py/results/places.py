@@ -9,8 +9,8 @@ import numpy as np
 from rcv_py.analysis.cost.place_text import NO_PLACE, source_of
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.model.trace import Trace
+from rcv_py.results import kinds
 from rcv_py.results.table import Column, Table, Words
-from rcv_py.results.unit import SOURCE
 
 
 def instructions(trace: Trace, lines: np.ndarray) -> Words:
@@ -59,7 +59,7 @@ def with_short_sources(table: Table, trace: Trace) -> Table:
 def with_short_places(table: Table, short: Mapping[str, str]) -> Table:
     """Return the table with every source place as `short` abbreviates its path."""
     columns = {
-        name: _shorter(column, short) if table.spec[name].kind is SOURCE else column
+        name: _shorter(column, short) if table.spec[name].kind is kinds.SOURCE else column
         for name, column in table.columns.items()
     }
     return Table(table.spec, columns)

@@ -6,21 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from rcv_py.analysis.counters.pmc.decision import Decision, missing
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc_lines, ratio, share, span
 from rcv_py.base.text import byte_size, short_count, short_kernel
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import TOTAL_ROWS
 from rcv_py.results.field import At, Field, only, rows, unknown
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, NOTE, NUMBER, SHARE, TEXT, WHOLE, choice, texts
 
-_NUMBER = replace(NUMBER, digits=None)
-_SHARE = replace(SHARE, digits=None)
-_BOUND = replace(_NUMBER, json=lambda sentence: json_types.maybe(NUMBER.json(sentence)))
-_OR_NULL = replace(TEXT, json=lambda sentence: json_types.maybe(TEXT.json(sentence)))
+_NUMBER = replace(kinds.NUMBER, digits=None)
+_SHARE = replace(kinds.SHARE, digits=None)
+_BOUND = replace(_NUMBER, json=lambda sentence: json_types.maybe(kinds.NUMBER.json(sentence)))
+_OR_NULL = replace(kinds.TEXT, json=lambda sentence: json_types.maybe(kinds.TEXT.json(sentence)))
 _COUNTED = {
     "hits": "Requests that found their line in L2",
     "misses": "Requests that did not",
@@ -44,19 +41,19 @@ _RANGES = {
 }
 _BOUNDS = {"min": "Lower bound of", "max": "Upper bound of"}
 _TESTS = rows(
-    Field("name", TEXT, "Stable name of the test"),
-    Field("question", TEXT, "The question"),
+    kinds.TEXT("name", "Stable name of the test"),
+    kinds.TEXT("question", "The question"),
     *unknown(
-        *(Field(name, NUMBER, f"{bound} the value, a share or a quotient") for name, bound in _BOUNDS.items())
+        *(kinds.NUMBER(name, f"{bound} the value, a share or a quotient") for name, bound in _BOUNDS.items())
     ),
-    Field("limit", NUMBER, "What the value is compared with, a share or a quotient"),
-    Field("answer", TEXT, "The answer: yes, no or unknown"),
-    Field("means", TEXT, "What follows from it"),
+    kinds.NUMBER("limit", "What the value is compared with, a share or a quotient"),
+    kinds.TEXT("answer", "The answer: yes, no or unknown"),
+    kinds.TEXT("means", "What follows from it"),
 )
 
 
 def _shown(name: str, title: str, meaning: str, text: Callable[[Mapping[str, Any]], str]) -> Field:
-    return Field(name, replace(TEXT, is_number=True), meaning, title, at=At.PEOPLE, of=text)
+    return Field(name, replace(kinds.TEXT, is_number=True), meaning, title, at=At.PEOPLE, of=text)
 
 
 def _share(name: str) -> Callable[[Mapping[str, Any]], str]:
@@ -84,64 +81,54 @@ def _kernel(row: Mapping[str, Any]) -> str:
     return f"{name} (dispatch {row['dispatch']})" if row["dispatch"] else name
 
 
-PMC = Spec(
+PMC = Spec.of(
     "pmc",
     "Kernels or dispatches by reads from memory, the most first; means of a dispatch.",
     "kernel",
-    (
-        Field("kernel_name", NOTE, "Kernel and dispatch", "kernel", at=At.PEOPLE, of=_kernel),
-        Field("kernel", TEXT, "Name of the kernel", at=At.DATA),
-        *unknown(
-            *only(At.DATA, Field("dispatch", TEXT, "Number of the dispatch; null for all of the kernel"))
-        ),
-        Field("dispatches", COUNT, "Dispatches in the row"),
-        _shown("l2_hits", "L2 hits", "Part of the lookups that hit L2", _share("hit_rate")),
-        _shown("lookups", "lookups", "Lookups in L2", _lookups),
-        _shown("memory_reads", "reads", _COUNTED["reads"], _count),
-        _shown(
-            "of_32_bytes", "32 B", "Part of the reads that are of 32 bytes", _share("partial_share_of_reads")
-        ),
-        _shown("bytes_read", "read", "Bytes read from memory", _span("read", byte_size)),
-        _shown("bytes_written", "written", "Bytes written to memory", _span("written", byte_size)),
-        _shown("through_ideal", "over-fetch", "Bytes read through ideal bytes", _span("over_fetch", ratio)),
-        *unknown(
-            *only(
-                At.DATA,
-                *(Field(name, _NUMBER, f"{text}, a mean count") for name, text in _COUNTED.items()),
-                Field("hit_rate", _SHARE, "Part of the lookups that hit L2"),
-                Field("partial_share_of_reads", _SHARE, "Part of the reads that are of 32 bytes"),
-                Field(
-                    "dram_share_of_reads",
-                    _SHARE,
-                    "Part of the reads that went to the memory of the device itself",
-                ),
-                *(
-                    Field(f"{name}_{end}", _NUMBER, f"{bound} {text}")
-                    for end, bound in _BOUNDS.items()
-                    for name, text in _RANGES.items()
-                ),
-                Field("duration_ns", _NUMBER, "Mean duration, in nanoseconds, while counters were recorded"),
-            )
-        ),
-        Field("branch", TEXT, "Name of what the numbers say"),
+    kinds.NOTE("kernel_name", "Kernel and dispatch", "kernel", at=At.PEOPLE, of=_kernel),
+    kinds.TEXT("kernel", "Name of the kernel", at=At.DATA),
+    *unknown(*only(At.DATA, kinds.TEXT("dispatch", "Number of the dispatch; null for all of the kernel"))),
+    kinds.COUNT("dispatches", "Dispatches in the row"),
+    _shown("l2_hits", "L2 hits", "Part of the lookups that hit L2", _share("hit_rate")),
+    _shown("lookups", "lookups", "Lookups in L2", _lookups),
+    _shown("memory_reads", "reads", _COUNTED["reads"], _count),
+    _shown("of_32_bytes", "32 B", "Part of the reads that are of 32 bytes", _share("partial_share_of_reads")),
+    _shown("bytes_read", "read", "Bytes read from memory", _span("read", byte_size)),
+    _shown("bytes_written", "written", "Bytes written to memory", _span("written", byte_size)),
+    _shown("through_ideal", "over-fetch", "Bytes read through ideal bytes", _span("over_fetch", ratio)),
+    *unknown(
         *only(
             At.DATA,
-            Field("because", TEXT, "The same as a sentence"),
-            Field("remedy", TEXT, "What to do"),
-            Field("decided_by", _OR_NULL, "Name of the test that decided; null if none did"),
-            Field("tests", _TESTS, "The tests that lead there, in order"),
-            Field("missing", texts("Name of a counter."), "Counters that would show more"),
-            Field("record", texts("A line."), "Lines for rocprofv3 that record them, a run each"),
-        ),
+            *(_NUMBER(name, f"{text}, a mean count") for name, text in _COUNTED.items()),
+            _SHARE("hit_rate", "Part of the lookups that hit L2"),
+            _SHARE("partial_share_of_reads", "Part of the reads that are of 32 bytes"),
+            _SHARE("dram_share_of_reads", "Part of the reads that went to the memory of the device itself"),
+            *(
+                _NUMBER(f"{name}_{end}", f"{bound} {text}")
+                for end, bound in _BOUNDS.items()
+                for name, text in _RANGES.items()
+            ),
+            _NUMBER("duration_ns", "Mean duration, in nanoseconds, while counters were recorded"),
+        )
+    ),
+    kinds.TEXT("branch", "Name of what the numbers say"),
+    *only(
+        At.DATA,
+        kinds.TEXT("because", "The same as a sentence"),
+        kinds.TEXT("remedy", "What to do"),
+        _OR_NULL("decided_by", "Name of the test that decided; null if none did"),
+        _TESTS("tests", "The tests that lead there, in order"),
+        Field("missing", kinds.texts("Name of a counter."), "Counters that would show more"),
+        Field("record", kinds.texts("A line."), "Lines for rocprofv3 that record them, a run each"),
     ),
 )
 FACTS = (
-    Field("files", texts("A name."), "Names of the files that were read"),
-    Field("by", choice("kernel", "dispatch"), "What a row is"),
-    Field("kernel", TEXT, "Part of the kernel's name that was given; null for all", is_unknown=True),
-    Field("ideal_bytes", NUMBER, "What a dispatch has to read at least, in bytes", is_unknown=True),
-    Field("channels", WHOLE, "Channels whose sums were recorded apart, as a count"),
-    Field("notes", texts("A sentence."), "What is doubtful or missing"),
+    Field("files", kinds.texts("A name."), "Names of the files that were read"),
+    Field("by", kinds.choice("kernel", "dispatch"), "What a row is"),
+    kinds.TEXT("kernel", "Part of the kernel's name that was given; null for all", is_unknown=True),
+    kinds.NUMBER("ideal_bytes", "What a dispatch has to read at least, in bytes", is_unknown=True),
+    kinds.WHOLE("channels", "Channels whose sums were recorded apart, as a count"),
+    Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
     TOTAL_ROWS,
 )
 
@@ -167,8 +154,7 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
         "duration_ns": found.nanoseconds,
     }
     for name, one in ranges.items():
-        row |= dict(zip((f"{name}_{end}" for end in _BOUNDS), _ends(one), strict=True))
-    row = {name: np.nan if value is None and name != "dispatch" else value for name, value in row.items()}
+        row |= {f"{name}_min": one.low, f"{name}_max": one.high}
     return row | {
         "branch": decided.branch.name,
         "because": decided.branch.sentence,
@@ -178,7 +164,8 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
             {
                 "name": test.name,
                 "question": test.question,
-                **dict(zip(_BOUNDS, _ends(test.value), strict=True)),
+                "min": test.value.low if test.value.is_known else None,
+                "max": test.value.high if test.value.is_known else None,
                 "limit": test.limit,
                 "answer": test.answer,
                 "means": test.means,
@@ -188,7 +175,3 @@ def _row(found: Traffic, decided: Decision, family: str) -> dict[str, Any]:
         "missing": [name for name in (counter_of(key, family) for key in lacks) if name],
         "record": list(pmc_lines(lacks, family)),
     }
-
-
-def _ends(value: Range | None) -> tuple[float | None, float | None]:
-    return (None, None) if value is None else (value.least, value.most)

@@ -10,35 +10,26 @@ import numpy as np
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.overview.text_hits import Hits
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, TOTAL_ROWS
 from rcv_py.results.field import At, Field
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import NOTE, SOURCE, TEXT, WHOLE
 
-_FILE_LINE = replace(WHOLE, json=partial(json_types.whole, least=1))
-HITS = Spec(
+_FILE_LINE = replace(kinds.WHOLE, json=partial(json_types.whole, least=1))
+HITS = Spec.of(
     "search",
     "The hits.",
     "hit",
-    (
-        Field(
-            "where", replace(TEXT, elastic="left"), "What it is: instruction, label, source line or marker"
-        ),
-        Field("text", NOTE, "The text in which it occurs"),
-        replace(INSTRUCTION_INDEX, is_unknown=True, at=At.DATA),
-        Field("file", TEXT, "Path of the source file; empty if it is none", at=At.DATA),
-        Field(
-            "source_line", _FILE_LINE, "Line of the source file, counted from 1", is_unknown=True, at=At.DATA
-        ),
-        Field("source", SOURCE, "Place of an instruction or a source line as file:line; else empty"),
+    Field(
+        "where", replace(kinds.TEXT, elastic="left"), "What it is: instruction, label, source line or marker"
     ),
+    kinds.NOTE("text", "The text in which it occurs"),
+    replace(INSTRUCTION_INDEX, is_unknown=True, at=At.DATA),
+    kinds.TEXT("file", "Path of the source file; empty if it is none", at=At.DATA),
+    _FILE_LINE("source_line", "Line of the source file, counted from 1", is_unknown=True, at=At.DATA),
+    kinds.SOURCE("source", "Place of an instruction or a source line as file:line; else empty"),
 )
-FACTS = (
-    CAPTURE,
-    Field("match", TEXT, "What was looked for; the arguments say how it was meant"),
-    TOTAL_ROWS,
-)
+FACTS = (CAPTURE, kinds.TEXT("match", "What was looked for; the arguments say how it was meant"), TOTAL_ROWS)
 
 
 def hits(trace: Trace, found: Hits) -> Table:

@@ -13,84 +13,62 @@ from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, code_rows, s
 from rcv_py.base.paths import short_paths
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import (
-    CAPTURE,
-    COST_SHARE,
-    COSTS,
-    INSTRUCTION_INDEX,
-    INSTRUCTION_TEXT,
-    MEASURE,
-    SOURCE_PLACE,
-    SUMS,
-    TOTAL_ROWS,
-    measured_in,
-)
-from rcv_py.results.field import At, Field, unknown
+from rcv_py.results import common, kinds
+from rcv_py.results.field import At, unknown
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Column, Spec, Table
-from rcv_py.results.unit import COUNT, FLAG, INDEX, NOTE, SOURCE, TEXT, WHOLE
 
-_CAUSE = Field(
-    "cause", NOTE, "What most of its stall waits for; empty if it has none or causes were not read"
+_CAUSE = kinds.NOTE("cause", "What most of its stall waits for; empty if it has none or causes were not read")
+_LINE = kinds.INDEX(
+    "source_line", "Line of the source file, counted from 1; 0 if the compiler made it up", "line"
 )
-_LINE = Field(
-    "source_line", INDEX, "Line of the source file, counted from 1; 0 if the compiler made it up", "line"
-)
-_INSTRUCTIONS = Field("instructions", COUNT, "Instructions of the program", title="ISA")
-FILES = Spec(
+_INSTRUCTIONS = kinds.COUNT("instructions", "Instructions of the program", title="ISA")
+FILES = Spec.of(
     "source files",
     "Source files by what they cost.",
     "file",
-    (
-        Field("file", SOURCE, "Path of the file"),
-        Field("source_lines", COUNT, "Lines with instructions", "lines"),
-        _INSTRUCTIONS,
-        *COSTS,
-        COST_SHARE,
-        _CAUSE,
-        replace(_LINE, name="hottest_source_line", title="hottest", is_unknown=True),
-        Field("note", TEXT, "Why its text is not there; empty if it is", at=At.DATA),
-    ),
+    kinds.SOURCE("file", "Path of the file"),
+    kinds.COUNT("source_lines", "Lines with instructions", "lines"),
+    _INSTRUCTIONS,
+    *common.COSTS,
+    common.COST_SHARE,
+    _CAUSE,
+    replace(_LINE, name="hottest_source_line", title="hottest", is_unknown=True),
+    kinds.TEXT("note", "Why its text is not there; empty if it is", at=At.DATA),
 )
-LINES = Spec(
+LINES = Spec.of(
     "source lines",
     "Lines of the file by what they cost: with a file as PLACE.",
     "source_line",
-    (
-        _LINE,
-        _INSTRUCTIONS,
-        *COSTS,
-        COST_SHARE,
-        _CAUSE,
-        Field("text", NOTE, "Text of the line; empty if it is not there"),
-    ),
+    _LINE,
+    _INSTRUCTIONS,
+    *common.COSTS,
+    common.COST_SHARE,
+    _CAUSE,
+    kinds.NOTE("text", "Text of the line; empty if it is not there"),
 )
-INSTRUCTIONS = Spec(
+INSTRUCTIONS = Spec.of(
     "source instructions",
     "Instructions of the line by what they cost: with a line as PLACE.",
     "instruction",
-    (
-        INSTRUCTION_INDEX,
-        *COSTS,
-        COST_SHARE,
-        _CAUSE,
-        INSTRUCTION_TEXT,
-        SOURCE_PLACE,
-        Field(
-            "frames", TEXT, "Source places as file:line, the innermost first, joined by arrows", at=At.DATA
-        ),
-        Field("inlined_into", NOTE, "Places that the innermost one was inlined into", at=At.PEOPLE),
-    ),
+    common.INSTRUCTION_INDEX,
+    *common.COSTS,
+    common.COST_SHARE,
+    _CAUSE,
+    common.INSTRUCTION_TEXT,
+    common.SOURCE_PLACE,
+    kinds.TEXT("frames", "Source places as file:line, the innermost first, joined by arrows", at=At.DATA),
+    kinds.NOTE("inlined_into", "Places that the innermost one was inlined into", at=At.PEOPLE),
 )
 FORMS = {"files": FILES, "lines": LINES, "instructions": INSTRUCTIONS}
 FACTS = (
-    CAPTURE,
-    *unknown(Field("file", TEXT, "The source file that was chosen; null for all"), replace(_LINE)),
-    Field("is_inlined", FLAG, "Whether a line has also what was inlined into it"),
-    MEASURE,
-    Field("total", WHOLE, "Latency and idle time of all instructions, in cycles; of PC samples, in samples"),
-    Field("unmapped", WHOLE, "Part of it without a source place, in the same unit"),
-    TOTAL_ROWS,
+    common.CAPTURE,
+    *unknown(kinds.TEXT("file", "The source file that was chosen; null for all"), replace(_LINE)),
+    kinds.FLAG("is_inlined", "Whether a line has also what was inlined into it"),
+    common.MEASURE,
+    kinds.WHOLE("total", "Latency and idle time of all instructions, in cycles; of PC samples, in samples"),
+    kinds.WHOLE("unmapped", "Part of it without a source place, in the same unit"),
+    common.TOTAL_ROWS,
 )
 
 
@@ -109,7 +87,7 @@ def file_table(
         "hottest_source_line": [np.nan if row is None else int(lines.line[row]) for row in best],
         "note": [trace.sources[file].note for file in files],
     }
-    return Table(measured_in(FILES, costs.label), columns)
+    return Table(common.measured_in(FILES, costs.label), columns)
 
 
 def line_table(trace: Trace, costs: CostColumns, lines: SourceLines, rows: Sequence[int]) -> Table:
@@ -119,7 +97,7 @@ def line_table(trace: Trace, costs: CostColumns, lines: SourceLines, rows: Seque
         **_numbers(lines, rows),
         "text": [text_of(trace, int(lines.file[row]), int(lines.line[row])) for row in rows],
     }
-    return Table(measured_in(LINES, costs.label), columns)
+    return Table(common.measured_in(LINES, costs.label), columns)
 
 
 def instruction_table(
@@ -134,7 +112,7 @@ def instruction_table(
     chains = [[(trace.sources[at].path, line) for at, line in code.chain(row)] for row in rows.tolist()]
     columns: dict[str, Column | Sequence[Any]] = {
         "instruction": rows,
-        **{name: getattr(costs, name)[rows] for name in SUMS},
+        **{name: getattr(costs, name)[rows] for name in common.SUMS},
         "share_of_total": costs.cost[rows] / whole,
         "cause": [_cause(why, row) for row in rows.tolist()],
         "text": instructions(trace, rows),
@@ -144,7 +122,7 @@ def instruction_table(
             " ← ".join(f"{short.get(path, path)}:{line}" for path, line in chain[1:]) for chain in chains
         ],
     }
-    return Table(measured_in(INSTRUCTIONS, costs.label), columns)
+    return Table(common.measured_in(INSTRUCTIONS, costs.label), columns)
 
 
 def text_of(trace: Trace, file: int, line: int) -> str:
@@ -157,7 +135,7 @@ def _numbers(found: SourceLines, rows: Sequence[int]) -> dict[str, Column | Sequ
     at = np.array(rows, dtype=np.int64)
     return {
         "instructions": found.rows[at],
-        **{name: getattr(found, name)[at] for name in SUMS},
+        **{name: getattr(found, name)[at] for name in common.SUMS},
         "share_of_total": found.cost[at] / max(1, found.whole),
         "cause": [found.reason_of(row) for row in rows],
     }

@@ -13,24 +13,21 @@ from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.analysis.device.pipe_use import PIPES
 from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, optional, record, rows, shapes
+from rcv_py.results.field import Field, Kind, optional, record, rows, shapes
 from rcv_py.results.json_types import Shape
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import CYCLES, NUMBER, TEXT, WAVES, WHOLE, Kind
 
 _VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))
-SUMMARY = Spec(
+SUMMARY = Spec.of(
     "summary",
     "One row a number.",
     "number",
-    (
-        Field("section", TEXT, "What it belongs to"),
-        Field("name", TEXT, "What it is called"),
-        Field("value", _VALUE, "The value"),
-        Field("unit", TEXT, "Unit, or what it is a part of"),
-    ),
+    kinds.TEXT("section", "What it belongs to"),
+    kinds.TEXT("name", "What it is called"),
+    _VALUE("value", "The value"),
+    kinds.TEXT("unit", "Unit, or what it is a part of"),
 )
 
 
@@ -48,25 +45,25 @@ def _by_name(value: Shape) -> Kind:
 
 
 SIMD = (
-    Field("place", TEXT, "Where it is, such as SE0 CU1 SIMD2", "SIMD"),
-    Field("simd_cycles", CYCLES, "Time with a traced wave", "cycles"),
-    Field("busy", CYCLES, "Time in which any instruction issued or executed"),
-    Field("working", CYCLES, "The same without waits, branches, barriers and messages"),
-    Field("mfma_busy", CYCLES, "Time in which the MFMA unit worked, by its passes", "MFMA unit busy"),
-    Field("no_issue", CYCLES, "Time in which no traced wave issued", "no-issue"),
-    Field("bubbles", CYCLES, "Part of that in which the MFMA unit did not work either", "nothing happens"),
+    kinds.TEXT("place", "Where it is, such as SE0 CU1 SIMD2", "SIMD"),
+    kinds.CYCLES("simd_cycles", "Time with a traced wave", "cycles"),
+    kinds.CYCLES("busy", "Time in which any instruction issued or executed"),
+    kinds.CYCLES("working", "The same without waits, branches, barriers and messages"),
+    kinds.CYCLES("mfma_busy", "Time in which the MFMA unit worked, by its passes", "MFMA unit busy"),
+    kinds.CYCLES("no_issue", "Time in which no traced wave issued", "no-issue"),
+    kinds.CYCLES("bubbles", "Part of that in which the MFMA unit did not work either", "nothing happens"),
 )
-_NUMBER = replace(NUMBER, json=json_types.number)
+_NUMBER = replace(kinds.NUMBER, json=json_types.number)
 
 
 def _of_unit(name: str, meaning: str) -> Field:
-    return Field(name, _NUMBER, meaning, is_unknown=True, is_optional=True)
+    return _NUMBER(name, meaning, is_unknown=True, is_optional=True)
 
 
 _UNIT = (
-    Field("se", WHOLE, "Shader engine, a number"),
-    Field("sa", WHOLE, "Shader array, a number", is_optional=True),
-    Field("cu", WHOLE, "Compute unit, a number"),
+    kinds.WHOLE("se", "Shader engine, a number"),
+    kinds.WHOLE("sa", "Shader array, a number", is_optional=True),
+    kinds.WHOLE("cu", "Compute unit, a number"),
     _of_unit("waves", "Waves that lived on it, a count"),
     _of_unit("traced", "Waves whose instructions were recorded, a count"),
     _of_unit("mean", "Mean over the duration of all, in waves"),
@@ -80,17 +77,15 @@ DOCUMENT = (
     Field(
         "facts",
         rows(
-            Field("id", TEXT, "Stable name"),
-            Field("name", TEXT, "What it is called"),
-            Field("value", _VALUE, "The value, in the unit of `unit` or of the name; a name is a text"),
-            Field("unit", TEXT, "Unit, or what it is a part of"),
+            kinds.TEXT("id", "Stable name"),
+            kinds.TEXT("name", "What it is called"),
+            _VALUE("value", "The value, in the unit of `unit` or of the name; a name is a text"),
+            kinds.TEXT("unit", "Unit, or what it is a part of"),
         ),
         "Single numbers",
     ),
     Field(
-        "waves",
-        record(Field("traced", WAVES, "Recorded"), Field("read", WAVES, "That could be read")),
-        "Waves",
+        "waves", record(kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "That could be read")), "Waves"
     ),
     Field(
         "activity",

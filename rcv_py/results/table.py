@@ -61,6 +61,22 @@ class Spec:
     note: str = ""  # a sentence for people: how the numbers are meant
     csv: tuple[str, ...] = ()  # columns of CSV, where they are not the plain ones of documents
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        row: str,
+        noun: str,
+        *fields: Field,
+        order: tuple[str, ...] = (),
+        window: tuple[str, ...] = (),
+        nothing: str = "",
+        note: str = "",
+        csv: tuple[str, ...] = (),
+    ) -> Spec:
+        """Return the spec of these fields."""
+        return cls(name, row, noun, fields, order, window, nothing, note, csv)
+
     def __getitem__(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)
 

@@ -9,192 +9,156 @@ from dataclasses import replace
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT
 from rcv_py.model.kinds import WaveState
+from rcv_py.results import kinds
 from rcv_py.results.common import IDLE, INSTRUCTION_TEXT, SOURCE_PLACE, STALL
 from rcv_py.results.field import Field
 from rcv_py.results.table import Spec
-from rcv_py.results.unit import (
-    ADDRESS,
-    BYTES,
-    COUNT,
-    CYCLE,
-    CYCLES,
-    FLAG,
-    INDEX,
-    NUMBER,
-    PLACE,
-    ROW_OR_NONE,
-    SOURCE,
-    TEXT,
-    WAVE,
-    choice,
-)
 
-_LINE = Field("instruction", ROW_OR_NONE, "Index of the instruction in the program; -1: none")
-_WAVE = Field("wave", WAVE, "The wave: shader engine, SIMD, slot, and its number in the slot")
-_KIND = Field("kind", TEXT, "Unit that executes it")
-_START = Field("start", CYCLE, "When it began")
-_SE = Field("se", PLACE, "Shader engine")
-_SA = Field("sa", PLACE, "Shader array")
-_CU = Field("cu", PLACE, "Compute unit")
-_SIMD = Field("simd", PLACE, "SIMD")
-_SLOT = Field("slot", PLACE, "Slot of the SIMD")
-_BUSY = Field("busy", CYCLES, "Time after the stall: issuing, on gfx10 and later executing")
-_KERNEL = Field("kernel", TEXT, "Name of the kernel")
-_TIME = Field("time", CYCLE, "When it was")
+_LINE = kinds.ROW_OR_NONE("instruction", "Index of the instruction in the program; -1: none")
+_WAVE = kinds.WAVE("wave", "The wave: shader engine, SIMD, slot, and its number in the slot")
+_KIND = kinds.TEXT("kind", "Unit that executes it")
+_START = kinds.CYCLE("start", "When it began")
+_SE = kinds.PLACE("se", "Shader engine")
+_SA = kinds.PLACE("sa", "Shader array")
+_CU = kinds.PLACE("cu", "Compute unit")
+_SIMD = kinds.PLACE("simd", "SIMD")
+_SLOT = kinds.PLACE("slot", "Slot of the SIMD")
+_BUSY = kinds.CYCLES("busy", "Time after the stall: issuing, on gfx10 and later executing")
+_KERNEL = kinds.TEXT("kernel", "Name of the kernel")
+_TIME = kinds.CYCLE("time", "When it was")
 
-CODE = Spec(
+CODE = Spec.of(
     "code",
     "One row an instruction of the program; costs are sums over all traced waves.",
     "line",
-    (
-        _LINE,
-        Field("number", INDEX, "Number of the row in the file"),
-        Field("code_object", INDEX, "Id of the code object"),
-        Field("address", ADDRESS, "Address inside the code object"),
-        INSTRUCTION_TEXT,
-        _KIND,
-        _KERNEL,
-        Field("block", TEXT, "Name of the basic block"),
-        Field("is_label", FLAG, "Whether it is a label instead of an instruction"),
-        Field("hits", COUNT, "How often it was executed"),
-        Field("latency", CYCLES, "Stall and busy time"),
-        replace(STALL, meaning="Time it waited to issue"),
-        replace(IDLE, meaning="Time before it in which its wave did nothing"),
-        SOURCE_PLACE,
-        Field("chain", SOURCE, "All source places, innermost first, each inlined into the next"),
-        Field("samples_issued", COUNT, "PC samples that issued", is_optional=True),
-        Field("samples_stalled", COUNT, "PC samples that did not", is_optional=True),
-    ),
+    _LINE,
+    kinds.INDEX("number", "Number of the row in the file"),
+    kinds.INDEX("code_object", "Id of the code object"),
+    kinds.ADDRESS("address", "Address inside the code object"),
+    INSTRUCTION_TEXT,
+    _KIND,
+    _KERNEL,
+    kinds.TEXT("block", "Name of the basic block"),
+    kinds.FLAG("is_label", "Whether it is a label instead of an instruction"),
+    kinds.COUNT("hits", "How often it was executed"),
+    kinds.CYCLES("latency", "Stall and busy time"),
+    replace(STALL, meaning="Time it waited to issue"),
+    replace(IDLE, meaning="Time before it in which its wave did nothing"),
+    SOURCE_PLACE,
+    kinds.SOURCE("chain", "All source places, innermost first, each inlined into the next"),
+    kinds.COUNT("samples_issued", "PC samples that issued", is_optional=True),
+    kinds.COUNT("samples_stalled", "PC samples that did not", is_optional=True),
 )
-WAVES = Spec(
+WAVES = Spec.of(
     "waves",
     "One row a traced wave, without opening it.",
     "wave",
-    (
-        *(_WAVE, _SE, _SA, _CU, _SIMD, _SLOT),
-        Field("wid", INDEX, "Number of the wave in its slot"),
-        Field("start", CYCLE, "When it began"),
-        Field("end", CYCLE, "When it ended"),
-        Field("duration", CYCLES, "How long it took"),
-        _KERNEL,
-        Field("bytes", BYTES, "Size of its file"),
-        Field("file", TEXT, "Name of its file"),
-    ),
+    *(_WAVE, _SE, _SA, _CU, _SIMD, _SLOT),
+    kinds.INDEX("wid", "Number of the wave in its slot"),
+    kinds.CYCLE("start", "When it began"),
+    kinds.CYCLE("end", "When it ended"),
+    kinds.CYCLES("duration", "How long it took"),
+    _KERNEL,
+    kinds.BYTES("bytes", "Size of its file"),
+    kinds.TEXT("file", "Name of its file"),
 )
-TOKENS = Spec(
+TOKENS = Spec.of(
     "tokens",
     "One row an executed instruction.",
     "instruction",
-    (
-        *(_WAVE, _START),
-        replace(STALL, meaning="Time it waited to issue"),
-        _BUSY,
-        replace(IDLE, meaning="Time before it in which its wave did nothing"),
-        *(_KIND, _LINE),
-        Field("hit", INDEX, "How often its wave had executed the instruction before"),
-    ),
+    *(_WAVE, _START),
+    replace(STALL, meaning="Time it waited to issue"),
+    _BUSY,
+    replace(IDLE, meaning="Time before it in which its wave did nothing"),
+    *(_KIND, _LINE),
+    kinds.INDEX("hit", "How often its wave had executed the instruction before"),
 )
-STATES = Spec(
+STATES = Spec.of(
     "states",
     "One row a segment of a wave's timeline.",
     "segment",
-    (
-        *(_WAVE, _START),
-        Field("duration", CYCLES, "How long it took"),
-        Field("state", choice(*(state.name for state in WaveState), "unknown"), "What the wave was doing"),
-    ),
+    *(_WAVE, _START),
+    kinds.CYCLES("duration", "How long it took"),
+    Field("state", kinds.choice(*(state.name for state in WaveState), "unknown"), "What the wave was doing"),
 )
-WAITS = Spec(
+WAITS = Spec.of(
     "waits",
     "One row for each executed wait and each instruction it waited for.",
     "instruction",
-    (
-        *(_WAVE, _START, _LINE),
-        replace(STALL, meaning="Time it waited to issue, of the whole wait"),
-        Field("counter", TEXT, "Name of the counter"),
-        Field("left", INDEX, "How many operations may be outstanding after the wait"),
-        Field("producer", ROW_OR_NONE, "Index of the instruction that it waited for; -1: none is known"),
-        Field("producer_start", CYCLE, "When that began"),
-        Field("is_newest", FLAG, "Whether the wait's stall is charged to this one"),
-    ),
+    *(_WAVE, _START, _LINE),
+    replace(STALL, meaning="Time it waited to issue, of the whole wait"),
+    kinds.TEXT("counter", "Name of the counter"),
+    kinds.INDEX("left", "How many operations may be outstanding after the wait"),
+    kinds.ROW_OR_NONE("producer", "Index of the instruction that it waited for; -1: none is known"),
+    kinds.CYCLE("producer_start", "When that began"),
+    kinds.FLAG("is_newest", "Whether the wait's stall is charged to this one"),
 )
-OCCUPANCY = Spec(
+OCCUPANCY = Spec.of(
     "occupancy",
     "One row for each time a wave began or ended anywhere on the traced shader engines.",
     "change",
-    (
-        *(_TIME, _SE, _SA, _CU, _SIMD, _SLOT),
-        Field("is_start", FLAG, "Whether the wave began; else it ended"),
-        Field("kernel", INDEX, "Id of the kernel"),
-        Field("workgroup", PLACE, "Number of the workgroup; -1: unknown"),
-        Field("cluster", PLACE, "Number of the cluster; -1: unknown"),
-        Field("kernel_name", TEXT, "Name of the kernel"),
-    ),
+    *(_TIME, _SE, _SA, _CU, _SIMD, _SLOT),
+    kinds.FLAG("is_start", "Whether the wave began; else it ended"),
+    kinds.INDEX("kernel", "Id of the kernel"),
+    kinds.PLACE("workgroup", "Number of the workgroup; -1: unknown"),
+    kinds.PLACE("cluster", "Number of the cluster; -1: unknown"),
+    kinds.TEXT("kernel_name", "Name of the kernel"),
 )
-EVENTS = Spec(
+EVENTS = Spec.of(
     "events",
     "One row a dispatch, hardware event, marker or value of shader data.",
     "event",
-    (
-        _START,
-        Field("duration", CYCLES, "How long it took; -1: a moment"),
-        Field("kind", choice(*ENTRY_TEXT.values()), "What it is"),
-        Field("name", TEXT, "Its name"),
-        Field("place", TEXT, "Where it was"),
-        Field("detail", TEXT, "What else is known"),
-    ),
+    _START,
+    kinds.CYCLES("duration", "How long it took; -1: a moment"),
+    Field("kind", kinds.choice(*ENTRY_TEXT.values()), "What it is"),
+    kinds.TEXT("name", "Its name"),
+    kinds.TEXT("place", "Where it was"),
+    kinds.TEXT("detail", "What else is known"),
 )
-COUNTERS = Spec(
+COUNTERS = Spec.of(
     "counters",
     "One row a sample of a counter.",
     "sample",
-    (
-        Field("counter", TEXT, "Name of the counter"),
-        Field("family", TEXT, "Which unit counted"),
-        _TIME,
-        Field("xcc", PLACE, "Die, the accelerator complex"),
-        *(_SE, _CU),
-        Field("value", replace(NUMBER, unit="counts"), "What was counted since the sample before"),
-    ),
+    kinds.TEXT("counter", "Name of the counter"),
+    kinds.TEXT("family", "Which unit counted"),
+    _TIME,
+    kinds.PLACE("xcc", "Die, the accelerator complex"),
+    *(_SE, _CU),
+    Field("value", replace(kinds.NUMBER, unit="counts"), "What was counted since the sample before"),
 )
 
-SOURCES = Spec(
+SOURCES = Spec.of(
     "sources",
     "One row a source file that instructions come from.",
     "file",
-    (
-        Field("path", TEXT, "Path as the debug information spells it"),
-        Field("lines", COUNT, "Lines of the copy, 0 if there is none"),
-        Field("has_text", FLAG, "Whether the capture holds a copy"),
-        Field("note", TEXT, "Why it does not"),
-    ),
+    kinds.TEXT("path", "Path as the debug information spells it"),
+    kinds.COUNT("lines", "Lines of the copy, 0 if there is none"),
+    kinds.FLAG("has_text", "Whether the capture holds a copy"),
+    kinds.TEXT("note", "Why it does not"),
 )
-PROBLEMS = Spec(
+PROBLEMS = Spec.of(
     "problems",
     "One row a problem.",
     "problem",
-    (
-        Field("severity", TEXT, "How much it costs the reader: info, warning or error"),
-        Field("where", TEXT, "What it is about"),
-        Field("text", TEXT, "What is wrong"),
-        Field("hint", TEXT, "What to do"),
-    ),
+    kinds.TEXT("severity", "How much it costs the reader: info, warning or error"),
+    kinds.TEXT("where", "What it is about"),
+    kinds.TEXT("text", "What is wrong"),
+    kinds.TEXT("hint", "What to do"),
 )
-ROWS = Field("rows", COUNT, "Rows that it stands for")
-HELP = Spec(
+ROWS = kinds.COUNT("rows", "Rows that it stands for")
+HELP = Spec.of(
     "help",
     "One row a column of a table.",
     "column",
-    (
-        Field("column", TEXT, "Name of the column"),
-        Field("type", TEXT, "Type of its values"),
-        Field("unit", TEXT, "Unit of its values"),
-        Field("meaning", TEXT, "What it is"),
-    ),
+    kinds.TEXT("column", "Name of the column"),
+    kinds.TEXT("type", "Type of its values"),
+    kinds.TEXT("unit", "Unit of its values"),
+    kinds.TEXT("meaning", "What it is"),
 )
-CURVE = Spec(
+CURVE = Spec.of(
     "counter_curve",
     "One row a step of the curve of a counter or formula.",
     "step",
-    (_TIME, Field("value", NUMBER, "What is counted until the next row")),
+    _TIME,
+    kinds.NUMBER("value", "What is counted until the next row"),
 )

@@ -11,49 +11,33 @@ from typing import Any
 from rcv_py.analysis.findings.bound_class import CLASS_NAMES, SHOWN_NAMES
 from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
 from rcv_py.model.trace import CaptureEntry, Trace
-from rcv_py.results import json_types
+from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
-from rcv_py.results.field import At, Field, only, record, rows, shapes, unknown
+from rcv_py.results.field import At, Field, Kind, only, record, rows, shapes, unknown
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import (
-    COUNT,
-    CYCLE,
-    CYCLES,
-    FLAG,
-    NOTE,
-    NUMBER,
-    SHARE,
-    SOURCE,
-    TEXT,
-    WAVE,
-    WAVES,
-    WHOLE,
-    Kind,
-    choice,
-)
 
 _LINE_IN_FILE = record(
-    Field("file", WHOLE, "Number of the source file"), Field("source_line", WHOLE, "Line, counted from 1")
+    kinds.WHOLE("file", "Number of the source file"), kinds.WHOLE("source_line", "Line, counted from 1")
 )
 _EVIDENCE = (
     Field(
         "kind",
-        choice("instruction", "wave", "token", "window", "source"),
+        kinds.choice("instruction", "wave", "token", "window", "source"),
         "Which of the other fields are there",
     ),
-    Field("text", TEXT, "What is seen there"),
+    kinds.TEXT("text", "What is seen there"),
     replace(INSTRUCTION_INDEX, is_optional=True),
-    Field("source", TEXT, "Source place of the instruction, `file.py:186`", is_optional=True),
-    Field("wave", WAVE, "A wave, such as se0/simd2/slot5/wv3", is_optional=True),
+    kinds.TEXT("source", "Source place of the instruction, `file.py:186`", is_optional=True),
+    kinds.WAVE("wave", "A wave, such as se0/simd2/slot5/wv3", is_optional=True),
     Field(
         "token",
-        replace(WHOLE, json=partial(json_types.whole, least=-1)),
+        replace(kinds.WHOLE, json=partial(json_types.whole, least=-1)),
         "Row among the wave's instructions, counted from 0",
         is_optional=True,
     ),
-    Field("start", CYCLE, "Start", is_optional=True),
-    Field("end", CYCLE, "End", is_optional=True),
-    Field("position", _LINE_IN_FILE, "A line of a source file", is_optional=True),
+    kinds.CYCLE("start", "Start", is_optional=True),
+    kinds.CYCLE("end", "End", is_optional=True),
+    _LINE_IN_FILE("position", "A line of a source file", is_optional=True),
 )
 _PLACES = Kind(
     json=lambda sentence: json_types.listed(
@@ -69,91 +53,77 @@ _PLACES = Kind(
     is_nested=True,
 )
 _WINDOW, _FOR_PROGRAMS = At.DATA | At.WINDOW, At.DATA
-GAIN = Field(
-    "gain",
-    SHARE,
-    "What the kernel's duration can gain at most; an estimate if that is no upper bound",
-    at=_WINDOW,
+GAIN = kinds.SHARE(
+    "gain", "What the kernel's duration can gain at most; an estimate if that is no upper bound", at=_WINDOW
 )
-AT_STAKE = Field("cycles", WHOLE, "What is at stake, in cycles or, of PC samples, in samples", at=_WINDOW)
+AT_STAKE = kinds.WHOLE("cycles", "What is at stake, in cycles or, of PC samples, in samples", at=_WINDOW)
 
 _CSV = (
     "rank", "name", "title", "gain", "cycles", "is_upper_bound", "share_of_unit", "unit", "exposed",
     "attributed", "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
 )  # fmt: skip
 
-FINDINGS = Spec(
+FINDINGS = Spec.of(
     "triage",
     "The findings.",
     "finding",
-    (
-        Field("name", TEXT, "Stable name of the pattern", "finding", at=_WINDOW),
-        Field("title", TEXT, "The finding in one line", at=_WINDOW),
-        Field("rank", choice("ranked", "context", "caution"), "How it is listed", at=_FOR_PROGRAMS),
-        GAIN,
-        AT_STAKE,
-        Field("is_upper_bound", FLAG, "Whether no change of this alone can win more than that", at=_WINDOW),
-        Field("share_of_unit", SHARE, "What is at stake, of the unit", at=_WINDOW),
-        Field("unit", TEXT, "What the share is a part of", "of", at=_WINDOW),
-        Field(
-            "exposed",
-            CYCLES,
-            "Part of it in which nothing happened on the SIMD, summed over waves",
-            at=_WINDOW,
-        ),
-        Field(
-            "attributed", CYCLES, "Stalled and idle time of all waves, covered by others or not", at=_WINDOW
-        ),
-        Field(
-            "is_small",
-            FLAG,
-            "Whether it shares a line with others, since it gains less than 2 %",
-            at=_FOR_PROGRAMS,
-        ),
-        Field("sentence", NOTE, "What is seen, with numbers", at=_WINDOW),
-        Field("remedy", NOTE, "What to do", at=_WINDOW),
-        Field(
-            "remedy_id",
-            TEXT,
-            "Name of the remedy in the table of docs/findings.md; empty if none fits",
-            at=_FOR_PROGRAMS,
-        ),
-        Field(
-            "effort", TEXT, "Effort of the remedy: low, medium or high; empty if none fits", at=_FOR_PROGRAMS
-        ),
-        Field("assumption", NOTE, "What is taken for granted", at=_FOR_PROGRAMS),
-        Field("evidence", _PLACES, "Where it can be seen", at=_WINDOW),
+    kinds.TEXT("name", "Stable name of the pattern", "finding", at=_WINDOW),
+    kinds.TEXT("title", "The finding in one line", at=_WINDOW),
+    Field("rank", kinds.choice("ranked", "context", "caution"), "How it is listed", at=_FOR_PROGRAMS),
+    GAIN,
+    AT_STAKE,
+    kinds.FLAG("is_upper_bound", "Whether no change of this alone can win more than that", at=_WINDOW),
+    kinds.SHARE("share_of_unit", "What is at stake, of the unit", at=_WINDOW),
+    kinds.TEXT("unit", "What the share is a part of", "of", at=_WINDOW),
+    kinds.CYCLES(
+        "exposed", "Part of it in which nothing happened on the SIMD, summed over waves", at=_WINDOW
     ),
+    kinds.CYCLES("attributed", "Stalled and idle time of all waves, covered by others or not", at=_WINDOW),
+    kinds.FLAG(
+        "is_small",
+        "Whether it shares a line with others, since it gains less than 2 %",
+        at=_FOR_PROGRAMS,
+    ),
+    kinds.NOTE("sentence", "What is seen, with numbers", at=_WINDOW),
+    kinds.NOTE("remedy", "What to do", at=_WINDOW),
+    kinds.TEXT(
+        "remedy_id",
+        "Name of the remedy in the table of docs/findings.md; empty if none fits",
+        at=_FOR_PROGRAMS,
+    ),
+    kinds.TEXT("effort", "Effort of the remedy: low, medium or high; empty if none fits", at=_FOR_PROGRAMS),
+    kinds.NOTE("assumption", "What is taken for granted", at=_FOR_PROGRAMS),
+    _PLACES("evidence", "Where it can be seen", at=_WINDOW),
     csv=_CSV,
 )
 
 _BOUND_CLASS = record(
-    Field("name", choice(*CLASS_NAMES), "The class"),
-    Field("sentence", TEXT, "It with the number that shows it"),
+    Field("name", kinds.choice(*CLASS_NAMES), "The class"),
+    kinds.TEXT("sentence", "It with the number that shows it"),
     Field(
         "numbers",
         rows(
-            Field("id", choice(*SHOWN_NAMES), "What it is"),
+            Field("id", kinds.choice(*SHOWN_NAMES), "What it is"),
             Field(
                 "value",
-                replace(NUMBER, json=partial(json_types.number, least=0)),
+                replace(kinds.NUMBER, json=partial(json_types.number, least=0)),
                 "A share from 0 to 1; `rate`: bytes a compute unit and cycle",
             ),
-            Field("text", TEXT, "The number with what it is a part of"),
+            kinds.TEXT("text", "The number with what it is a part of"),
         ),
         "The numbers that show it, the deciding one first",
     ),
 )
 HEAD = (
     CAPTURE,
-    Field("kernel", TEXT, "Name of the kernel"),
+    kinds.TEXT("kernel", "Name of the kernel"),
     Field(
         "waves",
         record(
-            Field("read", WAVES, "Waves that were read"),
-            Field("traced", WAVES, "Traced waves"),
-            Field("counted", WAVES, "Waves whose costs are ranked"),
-            Field("missing", WAVES, "Waves whose file is missing or damaged"),
+            kinds.WAVES("read", "Waves that were read"),
+            kinds.WAVES("traced", "Traced waves"),
+            kinds.WAVES("counted", "Waves whose costs are ranked"),
+            kinds.WAVES("missing", "Waves whose file is missing or damaged"),
         ),
         "How much was looked at",
     ),
@@ -161,13 +131,12 @@ HEAD = (
         "totals",
         record(
             *unknown(
-                Field(
+                kinds.CYCLES(
                     "simd_cycles",
-                    CYCLES,
                     "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave",
                 ),
-                Field("no_issue", CYCLES, "Part of it in which no wave issued"),
-                Field("bubbles", CYCLES, "Part of that in which the matrix unit did not work either"),
+                kinds.CYCLES("no_issue", "Part of it in which no wave issued"),
+                kinds.CYCLES("bubbles", "Part of that in which the matrix unit did not work either"),
             )
         ),
         "What findings are measured against",
@@ -175,24 +144,24 @@ HEAD = (
     Field(
         "numbers",
         rows(
-            Field("id", TEXT, "Stable name"),
-            Field("name", TEXT, "What it is called"),
-            Field("text", TEXT, "The number with its unit"),
-            Field("part_of", TEXT, "What it is a part of"),
+            kinds.TEXT("id", "Stable name"),
+            kinds.TEXT("name", "What it is called"),
+            kinds.TEXT("text", "The number with its unit"),
+            kinds.TEXT("part_of", "What it is a part of"),
         ),
         "Numbers that frame all findings",
     ),
-    Field(
-        "alarm", TEXT, "Why nothing may be concluded from the capture, and what to do; empty if all is well"
+    kinds.TEXT(
+        "alarm", "Why nothing may be concluded from the capture, and what to do; empty if all is well"
     ),
-    Field("class", _BOUND_CLASS, "What limits the kernel; null if nothing can be concluded", is_unknown=True),
-    Field("headline", TEXT, "The first finding in one line"),
-    Field("total_findings", COUNT, "Findings, of which --top may have left some out"),
-    Field("below_threshold", COUNT, "Findings with less than 2 % of the kernel's duration to gain"),
+    _BOUND_CLASS("class", "What limits the kernel; null if nothing can be concluded", is_unknown=True),
+    kinds.TEXT("headline", "The first finding in one line"),
+    kinds.COUNT("total_findings", "Findings, of which --top may have left some out"),
+    kinds.COUNT("below_threshold", "Findings with less than 2 % of the kernel's duration to gain"),
 )
 FOOT = (
-    Field("assumption", TEXT, "What all findings take for granted"),
-    Field("note", TEXT, "Why there is nothing, or what is missing; empty if nothing is"),
+    kinds.TEXT("assumption", "What all findings take for granted"),
+    kinds.TEXT("note", "Why there is nothing, or what is missing; empty if nothing is"),
 )
 
 
@@ -252,47 +221,46 @@ class Judged:
         return self.found.findings[0] if self.found is not None and self.found.findings else None
 
 
-FOLDER_FACTS = (Field("folder", TEXT, "The folder, as it was given"),)
-CAPTURES = Spec(
+FOLDER_FACTS = (kinds.TEXT("folder", "The folder, as it was given"),)
+CAPTURES = Spec.of(
     "triage folder",
     "One row a capture.",
     "capture",
-    (
-        Field("path", TEXT, "Path of the capture", at=At.DATA),
-        Field("place", SOURCE, "Folder of the capture below the one that was given", "capture", at=At.TEXT),
-        Field("folder_name", TEXT, "Name of its folder", "capture", at=At.REPORT),
-        Field("kernel", NOTE, "Name of the kernel"),
-        Field("waves", WAVES, "Traced waves"),
-        Field("class", TEXT, "What limits the kernel", is_unknown=True),
-        Field("name", TEXT, "Stable name of the first finding's pattern", at=At.DATA, is_unknown=True),
-        Field(
-            "gain_text",
-            SHARE,
-            "What the kernel's duration can gain by it at most",
-            "gain",
-            at=At.PEOPLE,
-            of=lambda row: "" if row["gain"] is None or not row["is_ranked"] else gain_percent(row["gain"]),
-        ),
-        Field(
-            "first_finding",
-            NOTE,
-            "The first finding in one line, or why there is none",
-            "headline",
-            at=At.PEOPLE,
-            of=lambda row: row["headline"] if row["name"] is not None else row["note"],
-        ),
-        *only(
-            At.DATA,
-            Field("headline", NOTE, "The first finding in one line"),
-            replace(GAIN, meaning="What the kernel's duration can gain by it at most", is_unknown=True),
-            replace(AT_STAKE, is_unknown=True),
-            Field(
-                "share_of_unit", replace(SHARE, digits=None), "What is at stake, of its unit", is_unknown=True
-            ),
-            Field("note", NOTE, "Why there is no finding"),
-        ),
-        Field("is_ranked", FLAG, "Whether the first finding has a gain", at=At(0)),
+    kinds.TEXT("path", "Path of the capture", at=At.DATA),
+    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.TEXT),
+    kinds.TEXT("folder_name", "Name of its folder", "capture", at=At.REPORT),
+    kinds.NOTE("kernel", "Name of the kernel"),
+    kinds.WAVES("waves", "Traced waves"),
+    kinds.TEXT("class", "What limits the kernel", is_unknown=True),
+    kinds.TEXT("name", "Stable name of the first finding's pattern", at=At.DATA, is_unknown=True),
+    kinds.SHARE(
+        "gain_text",
+        "What the kernel's duration can gain by it at most",
+        "gain",
+        at=At.PEOPLE,
+        of=lambda row: "" if row["gain"] is None or not row["is_ranked"] else gain_percent(row["gain"]),
     ),
+    kinds.NOTE(
+        "first_finding",
+        "The first finding in one line, or why there is none",
+        "headline",
+        at=At.PEOPLE,
+        of=lambda row: row["headline"] if row["name"] is not None else row["note"],
+    ),
+    *only(
+        At.DATA,
+        kinds.NOTE("headline", "The first finding in one line"),
+        replace(GAIN, meaning="What the kernel's duration can gain by it at most", is_unknown=True),
+        replace(AT_STAKE, is_unknown=True),
+        Field(
+            "share_of_unit",
+            replace(kinds.SHARE, digits=None),
+            "What is at stake, of its unit",
+            is_unknown=True,
+        ),
+        kinds.NOTE("note", "Why there is no finding"),
+    ),
+    kinds.FLAG("is_ranked", "Whether the first finding has a gain", at=At(0)),
 )
 
 

@@ -11,28 +11,26 @@ from rcv_py.analysis.device.utilization import utilization
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field
+from rcv_py.results.field import At
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import CYCLE_RANGE, CYCLES, SHARE, TEXT, WAVES
 
-UNITS = Spec(
+UNITS = Spec.of(
     "units",
     "One row a unit that was used.",
     "unit",
-    (
-        Field("unit", TEXT, "Name of the unit with the number of its SIMD; shared units have none"),
-        Field("busy", CYCLES, "Time in which any instruction issued (gfx9) or executed on it"),
-        Field("cycles", CYCLES, "Length of the range", at=At.DATA),
-        Field("share_of_range", SHARE, "Busy part of the range", "share"),
-    ),
+    kinds.TEXT("unit", "Name of the unit with the number of its SIMD; shared units have none"),
+    kinds.CYCLES("busy", "Time in which any instruction issued (gfx9) or executed on it"),
+    kinds.CYCLES("cycles", "Length of the range", at=At.DATA),
+    kinds.SHARE("share_of_range", "Busy part of the range", "share"),
 )
 FACTS = (
     CAPTURE,
-    Field("place", TEXT, "The compute unit, such as SE1 CU3"),
-    Field("waves", WAVES, "Traced waves of it that could be read"),
-    Field("missing", TEXT, "Which of its waves could not be read, a sentence; empty if all could"),
-    Field("range", CYCLE_RANGE, "The range that counts; the whole capture if none was given"),
+    kinds.TEXT("place", "The compute unit, such as SE1 CU3"),
+    kinds.WAVES("waves", "Traced waves of it that could be read"),
+    kinds.TEXT("missing", "Which of its waves could not be read, a sentence; empty if all could"),
+    kinds.CYCLE_RANGE("range", "The range that counts; the whole capture if none was given"),
 )
 
 

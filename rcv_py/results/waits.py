@@ -10,96 +10,88 @@ import numpy as np
 from rcv_py.analysis.waits.wait_latency import WaitSummary
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
-from rcv_py.results.common import (
-    CAPTURE,
-    INSTRUCTION_INDEX,
-    INSTRUCTION_TEXT,
-    PLACE,
-    SOURCE_PLACE,
-    WAVE_ASKED,
-    WAVES_READ,
-)
+from rcv_py.results import common, kinds
 from rcv_py.results.field import Field, record, rows
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, CYCLES, INSTRUCTION, MEAN_CYCLES, SHARE, SOURCE
 
-_LATENCY = replace(MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
+_LATENCY = replace(kinds.MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
 _STATISTICS = (
-    Field("p10", _LATENCY, "Value that a tenth of the exact samples does not exceed", is_unknown=True),
-    Field("median", _LATENCY, "Median of the exact samples", is_unknown=True),
-    Field("p90", _LATENCY, "Value that nine tenths of the exact samples do not exceed", is_unknown=True),
-    Field("mean", _LATENCY, "Mean of the exact samples", is_unknown=True),
+    _LATENCY("p10", "Value that a tenth of the exact samples does not exceed", is_unknown=True),
+    _LATENCY("median", "Median of the exact samples", is_unknown=True),
+    _LATENCY("p90", "Value that nine tenths of the exact samples do not exceed", is_unknown=True),
+    _LATENCY("mean", "Mean of the exact samples", is_unknown=True),
 )
 _SAMPLED = (
-    Field("exact", COUNT, "Samples in which a wait stalled until the result was there"),
-    Field("bounds", COUNT, "Samples in which the result was there before, which only bounds the latency"),
+    kinds.COUNT("exact", "Samples in which a wait stalled until the result was there"),
+    kinds.COUNT("bounds", "Samples in which the result was there before, which only bounds the latency"),
     *_STATISTICS,
 )
 _NOTHING = "No wave waited for an operation of memory, LDS or messages."
 
-TIMES = Field("hits", COUNT, "Executions")
-STALL = Field("stall", CYCLES, "Stall", is_unknown=True)
-SHARE_OF_STALL = Field("share_of_stall", SHARE, "Part of the stall of all waits", "share")
-WAITS = Spec(
+TIMES = kinds.COUNT("hits", "Executions")
+STALL = kinds.CYCLES("stall", "Stall", is_unknown=True)
+SHARE_OF_STALL = kinds.SHARE("share_of_stall", "Part of the stall of all waits", "share")
+WAITS = Spec.of(
     "wait_costs",
     "Waits by stall, the largest first.",
     "wait",
-    (*PLACE, TIMES, STALL, SHARE_OF_STALL, Field("exact", COUNT, "Executions that stalled for an operation")),
+    *common.PLACE,
+    TIMES,
+    STALL,
+    SHARE_OF_STALL,
+    kinds.COUNT("exact", "Executions that stalled for an operation"),
     nothing=_NOTHING,
 )
-_N = Field("hits", COUNT, "Executions of the wait that required it")
-_CHARGED = Field("stall", CYCLES, "Stall that is charged to it, as the newest that was required")
-_PART = Field("share_of_wait_stall", SHARE, "Part of the stall of the wait")
+_N = kinds.COUNT("hits", "Executions of the wait that required it")
+_CHARGED = kinds.CYCLES("stall", "Stall that is charged to it, as the newest that was required")
+_PART = kinds.SHARE("share_of_wait_stall", "Part of the stall of the wait")
 _PRODUCER_LINE = replace(
-    INSTRUCTION_INDEX,
+    common.INSTRUCTION_INDEX,
     name="producer",
     meaning="Index of what it waited for",
     title="producer",
     is_unknown=True,
 )
-_PRODUCER_TEXT = Field("producer_text", INSTRUCTION, "What it waited for")
-MEDIAN = Field(
-    "median_latency", _LATENCY, "Median of the exact samples of what it waited for", is_unknown=True
-)
-PRODUCERS = Spec(
+_PRODUCER_TEXT = kinds.INSTRUCTION("producer_text", "What it waited for")
+MEDIAN = _LATENCY("median_latency", "Median of the exact samples of what it waited for", is_unknown=True)
+PRODUCERS = Spec.of(
     "wait_producers",
     "One row a wait and an instruction that it waited for.",
     "instruction that was waited for",
-    (
-        *PLACE,
-        _PRODUCER_LINE,
-        _PRODUCER_TEXT,
-        Field("producer_source", SOURCE, "Source place of what it waited for; empty if it has none"),
-        _N,
-        _CHARGED,
-        _PART,
-        MEDIAN,
-    ),
+    *common.PLACE,
+    _PRODUCER_LINE,
+    _PRODUCER_TEXT,
+    kinds.SOURCE("producer_source", "Source place of what it waited for; empty if it has none"),
+    _N,
+    _CHARGED,
+    _PART,
+    MEDIAN,
     nothing=_NOTHING,
 )
-FLAT = Spec(
+FLAT = Spec.of(
     "waits and producers",
     "One row a wait and an instruction that it waited for; a wait that waited for nothing has one without.",
     "instruction that was waited for",
-    (
-        INSTRUCTION_INDEX,
-        INSTRUCTION_TEXT,
-        *WAITS.fields[3:],
-        _PRODUCER_LINE,
-        _PRODUCER_TEXT,
-        replace(_N, name="producer_hits"),
-        replace(_CHARGED, name="producer_stall"),
-        MEDIAN,
-        replace(SOURCE_PLACE, name="producer_source", meaning="Source place of what it waited for"),
-        SOURCE_PLACE,
-    ),
+    common.INSTRUCTION_INDEX,
+    common.INSTRUCTION_TEXT,
+    *WAITS.fields[3:],
+    _PRODUCER_LINE,
+    _PRODUCER_TEXT,
+    replace(_N, name="producer_hits"),
+    replace(_CHARGED, name="producer_stall"),
+    MEDIAN,
+    replace(common.SOURCE_PLACE, name="producer_source", meaning="Source place of what it waited for"),
+    common.SOURCE_PLACE,
 )
-LATENCIES = Spec(
+LATENCIES = Spec.of(
     "wait_latency",
     "Instructions by exact samples.",
     "instruction",
-    (INSTRUCTION_INDEX, INSTRUCTION_TEXT, *_SAMPLED, SOURCE_PLACE),
+    common.INSTRUCTION_INDEX,
+    common.INSTRUCTION_TEXT,
+    *_SAMPLED,
+    common.SOURCE_PLACE,
     order=("instruction", *(field.name for field in _SAMPLED)),
     nothing=_NOTHING,
 )
@@ -107,7 +99,7 @@ DOCUMENT = WAITS.with_field(
     Field(
         "producers",
         rows(
-            *PLACE,
+            *common.PLACE,
             _N,
             _CHARGED,
             _PART,
@@ -117,15 +109,15 @@ DOCUMENT = WAITS.with_field(
     )
 )
 _TOTALS = (
-    Field("waits", COUNT, "Wait instructions that waited for something"),
-    Field("hits", COUNT, "Their executions"),
-    Field("stall", CYCLES, "Their stall"),
-    Field("charged", CYCLES, "Part of it that is charged to a producer"),
+    kinds.COUNT("waits", "Wait instructions that waited for something"),
+    kinds.COUNT("hits", "Their executions"),
+    kinds.CYCLES("stall", "Their stall"),
+    kinds.CYCLES("charged", "Part of it that is charged to a producer"),
 )
 FACTS = (
-    CAPTURE,
-    WAVE_ASKED,
-    WAVES_READ,
+    common.CAPTURE,
+    common.WAVE_ASKED,
+    common.WAVES_READ,
     Field(
         "totals",
         record(*(replace(field, is_unknown=True) for field in _TOTALS)),
@@ -221,7 +213,7 @@ def wait_documents(
     def waited_for(row: int) -> list[dict[str, Any]]:
         own = found.blocking.producers(row)
         part = own if most is None else slice(own.start, min(own.stop, own.start + most))
-        places = samples[part].records(field.name for field in PLACE)
+        places = samples[part].records(field.name for field in common.PLACE)
         numbers = producers[part].records(("hits", "stall", "share_of_wait_stall"))
         latency = samples[part].records(field.name for field in _SAMPLED)
         return [
@@ -235,7 +227,7 @@ def wait_documents(
 
 def latency_documents(table: Table) -> list[dict[str, Any]]:
     """Return the rows of a document of latencies."""
-    return table.records((*(field.name for field in PLACE), *(field.name for field in _SAMPLED)))
+    return table.records((*(field.name for field in common.PLACE), *(field.name for field in _SAMPLED)))
 
 
 def _wait_of(found: WaitSummary) -> np.ndarray:

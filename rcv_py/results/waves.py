@@ -21,25 +21,10 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
-from rcv_py.results import json_types
-from rcv_py.results.common import (
-    CAPTURE,
-    INSTRUCTION_INDEX,
-    INSTRUCTION_TEXT,
-    RANGE,
-    SOURCE_PLACE,
-    TOKEN,
-    TOTAL_ROWS,
-    WAVE_END,
-    WAVE_NAME,
-    WAVE_START,
-)
+from rcv_py.results import common, json_types, kinds
 from rcv_py.results.field import At, Field, record
 from rcv_py.results.places import instructions, sources
 from rcv_py.results.table import Spec, Table
-from rcv_py.results.unit import COUNT, CYCLE_RANGE, CYCLES, FLAG, NOTE, NUMBER, PLACE, SHARE, TEXT, WHOLE
-from rcv_py.results.unit import WAVE as NAME_OF_WAVE
-from rcv_py.results.unit import WAVES as WAVE_COUNT
 
 STATES = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
 STATE_MEANING = {
@@ -48,32 +33,27 @@ STATE_MEANING = {
     WaveState.STALL: "Part in which it stalled",
     WaveState.IDLE: "Part in which it was idle",
 }
-UNIT = Field("cu", PLACE, "Compute unit, a number; -1 if it is not known")
-LIVED = Field("cycles", CYCLES, "From begin to end")
-_KERNEL = Field("kernel", NOTE, "Name of the kernel; empty if it is not known")
-HEAD = (CAPTURE, RANGE, TOTAL_ROWS)
+UNIT = kinds.PLACE("cu", "Compute unit, a number; -1 if it is not known")
+LIVED = kinds.CYCLES("cycles", "From begin to end")
+_KERNEL = kinds.NOTE("kernel", "Name of the kernel; empty if it is not known")
+HEAD = (common.CAPTURE, common.RANGE, common.TOTAL_ROWS)
 
-WAVES = Spec(
+WAVES = Spec.of(
     "waves",
     "One row a wave, by place and begin; of a range those that touch it.",
     "wave",
-    (
-        WAVE_NAME,
-        UNIT,
-        _KERNEL,
-        WAVE_START,
-        WAVE_END,
-        LIVED,
-        Field("hits", COUNT, "Instructions it ran; null if its file cannot be read", is_unknown=True),
-        *(
-            Field(
-                state.name.lower(),
-                CYCLES,
-                f"{meaning}, inside of the range; null without a timeline",
-                is_unknown=True,
-            )
-            for state, meaning in STATE_MEANING.items()
-        ),
+    common.WAVE_NAME,
+    UNIT,
+    _KERNEL,
+    common.WAVE_START,
+    common.WAVE_END,
+    LIVED,
+    kinds.COUNT("hits", "Instructions it ran; null if its file cannot be read", is_unknown=True),
+    *(
+        kinds.CYCLES(
+            state.name.lower(), f"{meaning}, inside of the range; null without a timeline", is_unknown=True
+        )
+        for state, meaning in STATE_MEANING.items()
     ),
     nothing="The capture has no traced waves.",
 )
@@ -83,56 +63,53 @@ def _if_known(number: int) -> str:
     return "" if number < 0 else count(number)
 
 
-RESIDENT = Spec(
+RESIDENT = Spec.of(
     "waves resident",
     "One row a wave, by place and begin.",
     "wave",
-    (
-        Field("se", replace(WHOLE, text=str), "Shader engine, a number"),
-        Field("sa", PLACE, "Shader array, a number"),
-        Field("cu", PLACE, "Compute unit, a number"),
-        Field("simd", PLACE, "SIMD, a number"),
-        Field("slot", PLACE, "Slot of the SIMD, a number"),
-        WAVE_START,
-        WAVE_END,
-        Field("workgroup", replace(PLACE, text=_if_known), "Number of its workgroup; -1 if it is not known"),
-        LIVED,
-        _KERNEL,
-        Field("wave", NAME_OF_WAVE, "Name of the wave if its instructions were traced, else empty"),
+    Field("se", replace(kinds.WHOLE, text=str), "Shader engine, a number"),
+    kinds.PLACE("sa", "Shader array, a number"),
+    kinds.PLACE("cu", "Compute unit, a number"),
+    kinds.PLACE("simd", "SIMD, a number"),
+    kinds.PLACE("slot", "Slot of the SIMD, a number"),
+    common.WAVE_START,
+    common.WAVE_END,
+    Field(
+        "workgroup", replace(kinds.PLACE, text=_if_known), "Number of its workgroup; -1 if it is not known"
     ),
+    LIVED,
+    _KERNEL,
+    kinds.WAVE("wave", "Name of the wave if its instructions were traced, else empty"),
     nothing="The capture does not say when waves began and ended.",
 )
 
 
-_MEDIAN = replace(NUMBER, json=partial(json_types.number, least=0), digits=None)
-POPULATIONS = Spec(
+_MEDIAN = replace(kinds.NUMBER, json=partial(json_types.number, least=0), digits=None)
+POPULATIONS = Spec.of(
     "populations",
     "One row a population: those that work first, then by executions.",
     "population",
-    (
-        Field("id", TEXT, "What `--waves` takes"),
-        Field("name", NOTE, "The same for people"),
-        Field("kernel", TEXT, "Symbol of the kernel; empty if it is not known", at=At.DATA),
-        Field("is_working", FLAG, "Whether these waves do the work of the kernel", at=At.DATA),
-        Field(
-            "works",
-            TEXT,
-            "Whether these waves do the work of the kernel",
-            at=At.TEXT,
-            of=lambda row: "yes" if row["is_working"] else "no",
-        ),
-        Field("waves", WHOLE, "Waves that took this way; how often loops ran is left aside"),
-        Field("cut", WHOLE, "Of them: waves whose record does not reach the end of the program"),
-        Field(
-            "median_hits",
-            replace(_MEDIAN, text=lambda value: f"{value:,.1f}".removesuffix(".0")),
-            "Executions a wave, median",
-            title="executions",
-        ),
-        Field("instructions", WHOLE, "Distinct instructions in the basic blocks of the way"),
-        Field("cycles", CYCLES, "Sum of the lives of these waves"),
-        Field("share_of_wave_cycles", SHARE, "Part of the lives of all waves that were read", "share"),
+    kinds.TEXT("id", "What `--waves` takes"),
+    kinds.NOTE("name", "The same for people"),
+    kinds.TEXT("kernel", "Symbol of the kernel; empty if it is not known", at=At.DATA),
+    kinds.FLAG("is_working", "Whether these waves do the work of the kernel", at=At.DATA),
+    kinds.TEXT(
+        "works",
+        "Whether these waves do the work of the kernel",
+        at=At.TEXT,
+        of=lambda row: "yes" if row["is_working"] else "no",
     ),
+    kinds.WHOLE("waves", "Waves that took this way; how often loops ran is left aside"),
+    kinds.WHOLE("cut", "Of them: waves whose record does not reach the end of the program"),
+    Field(
+        "median_hits",
+        replace(_MEDIAN, text=lambda value: f"{value:,.1f}".removesuffix(".0")),
+        "Executions a wave, median",
+        title="executions",
+    ),
+    kinds.WHOLE("instructions", "Distinct instructions in the basic blocks of the way"),
+    kinds.CYCLES("cycles", "Sum of the lives of these waves"),
+    kinds.SHARE("share_of_wave_cycles", "Part of the lives of all waves that were read", "share"),
     order=(
         "id",
         "works",
@@ -147,53 +124,51 @@ POPULATIONS = Spec(
     nothing="The capture has no traced waves.",
 )
 POPULATION_FACTS = (
-    CAPTURE,
-    Field("read", WHOLE, "Waves that could be read"),
-    Field("traced", WHOLE, "Waves that the capture names"),
-    Field("executed", WHOLE, "Distinct instructions that one of these waves reached"),
-    Field("instructions", WHOLE, "Instructions of the kernels that they executed"),
-    TOTAL_ROWS,
+    common.CAPTURE,
+    kinds.WHOLE("read", "Waves that could be read"),
+    kinds.WHOLE("traced", "Waves that the capture names"),
+    kinds.WHOLE("executed", "Distinct instructions that one of these waves reached"),
+    kinds.WHOLE("instructions", "Instructions of the kernels that they executed"),
+    common.TOTAL_ROWS,
 )
 
 
 # -- one wave -------------------------------------------------------------------------------------------
 
-TOKENS = Spec(
+TOKENS = Spec.of(
     "wave instructions",
     "Instructions that touch the range, in order of their starts: --tokens.",
     "instruction",
-    (
-        *TOKEN,
-        Field("kind", TEXT, "Kind of the instruction"),
-        replace(INSTRUCTION_INDEX, is_unknown=True),
-        replace(INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
-        SOURCE_PLACE,
-    ),
+    *common.TOKEN,
+    kinds.TEXT("kind", "Kind of the instruction"),
+    replace(common.INSTRUCTION_INDEX, is_unknown=True),
+    replace(common.INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
+    common.SOURCE_PLACE,
 )
 WAVE = (
-    CAPTURE,
-    WAVE_NAME,
+    common.CAPTURE,
+    common.WAVE_NAME,
     UNIT,
-    WAVE_START,
-    WAVE_END,
+    common.WAVE_START,
+    common.WAVE_END,
     LIVED,
-    Field("range", CYCLE_RANGE, "The range that states and instructions are of; the life if none was given"),
+    kinds.CYCLE_RANGE("range", "The range that states and instructions are of; the life if none was given"),
     Field(
         "states",
         record(
             *(
-                Field(state.name.lower(), CYCLES, f"{meaning}; null without a timeline", is_unknown=True)
+                kinds.CYCLES(state.name.lower(), f"{meaning}; null without a timeline", is_unknown=True)
                 for state, meaning in STATE_MEANING.items()
             )
         ),
         "What it did in that range",
     ),
-    Field("hits", COUNT, "Instructions of its whole life"),
-    Field("latency", CYCLES, "Latency of all of them"),
-    Field("stall", CYCLES, "Stall of all of them"),
-    Field("idle", CYCLES, "Gaps in front of all of them"),
-    Field("counted", WAVE_COUNT, "Traced waves that touch the range of --clock; without it all"),
-    Field("traced", WAVE_COUNT, "Traced waves"),
+    kinds.COUNT("hits", "Instructions of its whole life"),
+    kinds.CYCLES("latency", "Latency of all of them"),
+    kinds.CYCLES("stall", "Stall of all of them"),
+    kinds.CYCLES("idle", "Gaps in front of all of them"),
+    kinds.WAVES("counted", "Traced waves that touch the range of --clock; without it all"),
+    kinds.WAVES("traced", "Traced waves"),
     replace(TOKENS.field("instructions"), is_optional=True),
 )
 
@@ -310,12 +285,7 @@ def population_table(found: Populations) -> Table:
 
 def population_facts(trace: Trace, found: Populations) -> dict[str, int]:
     """Return how many waves were read, and how many instructions they ran."""
-    return {
-        "read": found.read,
-        "traced": len(trace.waves),
-        "executed": found.ran,
-        "instructions": found.of,
-    }
+    return {"read": found.read, "traced": len(trace.waves), "executed": found.ran, "instructions": found.of}
 
 
 def states_within(wave: Wave, window: TimeWindow | None) -> tuple[int, ...] | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.base.runs import run_starts
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.synth.program import SOURCES, Kernel, Source
 from rcv_py.synth.truth import Truth
@@ -84,5 +85,5 @@ def timeline(tokens: np.ndarray, begin: int, end: int) -> np.ndarray:
     states = np.concatenate([[WaveState.IDLE], [WaveState.EXEC], states, [WaveState.IDLE]])
     length = np.diff(edges)
     states, length = states[length > 0], length[length > 0]
-    starts = np.flatnonzero(np.append(True, states[1:] != states[:-1]))
+    starts = run_starts(states)
     return np.column_stack([states[starts], np.add.reduceat(length, starts)])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.base.runs import borders
 from rcv_py.model.kinds import MATRIX_PREFIXES, EventKind, StallReason, TokenKind
 from rcv_py.synth.capture import Capture, WaveRun
 from rcv_py.synth.program import Kernel, first_rows
@@ -117,7 +118,7 @@ def _matrix_busy(capture: Capture, tokens: np.ndarray, time: np.ndarray) -> np.n
 def _cycles_since(moments: np.ndarray, time: np.ndarray) -> np.ndarray:
     """The sum of max(0, t − moment) over all moments, for each t."""
     count = np.searchsorted(moments, time, side="right")
-    return count * time - np.append(0, np.cumsum(moments))[count]
+    return count * time - borders(moments)[count]
 
 
 def _passes_of_row(capture: Capture) -> np.ndarray:
@@ -244,7 +245,7 @@ def _union(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(begin, kind="stable")
     begin, reach = begin[order], np.maximum.accumulate(end[order])
     is_new = np.append(True, begin[1:] > reach[:-1])
-    return begin[is_new], reach[np.append(is_new[1:], True)]
+    return begin[is_new], reach[np.roll(is_new, -1)]
 
 
 def pc_samples(capture: Capture, period: int = 48) -> tuple[np.ndarray, np.ndarray]:

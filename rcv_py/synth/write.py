@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from rcv_py.base.runs import borders
 from rcv_py.model.kinds import WaveState
 from rcv_py.synth.capture import Capture, WaveRun
 
@@ -226,7 +227,7 @@ def _states(capture: Capture, layout: Layout) -> dict[str, Any]:
         return {}
     begins, ends, states = [], [], []
     for wave in capture.waves:
-        edges = wave.begin + np.concatenate([[0], np.cumsum(wave.timeline[:, 1])])
+        edges = wave.begin + borders(wave.timeline[:, 1])
         begins.append(edges[:-1])
         ends.append(edges[1:])
         states.append(wave.timeline[:, 0])

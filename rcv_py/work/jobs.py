@@ -10,8 +10,7 @@ from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.timeline.lod import build
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import WaveReader
-from rcv_py.model.wave_columns import LodColumns, WaveColumns, joined
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import LodColumns, WaveBatch, WaveColumns
 
 HELD_BYTES = 31 << 20
 
@@ -30,7 +29,7 @@ def prepared_columns(reader: WaveReader, rows: list[int], lod: bool = True) -> W
     used = [column for column in lane if column is not None]
     return replace(
         columns,
-        lane=joined(used, np.uint8) if used else None,
+        lane=np.concatenate(used) if used else None,
         has_lanes=np.array([column is not None for column in lane]) if used else None,
         lod=LodColumns.of([build(wave.tokens, wave.states) for wave in waves]) if lod else None,
     )

@@ -13,8 +13,7 @@ import numpy as np
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace, WaveReader
-from rcv_py.model.wave_columns import WaveColumns
-from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
 from rcv_py.work.jobs import hold_memory, prepare, prepared_columns
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 

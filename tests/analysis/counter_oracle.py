@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rcv_py.analysis.waits.waitcnt.generations import UNORDERED, Effect
-from rcv_py.analysis.waits.waitcnt.reference import flat_lists
 
 Rows = list[tuple[int, str, list[int]]]  # (position of the wait, counter, positions it released)
 
@@ -34,43 +33,4 @@ def by_hardware(effects: Sequence[Effect]) -> Rows:
                 returned.update(done)
             if done:
                 rows.append((position, counter, list(dict.fromkeys(done))))
-    return rows
-
-
-def by_reference(effects: Sequence[Effect], gfxip: int) -> list[tuple[int, list[int]]]:  # noqa: C901 - plain on purpose
-    """What the reference says: flags instead of kinds, lists of FLAT operations beside the counters."""
-    lists = flat_lists(gfxip)
-    queues: dict[str, list[int]] = {}
-    flagged: set[str] = set()
-    flat: dict[str, list[int]] = {"load": [], "store": []}
-    rows: list[tuple[int, list[int]]] = []
-    for position, effect in enumerate(effects):
-        for counter, _ in effect.raises:
-            queues.setdefault(counter, []).append(position)
-        flagged.update(effect.unorders)
-        if effect.flat:
-            flat[effect.flat].append(position)
-        if effect.is_idle:
-            rows.append((position, sorted({item for queue in queues.values() for item in queue})))
-            queues.clear()
-            flagged.clear()
-            continue
-        for counter, left in effect.waits:
-            if not left:
-                flagged.discard(counter)
-            if counter in flagged:
-                continue
-            queue, names = queues.setdefault(counter, []), lists.get(counter, ())
-            done: list[int] = []
-            if names:
-                done += flat[names[0]]
-                flat[names[0]] = []
-            stop = max(0, len(queue) - left)
-            done += queue[:stop]
-            del queue[:stop]
-            if done and len(names) > 1:
-                done += flat[names[1]]
-                flat[names[1]] = []
-            if done:
-                rows.append((position, list(dict.fromkeys(done))))
     return rows

@@ -46,7 +46,7 @@ def test_no_bound_exceeds_the_cycles_in_which_its_waves_wait_and_nothing_happens
     inputs, found = looked_at(name)
     for rows in cause_sets(inputs):
         lines = set(inputs.attribution.line[rows].tolist())
-        bound = inputs.bound(rows)
+        bound = inputs.bounds.of(rows)
         assert 0 <= bound.cycles <= min(limit(found, lines), bound.exposed)
         assert bound.exposed <= int(inputs.attribution.cycles[rows].sum())
         assert bound.share == bound.cycles / inputs.exposure.resident
@@ -62,21 +62,21 @@ def test_all_waits_of_an_instruction_are_bounded_by_exactly_those_cycles(name: s
     alone = inputs.bounds.by_group(rows, table.line[rows], len(inputs.trace.code))
     for line in lines.tolist():
         exact = limit(found, {line})
-        assert inputs.bound(np.flatnonzero(table.line == line)).cycles == exact == alone[line]
-    assert inputs.bound(rows).cycles == limit(found, set(lines.tolist()))
+        assert inputs.bounds.of(np.flatnonzero(table.line == line)).cycles == exact == alone[line]
+    assert inputs.bounds.of(rows).cycles == limit(found, set(lines.tolist()))
 
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
 def test_bounds_are_sizes_of_sets(name: str) -> None:
     inputs, _ = looked_at(name)
     sets = cause_sets(inputs)
-    whole = inputs.bound(np.arange(len(inputs.attribution)))
+    whole = inputs.bounds.of(np.arange(len(inputs.attribution)))
     assert whole.cycles <= inputs.exposure.nothing
     for one, other in zip(sets, [*sets[1:], sets[0]], strict=True):
-        a, b, both = (inputs.bound(rows).cycles for rows in (one, other, np.union1d(one, other)))
+        a, b, both = (inputs.bounds.of(rows).cycles for rows in (one, other, np.union1d(one, other)))
         assert max(a, b) <= both <= min(a + b, whole.cycles)
         half = one[: len(one) // 2]
-        assert inputs.bound(half).cycles <= a
+        assert inputs.bounds.of(half).cycles <= a
 
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
@@ -156,7 +156,7 @@ def waits_of(*pictures: tuple[str, list[int], int]) -> FindingInputs:
 
 
 def of_load(inputs: FindingInputs) -> tuple[int, int]:
-    bound = inputs.bound(inputs.rows_of(Cause.WAIT_LOAD))
+    bound = inputs.bounds.of(inputs.rows_of(Cause.WAIT_LOAD))
     return bound.cycles, bound.exposed
 
 
@@ -178,11 +178,12 @@ def test_a_wait_under_matrix_passes_wins_nothing() -> None:
 
 def test_waves_that_do_not_count_still_cover() -> None:
     from rcv_py.analysis.device.simd_work import simd_work
-    from rcv_py.analysis.findings.bounds import attributed
+    from rcv_py.analysis.findings.bounds import bounds
 
     inputs = waits_of(("BBBBiiiiiiiiiiiiiiiiIIII", [0, 1], 0), ("MMMM", [3], 0), ("BBBBiiiiI", [0, 1], 8))
     work = simd_work(inputs.trace, inputs.batches, {0})
-    table, found = attributed(inputs.trace, inputs.batches, work, {0})
+    found = bounds(inputs.trace, inputs.batches, work, {0})
+    table = found.table
     assert table.waves == work.waves == 1
     assert found.of(np.arange(len(table))).cycles == 3, (
         "17 to 19: the matrix unit works, and another wave issues"

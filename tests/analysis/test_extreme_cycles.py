@@ -10,7 +10,7 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.saturated import MAX_CYCLES
 from rcv_py.analysis.device.pipe_use import PIPES, pipe_use
 from rcv_py.analysis.device.simd_work import simd_work
-from rcv_py.analysis.findings.bounds import exposure
+from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.waits.load_to_use import load_to_use
 from rcv_py.analysis.waits.wait_latency import wait_summary
@@ -142,7 +142,7 @@ def test_what_simds_do_is_counted_without_a_wave_of_impossible_times(stall: int,
     work, whole = simd_work(trace, [batch]), simd_work(trace, [others])
     assert work.left_out == {0}
     assert work.nothing_cycles == whole.nothing_cycles
-    seen, true = exposure(trace, [batch]), exposure(trace, [others])
+    seen, true = (FindingInputs(trace, [one], waves="all").exposure for one in (batch, others))
     assert (seen.resident, seen.nothing, seen.waves) == (true.resident, true.nothing, true.waves)
 
 

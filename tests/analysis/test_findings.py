@@ -11,7 +11,6 @@ import pytest
 
 from rcv_py.analysis.cost.place_text import instruction_place
 from rcv_py.analysis.findings import detect
-from rcv_py.analysis.findings.bounds import exposure
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES, Evidence, Finding, Findings, markdown
 from rcv_py.analysis.findings.inputs import FindingInputs, is_atomic, is_scratch
@@ -258,7 +257,7 @@ def test_pa_waits_for_cross_lane_moves_and_scalar_loads() -> None:
 def test_no_issue_cycles_are_those_of_the_reference_and_those_under_s_endpgm(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
     trace, batches = opened(captures.trace_path(name))
-    found, whole = findings(trace, batches), exposure(trace, batches)
+    found, whole = findings(trace, batches), FindingInputs(trace, batches, waves="all").exposure
     assert found.resident == whole.resident == golden["resident"]
     assert 0 < whole.no_issue - golden["bubble"] <= whole.ending
     assert found.bubbles == whole.nothing < whole.no_issue, "the matrix unit works in some of them"
@@ -270,7 +269,7 @@ def test_the_matrix_unit_is_busy_as_long_as_its_passes(name: str) -> None:
     """All instructions of these captures fit behind each other: the union is as long as the sum."""
     golden = captures.golden(f"beyond/{name}.json")["mfma_model"]
     trace, batches = opened(captures.trace_path(name))
-    assert exposure(trace, batches).matrix == golden["matrix_busy_cycles"]
+    assert FindingInputs(trace, batches, waves="all").exposure.matrix == golden["matrix_busy_cycles"]
 
 
 def test_the_ceiling_is_the_matrix_work_of_the_reference() -> None:

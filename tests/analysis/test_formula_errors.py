@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.counters.formula.evaluate import (
     MAX_TEXT,
     Evaluator,
+    joined,
     read_definitions,
     scalar,
     shape_text,
@@ -95,7 +96,7 @@ def test_a_bad_line_costs_only_itself() -> None:
 
 def test_later_definitions_replace_and_given_tensors_win() -> None:
     base, more = read_definitions("P := 1\nQ := P + 1"), read_definitions("P := 10\nA := 3")
-    results = Evaluator(GIVEN, more.over(base))
+    results = Evaluator(GIVEN, joined([base, more]))
     assert results.value("Q").item() == 11
     assert results.value("A") is A
     assert results.uses("Q") == frozenset()

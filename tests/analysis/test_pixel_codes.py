@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.timeline import pixel_codes
-from rcv_py.analysis.timeline.pixel_codes import Piece, Pixels, StatePiece, put_shares
+from rcv_py.analysis.timeline.pixel_codes import Pixels, StatePart, TokenPart, put_shares
 from rcv_py.model.lod import NOTHING
 from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.window import TimeWindow
@@ -43,11 +43,11 @@ def views(draw: st.DrawFn) -> tuple[Pixels, int, int]:
     return pixels, first, draw(st.integers(first + 1, width))
 
 
-def pieces(made: list[Tokens], view: Pixels, first: int, stop: int) -> list[Piece]:
+def pieces(made: list[Tokens], view: Pixels, first: int, stop: int) -> list[TokenPart]:
     parts = [(first, stop), (0, view.width_px)]
     cut = [parts[i % 2] for i in range(len(made))]
     return [
-        Piece(
+        TokenPart(
             tokens,
             tokens.rows_in(TimeWindow(int(view.edges[a]), int(view.edges[b]))),
             a,
@@ -73,7 +73,7 @@ def test_a_wave_longer_than_32_bits_of_cycles_is_drawn() -> None:
     tokens = Tokens(0, *columns, np.array([2, 5], np.uint8), np.zeros(2, np.int32))
     view = Pixels(TimeWindow(3_000_000_000, 3_000_001_000), 10)
     codes = np.full(10, NOTHING, np.uint8)
-    pixel_codes.put_codes([Piece(tokens, slice(1, 2), 0, codes)], view)
+    pixel_codes.put_codes([TokenPart(tokens, slice(1, 2), 0, codes)], view)
     assert codes.tolist() == [5] * 10
 
 
@@ -87,7 +87,7 @@ def test_shares_are_the_cycles_of_each_state(
     view, first, stop = where
     timelines = [timeline(base, cells) for base, cells in made]
     parts = [
-        StatePiece(
+        StatePart(
             one,
             slice(0, find(one.offset, int(view.edges[stop]) - one.base + 1, "left")),
             first,

@@ -54,7 +54,7 @@ def test_shares_factors_and_rates(tmp_path: Path) -> None:
     found = of(tmp_path, counters, ideal=128, channels=2)
     assert (found.hit_rate, found.partial, found.dram) == (0.25, 1.0, 0.75)
     assert (found.read, found.over_fetch) == (Range(512, 512), Range(4, 4))
-    assert found.read_rate is None
+    assert not found.read_rate.is_known
     path = write_long(tmp_path / "x.csv", [("k", 1, counters)], length=64)
     (timed,) = traffic(pmc_table([path]))
     assert timed.read_rate == Range(4, 4)

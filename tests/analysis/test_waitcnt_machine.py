@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.waits.waitcnt.generations import COUNTERS
-from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay, rules
-from rcv_py.model.modes import ReferenceRule
+from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.model.tokens import Tokens
 from tests.analysis import build
-from tests.analysis.counter_oracle import by_hardware, by_reference
+from tests.analysis.counter_oracle import by_hardware
 from tests.support.python_calls import python_calls
 
 SPOKEN = {  # instructions that touch every counter in every way
@@ -109,7 +108,7 @@ def test_the_fast_replay_is_the_plain_one(example: tuple[str, list[list[int]]]) 
     code = build.code(texts)
     batch = build.batch(*(build.of_tokens(tokens(run), row=row) for row, run in enumerate(runs)))
     links = replay(batch, code, gfxip)
-    effect = rules(code, gfxip).effect
+    effect = generation_of(gfxip, "", code.text).effect
     expected, base = [], 0
     for run in runs:
         rows = by_hardware([effect(texts[line] if line >= 0 else "") for line in run])
@@ -119,24 +118,6 @@ def test_the_fast_replay_is_the_plain_one(example: tuple[str, list[list[int]]]) 
     assert np.all(np.diff(links.token) >= 0)
     assert links.newest.tolist() == [max(items) for _, _, items in rows_of(links)]
     assert links.wave.tolist() == (np.searchsorted(batch.first, links.token, "right") - 1).tolist()
-
-
-@settings(max_examples=300, deadline=None)
-@given(waves())
-def test_so_is_the_fast_one_of_the_reference(example: tuple[str, list[list[int]]]) -> None:
-    name, runs = example
-    gfxip, texts = PROGRAMS[name]
-    code = build.code(texts)
-    batch = build.batch(*(build.of_tokens(tokens(run), row=row) for row, run in enumerate(runs)))
-    links = replay(batch, code, gfxip, rule=ReferenceRule.REFERENCE)
-    effect = rules(code, gfxip, rule=ReferenceRule.REFERENCE).effect
-    expected, base = [], 0
-    for run in runs:
-        rows = by_reference([effect(texts[line] if line >= 0 else "") for line in run], gfxip)
-        expected += [(base + at, [base + item for item in items]) for at, items in rows]
-        base += len(run)
-    found = [(at, sorted(items)) for at, _, items in rows_of(links)]
-    assert found == [(at, sorted(items)) for at, items in expected]
 
 
 @pytest.mark.parametrize("lines", [[], [-1, -1], [9, 9]])

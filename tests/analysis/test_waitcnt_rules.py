@@ -7,55 +7,52 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rcv_py.analysis.waits.waitcnt.replay import replay, rules, waits, waits_of
+from rcv_py.analysis.waits.waitcnt.generations import generation_of
+from rcv_py.analysis.waits.waitcnt.replay import replay, waits, waits_of
 from rcv_py.formats.open import open_trace
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Waits
 from tests.analysis import build
 from tests.analysis.test_waitcnt_machine import tokens
 from tests.support import captures
 
 Entries = list[tuple[int, list[int]]]
-OURS, REFERENCE = ReferenceRule.OURS, ReferenceRule.REFERENCE
 
 
 def entries(waits: Waits) -> Entries:
     return [(int(waits.line[row]), waits.producers(row).tolist()) for row in range(len(waits))]
 
 
-def found(lines: list[int], texts: list[str], gfxip: int, rule: ReferenceRule = OURS) -> Entries:
+def found(lines: list[int], texts: list[str], gfxip: int) -> Entries:
     batch = build.batch(build.of_tokens(tokens(lines)))
-    return entries(waits(replay(batch, build.code(texts), gfxip, rule=rule), batch.line))
+    return entries(waits(replay(batch, build.code(texts), gfxip), batch.line))
 
 
-def run(program: str, gfxip: int, times: int = 1, rule: ReferenceRule = OURS) -> Entries:
+def run(program: str, gfxip: int, times: int = 1) -> Entries:
     """Entries of a program with an instruction a line, run from top to bottom."""
     texts = [line.strip() for line in program.strip().splitlines()]
-    return found(list(range(len(texts))) * times, texts, gfxip, rule)
+    return found(list(range(len(texts))) * times, texts, gfxip)
 
 
-@pytest.mark.parametrize("rule", [OURS, REFERENCE])
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_every_wave_of_every_capture_has_the_list_of_its_file(name: str, rule: ReferenceRule) -> None:
+def test_every_wave_of_every_capture_has_the_list_of_its_file(name: str) -> None:
     trace = open_trace(captures.trace_path(name))
     batch = trace.reader.read(list(range(len(trace.waves))))
     listed = [wave.waits for wave in batch.waves if wave.waits is not None]
-    made = waits(replay(batch, trace.code, trace.gfxip, trace.target, rule), batch.line)
+    made = waits(replay(batch, trace.code, trace.gfxip, trace.target), batch.line)
     assert np.array_equal(made.line, np.concatenate([one.line for one in listed]))
     assert np.array_equal(np.diff(made.first), np.concatenate([np.diff(one.first) for one in listed]))
     assert np.array_equal(made.depends_on, np.concatenate([one.depends_on for one in listed]))
 
 
-@pytest.mark.parametrize("rule", [OURS, REFERENCE])
 @pytest.mark.parametrize("case", range(3))
-def test_the_vectors_of_the_writer_hold(case: int, rule: ReferenceRule) -> None:
+def test_the_vectors_of_the_writer_hold(case: int) -> None:
     captures.need_shared()
     vector = captures.golden("waitcnt_vectors.json")["cases"][case]
-    # `_bvh_` is the middle of a name that only the reference takes for an instruction.
-    texts = [text if rule is REFERENCE or text != "_bvh_" else "image_bvh_" for _, text in vector["program"]]
+    # `_bvh_` is the middle of a name that only the writer takes for an instruction.
+    texts = [text if text != "_bvh_" else "image_bvh_" for _, text in vector["program"]]
     sets: dict[str, set[int]] = {}
     for line, producers in found(
-        list(range(len(texts))) * vector["loops"], texts, int(vector["arch"].removeprefix("gfx")), rule
+        list(range(len(texts))) * vector["loops"], texts, int(vector["arch"].removeprefix("gfx"))
     ):
         sets.setdefault(str(line), set()).update(producers)
     assert sets == {line: set(lines) for line, lines in vector["expected"].items()}
@@ -102,9 +99,6 @@ def test_we_differ_from_the_reference_only_where_it_is_wrong(name: str) -> None:
     theirs = [
         (line, rows) for line, rows in captures.golden(f"synthetic/{name}.rcv.json")["main_wave_waitcnt"]
     ]
-    batch = build.batch(wave)
-    by_reference = replay(batch, trace.code, trace.gfxip, trace.target, REFERENCE)
-    assert entries(waits(by_reference, batch.line)) == theirs
     ours = entries(waits_of(wave, trace.code, trace.gfxip, trace.target))
     better, worse = (sorted(row for rule in BETTER[name] for row in rule[side]) for side in (1, 2))
     assert sorted(one for one in ours if one not in theirs) == better
@@ -122,22 +116,21 @@ SMEM_AND_LDS = """
 
 
 @pytest.mark.parametrize(
-    ("program", "gfxip", "ours", "theirs"),
+    ("program", "gfxip", "entries"),
     [
-        (SMEM_AND_LDS, 9, [(2, [0, 1]), (6, [3, 4])], [(2, [0, 1]), (5, [3]), (6, [4])]),
-        ("exp mrt0 v0\nexp mrt1 v0\ns_waitcnt expcnt(1)", 9, [(2, [0])], []),
-        ("lds_direct_load v1\ns_waitcnt expcnt(0)", 11, [(1, [0])], []),
-        ("ds_add_u32 v0, v1 gds\ns_waitcnt expcnt(0)", 9, [(1, [0])], []),
-        ("flat_atomic_add v[0:1], v2\ns_waitcnt_vscnt null, 0x0", 10, [(1, [0])], []),
-        ("buffer_gl0_inv\ns_waitcnt vmcnt(0)", 10, [], [(1, [0])]),
-        ("global_inv scope:SCOPE_SYS\ns_wait_loadcnt 0x0", 12, [(1, [0])], [(1, [0])]),
-        ("global_prefetch_b8 v0\ns_wait_loadcnt 0x0", 12, [], []),
-        ("s_barrier_leave\ns_wait_kmcnt 0x0", 12, [(1, [0])], []),
+        (SMEM_AND_LDS, 9, [(2, [0, 1]), (6, [3, 4])]),
+        ("exp mrt0 v0\nexp mrt1 v0\ns_waitcnt expcnt(1)", 9, [(2, [0])]),
+        ("lds_direct_load v1\ns_waitcnt expcnt(0)", 11, [(1, [0])]),
+        ("ds_add_u32 v0, v1 gds\ns_waitcnt expcnt(0)", 9, [(1, [0])]),
+        ("flat_atomic_add v[0:1], v2\ns_waitcnt_vscnt null, 0x0", 10, [(1, [0])]),
+        ("buffer_gl0_inv\ns_waitcnt vmcnt(0)", 10, []),
+        ("global_inv scope:SCOPE_SYS\ns_wait_loadcnt 0x0", 12, [(1, [0])]),
+        ("global_prefetch_b8 v0\ns_wait_loadcnt 0x0", 12, []),
+        ("s_barrier_leave\ns_wait_kmcnt 0x0", 12, [(1, [0])]),
     ],
 )
-def test_each_rule_and_the_references(program: str, gfxip: int, ours: Entries, theirs: Entries) -> None:
-    assert run(program, gfxip) == ours
-    assert run(program, gfxip, rule=REFERENCE) == theirs
+def test_each_rule(program: str, gfxip: int, entries: Entries) -> None:
+    assert run(program, gfxip) == entries
 
 
 def test_waiting_for_n_releases_all_but_the_newest_n() -> None:
@@ -199,7 +192,7 @@ def test_address_translation_names_only_what_has_not_come_back() -> None:
     ],
 )
 def test_gfx1250_is_told_by_name_or_by_its_instructions(texts: list[str], target: str, name: str) -> None:
-    assert rules(build.code(texts), 12, target).name == name
+    assert generation_of(12, target, tuple(texts)).name == name
 
 
 def test_a_list_of_the_file_is_kept_where_the_replay_knows_nothing() -> None:
@@ -208,14 +201,10 @@ def test_a_list_of_the_file_is_kept_where_the_replay_knows_nothing() -> None:
     assert waits_of(wave, build.code(["strange_load v0", "strange_wait"]), 9) is listed
 
 
-def test_the_reference_takes_the_list_of_the_file_where_there_is_one() -> None:
+def test_a_list_of_the_file_is_left_aside_where_the_replay_knows() -> None:
     texts = ["s_buffer_load_dword s0", "s_waitcnt lgkmcnt(0)"]
-    wave = build.of_tokens(tokens([0, 1]))
+    wave = replace(build.of_tokens(tokens([0, 1])), waits=build.waits([(1, [1])]))
     assert entries(waits_of(wave, build.code(texts), 9)) == [(1, [0])]
-    assert entries(waits_of(wave, build.code(texts), 9, rule=REFERENCE)) == []
-    listed = replace(wave, waits=build.waits([(1, [1])]))
-    assert entries(waits_of(listed, build.code(texts), 9, rule=REFERENCE)) == [(1, [1])]
-    assert entries(waits_of(listed, build.code(texts), 9)) == [(1, [0])]
 
 
 @pytest.mark.parametrize(
@@ -240,11 +229,11 @@ def test_the_reference_takes_the_list_of_the_file_where_there_is_one() -> None:
     ],
 )
 def test_what_a_wait_asks(text: str, gfxip: int, asked: dict[str, int]) -> None:
-    assert dict(rules(build.code([]), gfxip).effect(text).waits) == asked
+    assert dict(generation_of(gfxip, "", ()).effect(text).waits) == asked
 
 
 def test_waiting_for_idle_asks_every_counter() -> None:
-    asked = dict(rules(build.code([]), 12).effect("s_wait_idle").waits)
+    asked = dict(generation_of(12, "", ()).effect("s_wait_idle").waits)
     assert set(asked.values()) == {0}
     assert {"load", "store", "ds", "km", "exp", "bvh", "sample"} <= set(asked)
 
@@ -293,4 +282,4 @@ def test_waiting_for_idle_asks_every_counter() -> None:
 )
 def test_which_counters_an_instruction_raises(text: str, gfxip: int, counters: list[str]) -> None:
     major, target = (12, "gfx1250") if gfxip == 1250 else (gfxip, "")
-    assert [counter for counter, _ in rules(build.code([]), major, target).effect(text).raises] == counters
+    assert [counter for counter, _ in generation_of(major, target, ()).effect(text).raises] == counters

@@ -15,7 +15,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.trace import Trace
-from rcv_py.model.wave_columns import WaveColumns
+from rcv_py.model.waves import WaveColumns
 from rcv_py.work.load import batches, load_all
 from tests.support.captures import ROOT
 

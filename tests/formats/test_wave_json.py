@@ -63,12 +63,6 @@ def test_good_files_are_read_quickly_and_alike(tokens, timeline, waitcnt, layout
     assert exact.tokens.tolist() == tokens
 
 
-@pytest.fixture(autouse=True, params=[0, wave_json.MANY])
-def either_check(request, monkeypatch):
-    """Few rows and many rows are checked in different ways: try both on all tests."""
-    monkeypatch.setattr(wave_json, "MANY", request.param)
-
-
 @given(mixed_rows(5), mixed_rows(2), st.lists(st.lists(rows(2), max_size=3), max_size=3))
 def test_rows_of_other_lengths_are_never_cut_anew(tokens, timeline, waitcnt):
     exact = check_both(orjson.dumps(wave(tokens, timeline, waitcnt)))

@@ -24,8 +24,8 @@ from rcv_py.export.report.model import Report, Section
 from rcv_py.formats.open import open_trace
 from rcv_py.results import loops
 from rcv_py.results.field import Field
+from rcv_py.results.kinds import CYCLES
 from rcv_py.results.table import Table
-from rcv_py.results.unit import CYCLES
 from rcv_py.ui.table.result_columns import result_columns
 from tests.ui.window import SAMPLES
 

@@ -10,8 +10,7 @@ import pytest
 from rcv_py.api import Answer
 from rcv_py.base.errors import UsageError
 from rcv_py.results.field import At, Field, record, rows
-from rcv_py.results.table import Spec, Table, Words
-from rcv_py.results.unit import (
+from rcv_py.results.kinds import (
     COUNT,
     CYCLES,
     FLAG,
@@ -24,6 +23,7 @@ from rcv_py.results.unit import (
     choice,
     mapping,
 )
+from rcv_py.results.table import Spec, Table, Words
 
 SPEC = Spec(
     "things",

@@ -554,7 +554,7 @@ def test_counters(qtbot: QtBot) -> None:
         assert drawn
         assert set(rows) == {row.name for row in drawn}
         for row in drawn:
-            assert rows[row.name]["max"] == pytest.approx(row.most)
+            assert rows[row.name]["max"] == pytest.approx(row.extent[2])
             assert rows[row.name]["points"] == len(row.curve.time)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.lines import Lines
 from rcv_py.analysis.core.saturated import later, since
-from rcv_py.analysis.core.token_columns import Piece
+from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks
 from rcv_py.analysis.waves.workgroups import (
     GFX9_DELAY,
@@ -35,7 +35,7 @@ class Stream:
     always that of the token.
     """
 
-    piece: Piece
+    piece: TokenColumns
     lines: Lines
     links: WaitLinks
     base: int
@@ -96,7 +96,7 @@ class Stream:
         return np.where(last >= self.first, last, -1)
 
 
-def stream(piece: Piece, lines: Lines, links: WaitLinks, code: CodeTable) -> Stream:
+def stream(piece: TokenColumns, lines: Lines, links: WaitLinks, code: CodeTable) -> Stream:
     """Return the columns of the waves of a piece, all of one shader engine."""
     count = len(code)
     line = piece.line.astype(np.int64)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies, residencies
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.waves.populations import WORKING, populations, wave_choice
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.model.code import CodeTable, SourceFile
@@ -154,7 +154,7 @@ def capture_costs(
     """
     n = len(trace.code)
     kept = tuple(batches)
-    parts = list(pieces(kept, rows))
+    parts = list(token_columns(kept, rows))
     waves = [wave for part in parts for wave in part.waves]
     group, engine, places, is_by_wave = _groups(waves, workgroups(trace, kept).number)
     tables = [np.zeros(len(engine) * n) for _ in range(4)]
@@ -196,7 +196,7 @@ def explained_costs(trace: Trace, batches: Iterable[WaveBatch], waves: str = WOR
     return found if choice.rows is None else replace(found, selection=choice.text)
 
 
-def _add(tables: list[np.ndarray], part: Piece, group: np.ndarray, n: int) -> None:
+def _add(tables: list[np.ndarray], part: TokenColumns, group: np.ndarray, n: int) -> None:
     """Add the tokens of some waves to the tables of hits, latency, stall and idle."""
     known = np.flatnonzero((part.line >= 0) & (part.line < n))
     of = np.repeat(group, np.diff(part.first))[known]

@@ -21,7 +21,9 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
+from rcv_py.analysis.core.saturated import sums
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
+from rcv_py.base.runs import starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
@@ -59,36 +61,29 @@ class LineStats:
 
 def wave_lines(wave: Wave, n: int) -> LineStats:
     """Return the totals of one wave over the `n` rows of the code table."""
-    return _of_piece(of_waves([wave]), n)
+    return _line_stats(of_waves([wave]), n)
 
 
 def all_lines(batches: Iterable[WaveBatch], n: int, rows: Collection[int] | None = None) -> LineStats:
     """Return the totals of the waves whose index row is in `rows` (None: all), each wave once."""
-    total = LineStats(*(np.zeros(n, dtype=np.int64) for _ in range(6)))
-    for piece in pieces(batches, rows):
-        total = total + _of_piece(piece, n)
-    return total
+    nothing = LineStats(*(np.zeros(n, dtype=np.int64) for _ in range(6)))
+    return sum((_line_stats(tokens, n) for tokens in token_columns(batches, rows)), nothing)
 
 
-def _of_piece(piece: Piece, n: int) -> LineStats:
-    known = (piece.line >= 0) & (piece.line < n)
-    line = piece.line[known].astype(np.int64)
-    duration, idle = piece.duration[known], piece.idle[known]
+def _line_stats(tokens: TokenColumns, n: int) -> LineStats:
+    known = (tokens.line >= 0) & (tokens.line < n)
+    line = tokens.line[known].astype(np.int64)
+    duration, idle = tokens.duration[known], tokens.idle[known]
     longest = np.zeros(n, dtype=np.int64)
     np.maximum.at(longest, line, duration)
     return LineStats(
         np.bincount(line, minlength=n),
-        total(line, duration, n),
-        total(line, piece.stall[known], n),
+        sums(line, duration, n),
+        sums(line, tokens.stall[known], n),
         longest,
-        total(line, idle, n),
+        sums(line, idle, n),
         np.bincount(line[idle > 0], minlength=n),
     )
-
-
-def total(group: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
-    """Return the sum of `value` by `group` (0 to n - 1), int64, exact below 2^53."""
-    return np.bincount(group, weights=value, minlength=n).astype(np.int64)
 
 
 def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
@@ -97,7 +92,7 @@ def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int)
     Kinds without a name count as NONE.
     """
     known = np.where(kind < KIND_COUNT, kind, TokenKind.NONE).astype(np.int64)
-    return total(group * KIND_COUNT + known, value, n * KIND_COUNT).reshape(n, KIND_COUNT)
+    return sums(group * KIND_COUNT + known, value, n * KIND_COUNT).reshape(n, KIND_COUNT)
 
 
 SAMPLES = "PC samples"  # the label where a trace has samples and no cycles
@@ -167,19 +162,24 @@ def _of_one_wave(
     if wave is None:
         none = np.zeros(n, dtype=np.int64)
         return CostColumns(none, none, none, none, f"{mode.value}: no wave")
-    stats, label = wave_lines(wave, n), f"{mode.value} of {wave.id}"
+    tokens, label = of_waves([wave]), f"{mode.value} of {wave.id}"
+    stats = _line_stats(tokens, n)
     if mode is LatencyMode.SUM_WAVE:
         return CostColumns(stats.hits, stats.latency, stats.stall, stats.idle, label)
     if mode is LatencyMode.MEAN_WAVE:
         gaps = stats.idle_gaps if rule is ReferenceRule.REFERENCE else stats.hits
-        columns = (mean(stats.latency, stats.hits), mean(stats.stall, stats.hits), mean(stats.idle, gaps))
+        columns = [mean(stats.latency, stats.hits), mean(stats.stall, stats.hits), mean(stats.idle, gaps)]
         return CostColumns(stats.hits, *columns, label)
-    piece = of_waves([wave])
     if mode is LatencyMode.ITERATION:
-        chosen, label = executions(piece.line, hit), f"Hit {hit} of {wave.id}"
-    else:
-        chosen = _longest(piece)
-    return CostColumns(stats.hits, *_at(piece, chosen, n), label)
+        chosen, label = executions(tokens.line, hit), f"Hit {hit} of {wave.id}"
+    else:  # the longest execution of each line, the first one of equals
+        order = np.lexsort((-tokens.duration, tokens.line))
+        chosen = order[starts_run(tokens.line[order])]
+    chosen = chosen[(tokens.line[chosen] >= 0) & (tokens.line[chosen] < n)]
+    columns = [np.zeros(n, dtype=np.int64) for _ in range(3)]
+    for column, values in zip(columns, (tokens.duration, tokens.stall, tokens.idle), strict=True):
+        column[tokens.line[chosen]] = values[chosen]
+    return CostColumns(stats.hits, *columns, label)
 
 
 def split_cycles(
@@ -196,23 +196,6 @@ def executions(line: np.ndarray, hit: int) -> np.ndarray:
     order = np.argsort(line, kind="stable")
     first = np.searchsorted(line[order], line[order], side="left")
     return np.sort(order[np.arange(len(line)) - first == hit])
-
-
-def _longest(piece: Piece) -> np.ndarray:
-    """Return the token row of the longest execution of each line, the first one of equals."""
-    order = np.lexsort((-piece.duration, piece.line))
-    line = piece.line[order]
-    return order[np.append(True, line[1:] != line[:-1])[: len(line)]]
-
-
-def _at(piece: Piece, chosen: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    chosen = chosen[(piece.line[chosen] >= 0) & (piece.line[chosen] < n)]
-    columns = []
-    for values in (piece.duration, piece.stall, piece.idle):
-        column = np.zeros(n, dtype=np.int64)
-        column[piece.line[chosen]] = values[chosen]
-        columns.append(column)
-    return columns[0], columns[1], columns[2]
 
 
 def _samples(code: CodeTable) -> CostColumns:

@@ -2,10 +2,13 @@
 
 Of an odd count it is the value in the middle, of an even one the mean of the two in the middle.  Statistics
 whose reference results demand an order statistic (`wait_latency`, `load_to_use`, `loop_iterations` and
-`barrier_skew`: the sample at n // 2, beside those at n // 10 and 9 n // 10) say so where they are defined.
+`barrier_skew`: the sample at n // 2, beside those at n // 10 and 9 n // 10) say so where they are defined;
+`at_ranks` makes them.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,8 +17,8 @@ def median(values: np.ndarray) -> float:
     """Return the median in the unit of the values, an int if it is whole; nan if there are none."""
     if not len(values):
         return float("nan")
-    found = float(np.median(values))
-    return int(found) if found.is_integer() else found
+    middle = float(np.median(values))
+    return int(middle) if middle.is_integer() else middle
 
 
 def nearest_to_median(values: np.ndarray) -> int:
@@ -24,3 +27,28 @@ def nearest_to_median(values: np.ndarray) -> int:
     Raises IndexError if there are no values.
     """
     return int(np.lexsort((values, np.abs(values - median(values))))[0])
+
+
+def at_ranks(
+    group: np.ndarray,
+    value: np.ndarray,
+    groups: int,
+    ranks: Sequence[tuple[int, int]],
+    times: np.ndarray | None = None,
+) -> list[np.ndarray]:
+    """Return for each rank (part, whole) the value at n · part // whole of the n sorted values of each group.
+
+    `group` counts from 0 to groups - 1; each value stands there `times` (None: once).  Columns are float64
+    [groups], nan of a group without values; a rank of n is that of the last value.
+    """
+    order = np.lexsort((value, group))
+    times = np.ones(len(order), np.int64) if times is None else times[order]
+    value, upto = value[order], np.cumsum(times)
+    n = np.bincount(group[order], times, groups).astype(np.int64)
+    some, columns = np.flatnonzero(n), []
+    for part, whole in ranks:
+        column = np.full(groups, np.nan)
+        rank = np.cumsum(n) - n + np.minimum(n * part // whole, n - 1)
+        column[some] = value[np.searchsorted(upto, rank[some], side="right")]
+        columns.append(column)
+    return columns

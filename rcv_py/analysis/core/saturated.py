@@ -18,12 +18,10 @@ def later(time: np.ndarray, cycles: np.ndarray) -> np.ndarray:
     return time + np.minimum(cycles.astype(np.int64), MAX_CYCLES - np.maximum(time, 0))
 
 
-def since(time: np.ndarray, base: int, most: int) -> np.ndarray:
-    """Return `time - base`, at most `most`; int64.  No time is before the base."""
-    apart = time.astype(np.int64).view(np.uint64) - np.uint64(
-        base & ((1 << 64) - 1)
-    )  # wraps to what is right
-    return np.minimum(apart, np.uint64(most)).astype(np.int64)
+def since(time: np.ndarray, base: int, limit: int) -> np.ndarray:
+    """Return `time - base`, at most `limit`; int64.  No time is before the base."""
+    apart = time.astype(np.int64).view(np.uint64) - np.uint64(base % (1 << 64))  # wraps to what is right
+    return np.minimum(apart, np.uint64(limit)).astype(np.int64)
 
 
 def sums(place: np.ndarray, cycles: np.ndarray, count: int) -> np.ndarray:
@@ -44,3 +42,9 @@ def sums(place: np.ndarray, cycles: np.ndarray, count: int) -> np.ndarray:
 def total(cycles: np.ndarray) -> int:
     """Return the sum of a column of at least 0, at most MAX_CYCLES."""
     return int(sums(np.zeros(len(cycles), dtype=np.int64), cycles, 1)[0])
+
+
+def summed(key: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the distinct keys, ascending, and the sums of each column by them, at most MAX_CYCLES; int64."""
+    distinct, place = np.unique(key, return_inverse=True)
+    return distinct, *(sums(place, column, len(distinct)) for column in columns)

@@ -58,9 +58,9 @@ class StepCurve:
         return self.value[row].item() if row >= 0 else None
 
     @property
-    def area(self) -> int:
-        """Value times cycles between the first and the last time, of a curve of whole numbers."""
-        return int((np.diff(self.time) * self.value[:-1]).sum())
+    def area(self) -> float:
+        """Value times cycles between the first and the last time, a whole number if all values are."""
+        return (np.diff(self.time) * self.value[:-1]).sum().item()
 
     def rows_in(self, window: TimeWindow) -> slice:
         """The rows whose time lies in the window."""

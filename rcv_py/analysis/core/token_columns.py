@@ -1,6 +1,6 @@
 """The token columns of chosen waves, batch by batch, each wave once.
 
-Analyses that sum over tokens walk over these pieces: a piece is a whole batch where that is possible, so
+Analyses that sum over tokens walk over these: they are those of a whole batch where that is possible, so
 thousands of short waves cost a few hundred numpy calls.
 """
 
@@ -21,7 +21,7 @@ _FARTHEST = 1 << 62  # cycles: no shifted time is as late
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class TokenColumns:
     """Columns of some waves, one wave after the other; wave i owns rows `first[i]:first[i + 1]`."""
 
     waves: tuple[Wave, ...]
@@ -43,6 +43,16 @@ class Piece:
     def start(self) -> np.ndarray:
         """Start of each token in aligned cycles, int64."""
         return _joined([wave.tokens.start for wave in self.waves], np.int64)
+
+    @cached_property
+    def issue(self) -> np.ndarray:
+        """When each token issued, its stall over, in aligned cycles, int64; at most MAX_CYCLES."""
+        return later(self.start, self.stall)
+
+    @cached_property
+    def end(self) -> np.ndarray:
+        """End of each token in aligned cycles, int64; at most MAX_CYCLES."""
+        return later(self.issue, self.busy)
 
     @cached_property
     def owner(self) -> np.ndarray:
@@ -79,7 +89,9 @@ class Piece:
         return idle
 
 
-def pieces(batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Iterator[Piece]:
+def token_columns(
+    batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> Iterator[TokenColumns]:
     """Yield the columns of all waves whose index row is in `rows` (None: all), each wave once."""
     seen: set[int] = set()
     for batch in batches:
@@ -110,17 +122,17 @@ def batch_of(waves: Iterable[Wave], missing: tuple[tuple[int, str], ...] = ()) -
     return WaveBatch(one.waves, one.first, one.stall, one.busy, one.kind, one.line, missing)
 
 
-def columns_of(batch: WaveBatch) -> Piece:
+def columns_of(batch: WaveBatch) -> TokenColumns:
     """Return the columns of all waves of a batch."""
-    return Piece(batch.waves, batch.first, batch.stall, batch.busy, batch.kind, batch.line)
+    return TokenColumns(batch.waves, batch.first, batch.stall, batch.busy, batch.kind, batch.line)
 
 
-def of_waves(waves: Iterable[Wave]) -> Piece:
+def of_waves(waves: Iterable[Wave]) -> TokenColumns:
     """Return the columns of these waves."""
     waves = tuple(waves)
     tokens = [wave.tokens for wave in waves]
     first = np.concatenate([[0], np.cumsum([len(table) for table in tokens])]).astype(np.int64)
-    return Piece(
+    return TokenColumns(
         waves,
         first,
         _joined([table.stall for table in tokens], np.int32),
@@ -137,7 +149,7 @@ def _joined(columns: list[np.ndarray], dtype: type) -> np.ndarray:
 class SpanSums:
     """Sums of token columns over spans whose ends are among the given cuts (rows of the piece)."""
 
-    def __init__(self, piece: Piece, cuts: np.ndarray) -> None:
+    def __init__(self, piece: TokenColumns, cuts: np.ndarray) -> None:
         cut = np.sort(np.concatenate([[0, len(piece)], cuts]).astype(np.int64), kind="stable")
         self._cut = cut[np.append(True, cut[1:] != cut[:-1])]
         self._segment = np.repeat(np.arange(len(self._cut) - 1), np.diff(self._cut))

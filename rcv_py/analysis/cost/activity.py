@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.waves import Wave, WaveBatch
@@ -79,7 +79,7 @@ class StateShares:
 def state_shares(batches: Iterable[WaveBatch]) -> StateShares:
     """Return the cycles of all waves in each state; numbers beyond the known states do not count."""
     cycles, waves = np.zeros(len(WaveState), dtype=np.int64), 0
-    for piece in pieces(batches):
+    for piece in token_columns(batches):
         waves += sum(len(wave.states) > 0 for wave in piece.waves)
         cycles += _of_waves(piece.waves)
     return StateShares(cycles, waves)

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.model.columns import joined
 from rcv_py.model.waves import WaveBatch
 
@@ -106,7 +106,7 @@ class Histogram:
 
 def line_hits(batches: Iterable[WaveBatch], line: int) -> LineHits:
     """Return all hits of a code row in the waves of the batches."""
-    found = [_of_piece(piece, line) for piece in pieces(batches)]
+    found = [_of_piece(piece, line) for piece in token_columns(batches)]
     return joined(found) if found else LineHits.empty()
 
 
@@ -158,7 +158,7 @@ def slowest(hits: LineHits, measure: str, count: int) -> np.ndarray:
     return rows[order][:count] if count > 0 else rows[order]
 
 
-def _of_piece(piece: Piece, line: int) -> LineHits:
+def _of_piece(piece: TokenColumns, line: int) -> LineHits:
     rows = np.flatnonzero(piece.line == line)
     if not len(rows):
         return LineHits.empty()
@@ -182,7 +182,7 @@ def _of_piece(piece: Piece, line: int) -> LineHits:
     )
 
 
-def _places(piece: Piece) -> tuple[list[int], list[int]]:
+def _places(piece: TokenColumns) -> tuple[list[int], list[int]]:
     return [wave.row for wave in piece.waves], [wave.id.se for wave in piece.waves]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import sums_by_kind
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.waves import WaveBatch, WaveIndex
@@ -49,7 +49,7 @@ def hotspot(
     """
     step = max(1, -(-n_lines // max(1, bins)))
     cycles = np.zeros((bins, KIND_COUNT), dtype=np.int64)
-    for piece in pieces(batches, rows):
+    for piece in token_columns(batches, rows):
         inside = (piece.line >= 0) & (piece.line < n_lines)
         group = piece.line[inside].astype(np.int64) // step
         cycles += sums_by_kind(group, piece.kind[inside], _cycles(piece, window)[inside], bins)
@@ -71,7 +71,7 @@ def _bins(step: int, cycles: np.ndarray) -> Bins:
     return Bins(first, first + step, cycles, step, HEADROOM * int(cycles.sum(axis=1).max(initial=0)))
 
 
-def _cycles(piece: Piece, window: TimeWindow | None) -> np.ndarray:
+def _cycles(piece: TokenColumns, window: TimeWindow | None) -> np.ndarray:
     if window is None:
         return piece.duration
     end = np.minimum(piece.start + piece.duration, window.end)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import CostColumns, total
+from rcv_py.analysis.core.cost_columns import CostColumns
+from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.explorer import NO_SOURCE
 from rcv_py.analysis.cost.place_text import leaf_texts, line_text
 from rcv_py.analysis.program.instruction_classes import (
@@ -56,7 +57,7 @@ def ranking(
     member = np.flatnonzero(group >= 0)
     first = np.full(n, len(code), dtype=np.int64)
     np.minimum.at(first, group[member], member)
-    columns = {name: total(group[member], getattr(costs, name)[member], n) for name in SUMS}
+    columns = {name: sums(group[member], getattr(costs, name)[member], n) for name in SUMS}
     size = np.bincount(group[member], minlength=n)
     order = np.lexsort((first, -columns[sort]))
     whole = max(int(columns[sort].sum()), 1)

@@ -17,7 +17,8 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.core.cost_columns import CostColumns, sums_by_kind, total
+from rcv_py.analysis.core.cost_columns import CostColumns, sums_by_kind
+from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule, SourceCost
@@ -207,10 +208,10 @@ def _grouped(
         file=(groups >> 32).astype(np.int32),
         line=(groups & 0xFFFFFFFF).astype(np.int32),
         rows=np.bincount(group, minlength=n),
-        hits=total(group, costs.hits[row], n),
-        latency=total(group, costs.latency[row], n),
-        stall=total(group, costs.stall[row], n),
-        idle=total(group, costs.idle[row], n),
+        hits=sums(group, costs.hits[row], n),
+        latency=sums(group, costs.latency[row], n),
+        stall=sums(group, costs.stall[row], n),
+        idle=sums(group, costs.idle[row], n),
         reason=reason,
         amount=amount,
         names=() if why is None else why.names,

@@ -13,12 +13,12 @@ counter of matrix pipes counts cycles, so it counts a quarter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.core.step_curve import StepCurve
-from rcv_py.analysis.counters.counters import Family, RawCounter, counters, raw_curve
+from rcv_py.analysis.counters.counters import Family, counters, raw_curve
 from rcv_py.model.trace import Trace
 
 BUSY = "BUSY_CU_CYCLES"
@@ -48,17 +48,31 @@ class CounterShares:
     total: np.ndarray  # float64 [rows, names], as counted
     peak: np.ndarray  # float64 [names], largest sum over units at a time, as counted
     busy_then: np.ndarray  # float64 [names], BUSY at that time
-    bars: tuple[CounterBar, ...]
 
     def __len__(self) -> int:
         return len(self.se)
 
     @property
     def utilized(self) -> tuple[str, ...]:
-        """Counters that tell of a pipe, by the name of the pipe."""
-        if BUSY not in self.names:
-            return ()
-        return tuple(sorted(_pipe(name) for name in self.names if _pipe(name)))
+        """Counters of how busy a pipe was, by the name of the pipe."""
+        return tuple(sorted(pipe for pipe in map(_pipe, self.names) if pipe)) if BUSY in self.names else ()
+
+    @cached_property
+    def bars(self) -> tuple[CounterBar, ...]:
+        """The share of each pipe over all units, and at the peak of some; what has no busy time has none."""
+        bars = []
+        whole = self.total.sum(axis=0)
+        for at, name in enumerate(self.names if BUSY in self.names else ()):
+            pipe, busy = _pipe(name), whole[self.names.index(BUSY)]
+            parts = [(pipe, whole[at], busy)] if pipe else []
+            if pipe in _WITH_PEAK:
+                parts.append((f"{pipe} Peak", self.peak[at], self.busy_then[at]))
+            for title, part, of in parts:
+                if of:
+                    bars.append(
+                        CounterBar(title, 100 * scale(name) * float(part / of), _KIND.get(pipe, pipe))
+                    )
+        return tuple(bars)
 
     def share(self, pipe: str) -> np.ndarray:
         """Busy share of a pipe at every unit in percent, float64 [rows]; NaN where it was never busy."""
@@ -69,19 +83,25 @@ class CounterShares:
 
 
 def counter_shares(trace: Trace) -> CounterShares | None:
-    """Return the summary of the counters of the thread trace, None if there are none.
-
-    What has no busy time has no bar.
-    """
+    """Return the summary of the counters of the thread trace, None if there are none."""
     raw = counters(trace).of(Family.SQ)
     if not raw:
         return None
     names = tuple(counter.name for counter in raw)
-    se, cu, total = _totals(raw)
+    keys = [counter.samples.se.astype(np.int64) << 32 | counter.samples.cu for counter in raw]
+    places, row = np.unique(np.concatenate(keys), return_inverse=True)
+    cell = row.reshape(-1) * len(raw) + np.repeat(np.arange(len(raw)), [len(key) for key in keys])
+    value = np.concatenate([counter.samples.value for counter in raw])
+    total = np.bincount(cell, value, len(places) * len(raw)).reshape(len(places), len(raw))
+    places, total = places[total.any(axis=1)], total[total.any(axis=1)]
     curves = [raw_curve(counter) for counter in raw]
     peak = np.array([curve.value.max(initial=0.0) for curve in curves])
-    shares = CounterShares(names, se, cu, total, peak, _busy_then(names, curves), ())
-    return replace(shares, bars=tuple(_bars(shares))) if BUSY in names else shares
+    busy_then = np.zeros(len(names))
+    if BUSY in names:
+        busy = curves[names.index(BUSY)]
+        moments = [int(curve.time[np.argmax(curve.value)]) if len(curve) else 0 for curve in curves]
+        busy_then[:] = [busy.at(moment) or 0.0 for moment in moments]
+    return CounterShares(names, places >> 32, places & 0xFFFFFFFF, total, peak, busy_then)
 
 
 def scale(name: str) -> float:
@@ -91,39 +111,3 @@ def scale(name: str) -> float:
 
 def _pipe(name: str) -> str:
     return "MFMA" if name == MATRIX else name.removeprefix(ACTIVE) if name.startswith(ACTIVE) else ""
-
-
-def _totals(raw: tuple[RawCounter, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    keys = [counter.samples.se.astype(np.int64) << 32 | counter.samples.cu for counter in raw]
-    places, row = np.unique(np.concatenate(keys), return_inverse=True)
-    column = np.repeat(np.arange(len(raw)), [len(key) for key in keys])
-    value = np.concatenate([counter.samples.value for counter in raw])
-    cell = row.reshape(-1) * len(raw) + column
-    total = np.bincount(cell, value, len(places) * len(raw)).reshape(len(places), len(raw))
-    some = total.any(axis=1)
-    return places[some] >> 32, places[some] & 0xFFFFFFFF, total[some]
-
-
-def _busy_then(names: tuple[str, ...], curves: list[StepCurve]) -> np.ndarray:
-    if BUSY not in names:
-        return np.zeros(len(names))
-    busy = curves[names.index(BUSY)]
-    moments = [int(curve.time[np.argmax(curve.value)]) if len(curve) else 0 for curve in curves]
-    return np.array([busy.at(moment) or 0.0 for moment in moments])
-
-
-def _bars(found: CounterShares) -> list[CounterBar]:
-    bars = []
-    busy = float(found.total[:, found.names.index(BUSY)].sum())
-    for at, name in enumerate(found.names):
-        pipe = _pipe(name)
-        if not pipe:
-            continue
-        kind = _KIND.get(pipe, pipe)
-        parts = [(pipe, float(found.total[:, at].sum()), busy)]
-        if pipe in _WITH_PEAK:
-            parts.append((f"{pipe} Peak", float(found.peak[at]), float(found.busy_then[at])))
-        for title, part, whole in parts:
-            if whole:
-                bars.append(CounterBar(title, 100 * scale(name) * part / whole, kind))
-    return bars

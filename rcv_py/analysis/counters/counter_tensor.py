@@ -87,18 +87,17 @@ class Tensors(Mapping[str, np.ndarray]):
         engines: Collection[int] | None = None,
         units: Collection[int] | None = None,
     ) -> None:
-        self.raw = counters.of(family)
-        self.grid = grid_of(self.raw)
-        self._engines = engines
-        self._units = units if family is Family.SQ else None
-        self._done: dict[str, np.ndarray] = {}
-        self._makers = self._all(clock) if self.grid else {}
-        self.names = tuple(counter.name for counter in self.raw)
+        self._raw = counters.of(family)
+        self.names = tuple(counter.name for counter in self._raw)
+        self.grid = grid_of(self._raw)
+        self._places = engines, units if family is Family.SQ else None
+        self._made: dict[str, np.ndarray] = {}
+        self._makers = {} if self.grid is None else self._all(self.grid, clock)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        if name not in self._done:
-            self._done[name] = self._makers[name]()
-        return self._done[name]
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._makers
@@ -109,42 +108,35 @@ class Tensors(Mapping[str, np.ndarray]):
     def __len__(self) -> int:
         return len(self._makers)
 
-    def _all(self, clock: Clock) -> dict[str, Callable[[], np.ndarray]]:
-        grid = self.grid
-        assert grid is not None
-        makers: dict[str, Callable[[], np.ndarray]] = {
-            counter.name: partial(self._tensor, counter) for counter in self.raw
-        }
-        makers = self._aliases(makers) | makers
+    def _all(self, grid: Grid, clock: Clock) -> dict[str, Callable[[], np.ndarray]]:
         numbers: dict[str, float] = dict(
             zip(("NUM_XCC", "NUM_SE", "NUM_CU", "NUM_SAMPLES"), grid.shape, strict=True)
         )
         numbers |= {"INTERVAL": grid.step, "FREQUENCY": clock.frequency}
         if clock.shader_hz:
             numbers["SHADER_HZ"] = clock.shader_hz
+        makers = dict(self._aliases())
+        for counter in self._raw:
+            makers[counter.name] = partial(self._tensor, counter, grid)
         makers["SCLOCK"] = lambda: grid.times.astype(np.float64).reshape(1, 1, 1, -1)
         if clock.samples:
             makers["RCLOCK"] = lambda: clock_tensor(clock, grid.engines)
         return makers | {name: partial(scalar, value) for name, value in numbers.items()}
 
-    def _tensor(self, counter: RawCounter) -> np.ndarray:
-        assert self.grid is not None
-        samples = counter.samples.of(self._engines, self._units)
-        return tensor(samples, self.grid, counter.interval)
+    def _tensor(self, counter: RawCounter, grid: Grid) -> np.ndarray:
+        return tensor(counter.samples.of(*self._places), grid, counter.interval)
 
-    def _aliases(self, makers: Mapping[str, object]) -> dict[str, Callable[[], np.ndarray]]:
+    def _aliases(self) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
         """Other names of raw counters: with or without `SQ_`, and without the mask if that is unambiguous."""
-        aliases: dict[str, Callable[[], np.ndarray]] = {}
-        for counter in self.raw:
+        for counter in self._raw:
             other = counter.name.removeprefix("SQ_") if counter.family is Family.SPM else f"SQ_{counter.name}"
-            aliases[other] = partial(self.__getitem__, counter.name)
-        for plain in {counter.plain for counter in self.raw}:
-            parts = [counter for counter in self.raw if counter.plain == plain]
+            yield other, partial(self.__getitem__, counter.name)
+        for plain in {counter.plain for counter in self._raw}.difference(self.names):
+            parts = [counter for counter in self._raw if counter.plain == plain]
             masks = [counter.simds for counter in parts]
-            if plain not in makers and sum(masks) == np.bitwise_or.reduce(masks):
+            if sum(masks) == np.bitwise_or.reduce(masks):
                 for name in (plain, f"SQ_{plain}"):
-                    aliases[name] = partial(self._sum, parts)
-        return aliases
+                    yield name, partial(self._sum, parts)
 
     def _sum(self, parts: Sequence[RawCounter]) -> np.ndarray:
         return np.sum([self[part.name] for part in parts], axis=0)

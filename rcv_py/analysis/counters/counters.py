@@ -9,63 +9,55 @@ timestamp.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.base.runs import starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.columns import of_rows
-from rcv_py.model.device import CounterSamples, SpmSeries
+from rcv_py.model.device import SpmSeries
 from rcv_py.model.trace import Trace
 
 _MARGIN = 4.0  # lengths of the trace that samples may lie outside of it: they start early and end late
+_CONVERTED = "Performance monitors were sampled on the constant clock; their times were converted to cycles."
+_UNKNOWN = (
+    "The clock of the performance monitors is unknown: their first sample is drawn where the trace begins; "
+    "do not compare their times with those of instructions."
+)
 
 
-class SpmClock(Enum):
-    """How the times of performance monitors were placed."""
-
-    NONE = 0  # there are none
-    SHADER = 1
-    REALTIME = 2
-    UNKNOWN = 3
-
-    @property
-    def sentence(self) -> str:
-        """What a reader should know of it; "" if all is well."""
-        return _SENTENCES.get(self, "")
-
-
-_SENTENCES = {
-    SpmClock.REALTIME: "Performance monitors were sampled on the constant clock; "
-    "their times were converted to cycles.",
-    SpmClock.UNKNOWN: "The clock of the performance monitors is unknown: their first sample is drawn "
-    "where the trace begins; do not compare their times with those of instructions.",
-}
-
-
-def spm_clock(trace: Trace) -> tuple[SpmClock, Callable[[SpmSeries], np.ndarray]]:
-    """Return which clock it is, and a function that gives the aligned times of a series, int64 cycles.
+def _spm_times(trace: Trace) -> tuple[Callable[[SpmSeries], np.ndarray], str]:
+    """Return what gives the aligned times of a series, int64 cycles, and a sentence about it or "".
 
     Shader cycles get the same offset as everything else of the engine; ticks are converted with the engine's
     two clock samples (the first engine's for a counter of a whole die).
     """
-    series = [one for one in trace.spm if len(one.time)]
-    if not series:
-        return SpmClock.NONE, lambda one: one.time
-    offsets, samples = trace.clock.offsets, trace.clock.samples
-    ways: tuple[tuple[SpmClock, Callable[[SpmSeries], np.ndarray]], ...] = (
-        (SpmClock.SHADER, lambda one: one.time + (0 if one.is_xcc else offsets.get(one.se, 0))),
-        (SpmClock.REALTIME, lambda one: _cycles(trace, one)),
-    )
-    usable = ways if samples and trace.clock.ticks_per_cycle > 0 else ways[:1]
-    for clock, place in usable:
-        if all(_is_beside(trace, place(one)) for one in series):
-            return clock, place
+    clock, series = trace.clock, [one for one in trace.spm if len(one.time)]
+
+    def shader(one: SpmSeries) -> np.ndarray:
+        return one.time + (0 if one.is_xcc else clock.offsets.get(one.se, 0))
+
+    def realtime(one: SpmSeries) -> np.ndarray:
+        se = one.se if one.se in clock.samples and not one.is_xcc else min(clock.samples)
+        ticks = one.time - clock.samples[se].realtime[0]
+        cycles = np.rint(ticks / clock.ticks_per_cycle).astype(np.int64)
+        return cycles + clock.samples[se].shader[0] + clock.offsets.get(se, 0)
+
+    if all(_is_beside(trace, shader(one)) for one in series):
+        return shader, ""
+    if (
+        clock.samples
+        and clock.ticks_per_cycle > 0
+        and all(_is_beside(trace, realtime(one)) for one in series)
+    ):
+        return realtime, _CONVERTED
     first = min(int(one.time.min()) for one in series)
-    return SpmClock.UNKNOWN, lambda one: one.time - first + trace.span.begin
+    return lambda one: one.time - first + trace.span.begin, _UNKNOWN
 
 
 def _is_beside(trace: Trace, time: np.ndarray) -> bool:
@@ -76,19 +68,11 @@ def _is_beside(trace: Trace, time: np.ndarray) -> bool:
     return trace.span.begin - room <= float(time.min()) and float(time.max()) <= trace.span.end + room
 
 
-def _cycles(trace: Trace, one: SpmSeries) -> np.ndarray:
-    clock = trace.clock
-    se = one.se if one.se in clock.samples and not one.is_xcc else min(clock.samples)
-    ticks = one.time - clock.samples[se].realtime[0]
-    cycles = np.rint(ticks / clock.ticks_per_cycle).astype(np.int64)
-    return cycles + clock.samples[se].shader[0] + clock.offsets.get(se, 0)
-
-
 LANES = 4  # counters of a bank
 ALL_SIMDS = 15
 MAX_BANKS = 16
 MAX_XCCS, MAX_ENGINES, MAX_UNITS = 16, 128, 512  # places beyond that are damage: tensors have them all
-SLOWEST = 4096  # cycles: the interval if nothing tells another
+SLOWEST = 4096  # cycles: the interval if there is no second sample
 _LATE = 1.5  # intervals: what comes later than that after the sample before had nothing between
 _MASK = re.compile(r"(.+?):(?:0[xX])?([0-9a-fA-F]{1,8})")
 
@@ -102,7 +86,7 @@ class Family(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Samples of one counter, sorted by time."""
+    """Samples of one counter."""
 
     time: np.ndarray  # int64, cycles, aligned
     xcc: np.ndarray  # int32, die; 0 unless the counter is one of a whole die
@@ -125,9 +109,22 @@ class Samples:
                 rows &= np.isin(column, list(wanted))
         return self if rows.all() else self.at(rows)
 
+    def by_time(self) -> Samples:
+        """Return the samples sorted by time."""
+        return self.at(np.argsort(self.time, kind="stable"))
+
+    def by_place(self) -> Samples:
+        """Return the samples sorted by place, then by time."""
+        return self.at(np.lexsort((self.time, self.place())))
+
     def place(self) -> np.ndarray:
         """Return a number of the place of each sample: equal where XCC, SE and CU are, int64."""
         return (self.xcc.astype(np.int64) << 40) | (self.se.astype(np.int64) << 20) | self.cu
+
+    def gaps(self) -> np.ndarray:
+        """Return the cycles between each two samples that follow each other at a place, int64."""
+        ordered = self.by_place()
+        return np.diff(ordered.time)[~starts_run(ordered.place())[1:]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,7 +160,6 @@ class Counters:
 
     raw: tuple[RawCounter, ...]
     notes: tuple[str, ...] = ()  # sentences
-    spm: SpmClock = SpmClock.NONE
 
     def of(self, family: Family) -> tuple[RawCounter, ...]:
         """Return the counters of one family."""
@@ -188,22 +184,24 @@ def counters(trace: Trace) -> Counters:
     Columns without a name are called `UNK_` and their number, unless nothing was ever counted in them.
     """
     notes: list[str] = []
-    found = list(_sq(trace, notes))
-    clock, place_times = spm_clock(trace)
-    found += _spm(trace.spm, place_times)
-    if clock.sentence:
-        notes.append(clock.sentence)
-    kept, lost = [], 0
-    for counter in found:
+    spm_times, note = _spm_times(trace)
+    all_counters = [*_sq(trace, notes), *_spm(trace.spm, spm_times)]
+    notes += [note] if note else []
+    left, lost, seen = [], 0, Counter[str]()
+    for counter in all_counters:
         samples = counter.samples
         rows = (samples.xcc < MAX_XCCS) & (samples.se < MAX_ENGINES) & (samples.cu < MAX_UNITS)
         lost += int(np.count_nonzero(~rows))
-        kept += [replace(counter, samples=samples.at(rows))] if rows.any() else []
-    _tell_lost(notes, lost)
-    return Counters(_distinct(kept), tuple(notes), clock)
+        if rows.any():  # a name that was there before gets a number
+            seen[counter.name] += 1
+            times = seen[counter.name]
+            name = counter.name if times == 1 else f"{counter.name}_{times}"
+            left.append(replace(counter, name=name, samples=samples.at(rows)))
+    _note_lost(notes, lost)
+    return Counters(tuple(left), tuple(notes))
 
 
-def _tell_lost(notes: list[str], lost: int) -> None:
+def _note_lost(notes: list[str], lost: int) -> None:
     if lost:
         notes.append(f"{plural(lost, 'sample')} of banks or places that no device has are left out.")
 
@@ -216,75 +214,34 @@ def _sq(trace: Trace, notes: list[str]) -> Iterator[RawCounter]:
     tables = [table for table in trace.counters if len(table.time)]
     if not tables:
         return
-    columns = _columns(tables)
-    _tell_lost(notes, sum(len(table.time) for table in tables) - len(columns.time))
-    if not len(columns.time):
-        return
-    interval = _sampling_interval(columns)
+    columns = zip(*((table.time, table.cu, table.bank, table.value) for table in tables), strict=True)
+    time, cu, bank, value = (np.concatenate(column) for column in columns)
+    se = np.repeat(np.array([table.se for table in tables], np.int32), [len(table.time) for table in tables])
+    rows = np.flatnonzero((bank >= 0) & (bank < MAX_BANKS) & (cu >= 0))
+    _note_lost(notes, len(time) - len(rows))
+    samples = Samples(time, np.zeros_like(se), se, cu.astype(np.int32), value.astype(np.float64))
+    samples, bank = samples.at(rows), bank[rows]
+    banks = {number: samples.at(bank == number) for number in np.unique(bank).tolist()}
+    interval = _most_frequent([samples.gaps() for samples in banks.values()])
     unnamed = 0
-    for slot in range(LANES * (int(columns.bank.max()) + 1)):
-        bank, lane = divmod(slot, LANES)
-        rows = columns.bank == bank
-        name = trace.counter_names[slot] if slot < len(trace.counter_names) else ""
-        value = columns.value[rows, lane].astype(np.float64)
-        if not rows.any() or not (name or value.any()):
-            continue
-        unnamed += not name
-        samples = Samples(
-            columns.time[rows], np.zeros(len(value), np.int32), columns.se[rows], columns.cu[rows], value
-        )
-        yield RawCounter(*_named(name, slot), samples, interval)
+    for number, samples in banks.items():
+        for lane in range(LANES):
+            slot = LANES * number + lane
+            name = trace.counter_names[slot] if slot < len(trace.counter_names) else ""
+            if name or samples.value[:, lane].any():
+                unnamed += not name
+                plain = name.removeprefix("SQ_") or f"UNK_{slot}"
+                match = _MASK.fullmatch(plain)
+                simds = int(match[2], 16) & ALL_SIMDS if match else ALL_SIMDS
+                own = replace(samples, value=samples.value[:, lane])
+                yield RawCounter(plain, Family.SQ, simds, own.by_time(), interval)
     if unnamed:
         notes.append(f"The capture does not name {plural(unnamed, 'counter')}: shown as UNK and a number.")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Columns:
-    """The samples of all shader engines, by time."""
-
-    time: np.ndarray
-    se: np.ndarray
-    cu: np.ndarray
-    bank: np.ndarray
-    value: np.ndarray
-
-
-def _columns(tables: list[CounterSamples]) -> _Columns:
-    time = np.concatenate([table.time for table in tables])
-    order = np.argsort(time, kind="stable")
-    se = np.repeat([table.se for table in tables], [len(table.time) for table in tables])
-    cu = np.concatenate([table.cu for table in tables]).astype(np.int32)
-    bank = np.concatenate([table.bank for table in tables]).astype(np.int32)
-    value = np.concatenate([table.value for table in tables])
-    keep = order[(bank[order] >= 0) & (bank[order] < MAX_BANKS) & (cu[order] >= 0)]
-    return _Columns(time[keep], se[keep].astype(np.int32), cu[keep], bank[keep], value[keep])
-
-
-def _named(name: str, slot: int) -> tuple[str, Family, int]:
-    plain = name.removeprefix("SQ_") or f"UNK_{slot}"
-    match = _MASK.fullmatch(plain)
-    return plain, Family.SQ, int(match[2], 16) & ALL_SIMDS if match else ALL_SIMDS
-
-
-def _distinct(found: list[RawCounter]) -> tuple[RawCounter, ...]:
-    """The counters, with a number behind a name that was there before."""
-    seen: dict[str, int] = {}
-    result = []
-    for counter in found:
-        seen[counter.name] = times = seen.get(counter.name, 0) + 1
-        result.append(counter if times == 1 else replace(counter, name=f"{counter.name}_{times}"))
-    return tuple(result)
-
-
-def _sampling_interval(columns: _Columns) -> int:
-    """The most frequent distance in cycles between two samples of one compute unit."""
-    order = np.lexsort((columns.time, columns.cu, columns.se, columns.bank))
-    keys = [column[order] for column in (columns.bank, columns.se, columns.cu)]
-    same = np.all([key[1:] == key[:-1] for key in keys], axis=0)
-    return _most_frequent(np.diff(columns.time[order])[same])
-
-
-def _most_frequent(gap: np.ndarray) -> int:
+def _most_frequent(gaps: Sequence[np.ndarray]) -> int:
+    """The most frequent distance in cycles that is more than 0."""
+    gap = np.concatenate([np.zeros(0, np.int64), *gaps])
     distance, times = np.unique(gap[gap > 0], return_counts=True)
     return int(distance[np.argmax(times)]) if len(distance) else SLOWEST
 
@@ -292,24 +249,17 @@ def _most_frequent(gap: np.ndarray) -> int:
 # -- performance monitors -------------------------------------------------------------------------------
 
 
-def _spm(
-    series: tuple[SpmSeries, ...], place_times: Callable[[SpmSeries], np.ndarray]
-) -> Iterator[RawCounter]:
+def _spm(series: Sequence[SpmSeries], times: Callable[[SpmSeries], np.ndarray]) -> Iterator[RawCounter]:
     """One counter a name, in the order of the file."""
-    if not series:
-        return
     # Runs of zero are left out of the file, so a distance may be a multiple of the interval.
-    interval = _most_frequent(np.concatenate([np.diff(one.time) for one in series]))
+    interval = _most_frequent([np.diff(one.time) for one in series])
     for name in dict.fromkeys(one.counter for one in series):
         parts = [one for one in series if one.counter == name]
-        lengths = [len(one.time) for one in parts]
-        time = np.concatenate([place_times(one) for one in parts])
-        place = [(one.se, 0) if one.is_xcc else (0, one.se) for one in parts]
-        xcc, se = (np.repeat(np.array(column, np.int32), lengths) for column in zip(*place, strict=True))
-        cu = np.repeat(np.array([one.instance for one in parts], np.int32), lengths)
-        samples = Samples(time, xcc, se, cu, np.concatenate([one.value for one in parts]))
-        samples = samples.at(np.argsort(time, kind="stable"))
-        yield RawCounter(name, Family.SPM, ALL_SIMDS, samples, interval)
+        place = [(one.se, 0, one.instance) if one.is_xcc else (0, one.se, one.instance) for one in parts]
+        xcc, se, cu = np.repeat(np.array(place, np.int32), [len(one.time) for one in parts], axis=0).T
+        time, value = ([times(one) for one in parts], [one.value for one in parts])
+        samples = Samples(np.concatenate(time), xcc, se, cu, np.concatenate(value))
+        yield RawCounter(name, Family.SPM, ALL_SIMDS, samples.by_time(), interval)
 
 
 # -- curves ---------------------------------------------------------------------------------------------
@@ -323,27 +273,15 @@ def raw_curve(
     A sample's value holds from the sample before it to its own time; where a place was silent for more than
     one and a half intervals its value is zero.
     """
-    samples = counter.samples.of(engines, units)
-    order, has_before, before = _neighbours(samples)
-    time, value = samples.time[order], samples.value[order]
-    is_next = has_before & (time - before <= _LATE * counter.interval)
-    begin = np.where(is_next, before, time - counter.interval)
-    moments, place = np.unique(np.concatenate([begin, time]), return_inverse=True)
-    change = np.bincount(place, weights=np.concatenate([value, -value]), minlength=len(moments))
+    samples = counter.samples.of(engines, units).by_place()
+    gap = np.diff(samples.time, prepend=0)
+    is_next = ~starts_run(samples.place()) & (gap <= _LATE * counter.interval)
+    begin = samples.time - np.where(is_next, gap, counter.interval)
+    moments, place = np.unique(np.concatenate([begin, samples.time]), return_inverse=True)
+    change = np.bincount(place, np.concatenate([samples.value, -samples.value]), len(moments))
     return StepCurve(moments, np.cumsum(change))
 
 
 def silences(counter: RawCounter) -> int:
     """Return how often a place had no sample for more than one and a half intervals between two samples."""
-    order, has_before, before = _neighbours(counter.samples)
-    gap = counter.samples.time[order] - before
-    return int(np.count_nonzero(has_before & (gap > _LATE * counter.interval)))
-
-
-def _neighbours(samples: Samples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows by place and time; whether a row has one before it at its place; and the time of that one."""
-    place = samples.place()
-    order = np.lexsort((samples.time, place))
-    time, place = samples.time[order], place[order]
-    has_before = np.append(False, place[1:] == place[:-1])[: len(time)]
-    return order, has_before, np.append(time[:1], time[:-1])
+    return int(np.count_nonzero(counter.samples.gaps() > _LATE * counter.interval))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from rcv_py.analysis.counters.formula.evaluate import (
     Definition,
     Definitions,
     Evaluator,
-    files_over,
+    joined,
     shape_text,
 )
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
@@ -93,47 +94,40 @@ def derived_counters(
     places = {"engines": engines, "units": units}
     tensors = {family: Tensors(counters, family, clock, **places) for family in Family}
     recorded = frozenset(tensors[Family.SQ]) | frozenset(tensors[Family.SPM])
-    definitions = files_over(built_in(gfxip, recorded), files)
+    definitions = joined([built_in(gfxip, recorded), *files])
     evaluators = {
         family: Evaluator(tensors[family], definitions, _reasons(tensors, family)) for family in Family
     }
-    rows: list[Derived] = []
-    mistakes: list[tuple[str, FormulaError]] = [
-        (row.file, row.error) for row in definitions.rows if row.error is not None
-    ]
-    left_out = 0
+    rows, left_out = [], 0
+    mistakes = {id(row.error): (row.file, row.error) for row in definitions.rows if row.error is not None}
     for row in definitions.by_name.values():
         if row.name in recorded:
             if row.file != BUILT_IN:
                 sentence = f"{row.name} is the name of a recorded value, which counts; choose another name."
-                mistakes.append((row.file, FormulaError(FormulaKind.PARSE, sentence, row.start, row.stop)))
+                error = FormulaError(FormulaKind.PARSE, sentence, row.start, row.stop)
+                mistakes[id(error)] = (row.file, error)
             continue
-        one = _derived(row, evaluators)
-        if one.is_built_in and one.error is not None and one.error.kind is FormulaKind.UNKNOWN:
+        derived = _derived(row, evaluators)
+        if derived.is_built_in and derived.error is not None and derived.error.kind is FormulaKind.UNKNOWN:
             left_out += not row.is_hidden
             continue
-        if one.error is not None and all(one.error is not known for _, known in mistakes):
-            mistakes.append((row.file, one.error))
+        if derived.error is not None:
+            mistakes.setdefault(id(derived.error), (row.file, derived.error))
         if not row.is_hidden:
-            rows.append(one)
-    mistakes += [
-        ("", error) for error in definitions.errors if all(error is not known for _, known in mistakes)
-    ]
-    return DerivedSet(tuple(rows), tuple(mistakes), left_out, tensors, evaluators)
+            rows.append(derived)
+    for error in definitions.errors:
+        mistakes.setdefault(id(error), ("", error))
+    return DerivedSet(tuple(rows), tuple(mistakes.values()), left_out, tensors, evaluators)
 
 
 def _derived(row: Definition, evaluators: dict[Family, Evaluator]) -> Derived:
     results = {family: evaluators[family].result(row.name) for family in Family}
-    family = next((one for one in Family if not isinstance(results[one], FormulaError)), Family.SQ)
-    if isinstance(results[family], FormulaError) and not len(evaluators[Family.SQ].given):
-        family = Family.SPM
-    found = results[family]
-    match = _UNIT.match(row.comment)
-    unit, tip = (match[1], match[2]) if match else ("", row.comment)
-    uses = evaluators[family].uses(row.name)
-    if isinstance(found, FormulaError):
-        return Derived(row.name, row.file, family, None, found, uses, unit, tip)
-    return Derived(row.name, row.file, family, found, None, uses, unit, tip)
+    otherwise = Family.SQ if len(evaluators[Family.SQ].given) else Family.SPM
+    family = next((one for one in Family if not isinstance(results[one], FormulaError)), otherwise)
+    result, match = results[family], _UNIT.match(row.comment)
+    unit, tip = match.groups() if match else ("", row.comment)
+    value, error = (None, result) if isinstance(result, FormulaError) else (result, None)
+    return Derived(row.name, row.file, family, value, error, evaluators[family].uses(row.name), unit, tip)
 
 
 def _reasons(tensors: dict[Family, Tensors], family: Family) -> dict[str, str]:
@@ -175,22 +169,29 @@ def _steps(value: np.ndarray, grid: Grid) -> StepCurve:
     return StepCurve(time, np.append(value, 0.0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class CounterRow:
-    """A curve, and what is said of it.  `least`, `mean` and `most` are of the curve, by time."""
+    """A curve, and what is said of it."""
 
     name: str
     group: str  # "thread trace", "performance monitors", or the file of the formula
     curve: StepCurve
     unit: str
     tip: str
-    least: float
-    mean: float
-    most: float
-    total: float | None  # of all samples; None for levels and formulas
-    is_raw: bool
+    total: float | None = None  # of all samples; None for levels and formulas
+    is_raw: bool = False
     simds: int = ALL_SIMDS
     uses: frozenset[str] = frozenset()  # raw counters that a formula needs
+
+    @cached_property
+    def extent(self) -> tuple[float, float, float]:
+        """Smallest value, mean by time and largest value of the curve; nan if nothing is finite."""
+        value, length = self.curve.value[:-1], np.diff(self.curve.time)
+        finite = np.isfinite(value)
+        value, length = value[finite], length[finite]
+        if not len(value) or not length.sum():
+            return (float("nan"),) * 3
+        return float(value.min()), float((value * length).sum() / length.sum()), float(value.max())
 
 
 def raw_rows(
@@ -199,63 +200,23 @@ def raw_rows(
     """Return a row for each raw counter, of the chosen places; only the thread trace has units."""
     rows = []
     for counter in counters.raw:
-        is_sq = counter.family is Family.SQ
-        curve = raw_curve(counter, engines, units if is_sq else None)
+        curve = raw_curve(counter, engines, units if counter.family is Family.SQ else None)
         gaps = silences(counter)
         silence = f" Without sample {plural(gaps, 'time')}: drawn as 0." if gaps else ""
         how = f"Recorded by {counter.family.value} every {counter.interval:,} cycles"
         tip = f"{how}, {simd_names(counter.simds)}.{silence}"
-        total = None if counter.is_level else _area(curve) / counter.interval
-        rows.append(
-            CounterRow(
-                counter.name,
-                counter.family.value,
-                curve,
-                counter.unit,
-                tip,
-                *_extent(curve),
-                total,
-                True,
-                counter.simds,
-            )
-        )
+        total = None if counter.is_level else curve.area / counter.interval
+        group = counter.family.value
+        rows.append(CounterRow(counter.name, group, curve, counter.unit, tip, total, True, counter.simds))
     return tuple(rows)
 
 
 def derived_rows(derived: DerivedSet) -> tuple[CounterRow, ...]:
     """Return a row for each curve of each formula that has a value."""
-    rows = []
-    for one in derived.rows:
-        grid = derived.grid(one.family)
-        if one.value is None or grid is None:
-            continue
-        for suffix, curve in curves(one.value, grid):
-            tip = " ".join(part for part in (one.tip, f"{shape_text(one.value)}.") if part)
-            rows.append(
-                CounterRow(
-                    f"{one.name}{suffix}",
-                    one.file,
-                    curve,
-                    one.unit,
-                    tip,
-                    *_extent(curve),
-                    None,
-                    False,
-                    uses=one.uses,
-                )
-            )
-    return tuple(rows)
-
-
-def _area(curve: StepCurve) -> float:
-    return float((curve.value[:-1] * np.diff(curve.time)).sum())
-
-
-def _extent(curve: StepCurve) -> tuple[float, float, float]:
-    """Smallest, mean by time, and largest value; nan if nothing is finite."""
-    value, length = curve.value[:-1], np.diff(curve.time)
-    finite = np.isfinite(value)
-    value, length = value[finite], length[finite]
-    if not len(value) or not length.sum():
-        return (float("nan"),) * 3
-    return float(value.min()), float((value * length).sum() / length.sum()), float(value.max())
+    return tuple(
+        CounterRow(f"{one.name}{suffix}", one.file, curve, one.unit, tip, uses=one.uses)
+        for one in derived.rows
+        if one.value is not None and (grid := derived.grid(one.family)) is not None
+        for tip in [f"{one.tip} {shape_text(one.value)}.".lstrip()]
+        for suffix, curve in curves(one.value, grid)
+    )

@@ -62,7 +62,7 @@ def occupancy_numbers(steps: StepCurve) -> OccupancyNumbers:
     full = np.flatnonzero(steps.value >= FULL * peak)
     ramp = int(steps.time[full[0]]) - begin
     tail, drain = (end - _over(steps, rows) for rows in (np.flatnonzero(2 * steps.value > peak), full))
-    return OccupancyNumbers(begin, end, steps.area, steps.area / width, peak, tail / width, ramp, drain)
+    return OccupancyNumbers(begin, end, int(steps.area), steps.area / width, peak, tail / width, ramp, drain)
 
 
 def _over(steps: StepCurve, rows: np.ndarray) -> int:

@@ -21,8 +21,8 @@ from itertools import pairwise
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.saturated import later, sums, total
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.saturated import sums, total
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import WaveBatch
 
@@ -83,7 +83,7 @@ class PipeUse:
 
 def pipe_use(batches: Iterable[WaveBatch]) -> PipeUse:
     """Return the use of every SIMD by the waves of the batches."""
-    parts = [_columns(piece) for piece in pieces(batches)]
+    parts = [_columns(piece) for piece in token_columns(batches)]
     if not any(len(part[0]) for part in parts):
         none = np.zeros(0, dtype=np.int64)
         return PipeUse(none, none, none, none, none, none, np.zeros((0, len(PIPES)), dtype=np.int64))
@@ -132,12 +132,10 @@ def _covered_by_each(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: 
     return found
 
 
-def _columns(piece: Piece) -> tuple[np.ndarray, ...]:
+def _columns(piece: TokenColumns) -> tuple[np.ndarray, ...]:
     """Place, begin, end and number of tokens of each wave; start, stop and pipe of each token; int64."""
     waves = piece.waves
     place = np.array([(w.id.se << 32) | ((w.cu + 1) << 16) | w.id.simd for w in waves], dtype=np.int64)
     begin = np.array([wave.begin for wave in waves], dtype=np.int64)
     end = np.array([wave.end for wave in waves], dtype=np.int64)
-    start = later(piece.start, piece.stall)
-    stop = later(start, piece.busy)
-    return place, begin, end, np.diff(piece.first), start, stop, _PIPE_OF_KIND[piece.kind]
+    return place, begin, end, np.diff(piece.first), piece.issue, piece.end, _PIPE_OF_KIND[piece.kind]

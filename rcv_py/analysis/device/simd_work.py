@@ -26,8 +26,8 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
-from rcv_py.analysis.core.saturated import MAX_CYCLES, later
-from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
+from rcv_py.analysis.core.saturated import MAX_CYCLES
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.text import plural
@@ -134,7 +134,7 @@ def simd_work(
     issue and knows no work of units.
     """
     is_ours = rule is ReferenceRule.OURS
-    found = [piece for piece in pieces(batches) if len(piece.waves)]
+    found = [piece for piece in token_columns(batches) if len(piece.waves)]
     left_out = _astray(found)
     found = without_rows(found, left_out)
     passes = matrix_passes(trace.code, trace.target)
@@ -154,15 +154,15 @@ def simd_work(
     )
 
 
-def without_rows(found: list[Piece], rows: Collection[int]) -> list[Piece]:
-    """Return pieces without the waves of these index rows; none of them is empty."""
+def without_rows(found: list[TokenColumns], rows: Collection[int]) -> list[TokenColumns]:
+    """Return the columns without the waves of these index rows; none of them is empty."""
     if not rows:
         return found
     kept = ([wave for wave in piece.waves if wave.row not in rows] for piece in found)
     return [of_waves(waves) for waves in kept if waves]
 
 
-def _astray(found: list[Piece]) -> frozenset[int]:
+def _astray(found: list[TokenColumns]) -> frozenset[int]:
     """Index rows of waves of which a time lies so far from the others that only damage explains it."""
     waves = [wave for piece in found for wave in piece.waves]
     if not waves:
@@ -171,16 +171,15 @@ def _astray(found: list[Piece]) -> frozenset[int]:
     return frozenset(wave.row for piece in found for wave in _far(piece, middle))
 
 
-def _far(piece: Piece, middle: int) -> list[Wave]:
+def _far(piece: TokenColumns, middle: int) -> list[Wave]:
     """The waves of a piece with a time that is farther from the middle than MAX_DISTANCE."""
     begin = np.array([wave.begin for wave in piece.waves], dtype=np.int64)
     end = np.array([wave.end for wave in piece.waves], dtype=np.int64)
     ran = np.flatnonzero(np.diff(piece.first))
     low, high = np.minimum(begin, end), np.maximum(begin, end)
     if len(ran):
-        last = later(piece.start, later(piece.stall, piece.busy))
         low[ran] = np.minimum(low[ran], np.minimum.reduceat(piece.start, piece.first[ran]))
-        high[ran] = np.maximum(high[ran], np.maximum.reduceat(last, piece.first[ran]))
+        high[ran] = np.maximum(high[ran], np.maximum.reduceat(piece.end, piece.first[ran]))
     is_far = (high > min(middle + MAX_DISTANCE, MAX_CYCLES)) | (low < max(middle - MAX_DISTANCE, -MAX_CYCLES))
     return [piece.waves[at] for at in np.flatnonzero(is_far).tolist()]
 
@@ -205,7 +204,7 @@ def _places(waves: Iterable[Wave]) -> np.ndarray:
     return np.array([wave.id.se * 256 + wave.id.simd for wave in waves], dtype=np.int64)
 
 
-def _axis(found: list[Piece], passes: MatrixPasses) -> SimdAxis:
+def _axis(found: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
     """Stretches are long enough for the recorded times and for all matrix passes one after the other."""
     if not found:
         return SimdAxis(np.zeros(0, dtype=np.int64), 0, 1)
@@ -219,7 +218,7 @@ def _axis(found: list[Piece], passes: MatrixPasses) -> SimdAxis:
     return SimdAxis(place, low, high - low + work + 1)
 
 
-def _issuing(piece: Piece, axis: SimdAxis, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _issuing(piece: TokenColumns, axis: SimdAxis, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """When waves issue: joined inside each wave first, so that little is left to sort."""
     begin = piece.start + np.repeat(axis.shift(piece.waves), np.diff(piece.first)) + piece.stall
     end = begin + piece.busy - rest
@@ -230,7 +229,7 @@ def _issuing(piece: Piece, axis: SimdAxis, rest: np.ndarray) -> tuple[np.ndarray
     return begin[at], np.maximum.reduceat(end, at)
 
 
-def _pass_cycles(piece: Piece, passes: MatrixPasses) -> tuple[np.ndarray, np.ndarray]:
+def _pass_cycles(piece: TokenColumns, passes: MatrixPasses) -> tuple[np.ndarray, np.ndarray]:
     """Return the tokens of matrix instructions and how long each keeps the unit busy, int64 each."""
     at = np.flatnonzero(piece.kind == TokenKind.MATRIX)
     line = piece.line[at].astype(np.int64)
@@ -240,7 +239,7 @@ def _pass_cycles(piece: Piece, passes: MatrixPasses) -> tuple[np.ndarray, np.nda
     return at, cycles
 
 
-def _matrix(piece: Piece, axis: SimdAxis, passes: MatrixPasses) -> tuple[np.ndarray, np.ndarray]:
+def _matrix(piece: TokenColumns, axis: SimdAxis, passes: MatrixPasses) -> tuple[np.ndarray, np.ndarray]:
     """Return when matrix instructions issue, on the axis, and their cycles."""
     at, cycles = _pass_cycles(piece, passes)
     owner = np.searchsorted(piece.first, at, side="right") - 1

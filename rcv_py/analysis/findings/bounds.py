@@ -23,14 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, EngineClaims, claims_of, rows_of, summed, timed
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.token_columns import Piece, pieces
-from rcv_py.analysis.device.simd_work import SimdWork, simd_work, without_rows
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.device.simd_work import SimdWork, without_rows
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -52,12 +53,13 @@ def bound(first: np.ndarray, last: np.ndarray, work: SimdWork) -> Bound:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """All waits of which some cycles are exposed: one row a stretch of time of one wave and cause.
+    """An attribution, and all of its waits of which some cycles are exposed.
 
-    `row` int64 is the row of the attribution, -1 if it has none; `first` and `last` int64 are the cycles
-    before begin and end in which nothing happened.
+    One row a stretch of time of one wave and cause: `row` int64 is the row of the table, -1 if it has none;
+    `first` and `last` int64 are the cycles before begin and end in which nothing happened.
     """
 
+    table: Attribution
     row: np.ndarray
     first: np.ndarray
     last: np.ndarray
@@ -77,13 +79,13 @@ class Bounds:
         `group[i]` is the group of `rows[i]`, such as its instruction; the groups' bounds may add up to more
         than that of all of them.
         """
-        found = np.zeros(count, dtype=np.int64)
+        sums = np.zeros(count, dtype=np.int64)
         of_row = np.full(int(max(self.row.max(initial=-1), rows.max(initial=-1))) + 1, -1, dtype=np.int64)
         of_row[rows] = group
         some = np.flatnonzero(self.row >= 0)
         some = some[of_row[self.row[some]] >= 0]
         if not len(some):
-            return found
+            return sums
         # Times by their rank, so that one axis holds all groups one after the other.
         time, rank = np.unique(np.append(self.first[some], self.last[some]), return_inverse=True)
         rank = rank.reshape(-1)
@@ -91,71 +93,45 @@ class Bounds:
         joined = IntervalSet.of(rank[: len(some)] + shift, rank[len(some) :] + shift)
         owner = joined.begin // len(time)
         cycles = time[joined.end - owner * len(time)] - time[joined.begin - owner * len(time)]
-        np.add.at(found, owner, cycles)
-        return found
+        np.add.at(sums, owner, cycles)
+        return sums
 
 
 def bounds(
     trace: Trace,
     batches: Sequence[WaveBatch],
-    table: Attribution,
     work: SimdWork,
     rows: Collection[int] | None = None,
-    *,
     watch: Callable[[EngineClaims], None] = lambda _: None,
 ) -> Bounds:
-    """Return the bounds of the waits in an attribution of the waves whose index row is in `rows`.
+    """Return why the waves whose index row is in `rows` (None: all) waited, and the bounds of these waits.
 
     `watch` is called with the claims that pass.
     """
-    found = []
-    for each in claims_of(trace, batches, rows):
-        watch(each)
-        found.append(_exposed(each, work, len(trace.code)))
-    return _joined(found, table, work, len(trace.code))
-
-
-def attributed(
-    trace: Trace,
-    batches: Sequence[WaveBatch],
-    work: SimdWork,
-    rows: Collection[int] | None = None,
-    watch: Callable[[EngineClaims], None] = lambda _: None,
-) -> tuple[Attribution, Bounds]:
-    """Return an attribution and the bounds of its waits, for little more than the attribution alone.
-
-    `watch` is called with the claims that pass.
-    """
-    found: list[_Exposed] = []
+    exposed = []
 
     def watched() -> Iterator[EngineClaims]:
         for each in claims_of(trace, batches, rows):
             watch(each)
-            found.append(_exposed(each, work, len(trace.code)))
+            spans = timed(each, len(trace.code))
+            shift = work.axis.shift_of(spans.se, spans.simd)
+            quiet = _quiet(work, *(work.axis.held(time) + shift for time in (spans.begin, spans.end)))
+            exposed.append(np.vstack([spans.key, quiet])[:, quiet[1] > quiet[0]])
             yield each
 
     table = summed(watched(), trace)
-    return table, _joined(found, table, work, len(trace.code))
+    key, first, last = np.concatenate([np.zeros((3, 0), dtype=np.int64), *exposed], axis=1)
+    return Bounds(table, rows_of(key, table, len(trace.code)), first, last, work)
 
 
-_Exposed = tuple[np.ndarray, np.ndarray, np.ndarray]  # key, and quiet cycles before begin and end
+def _quiet(work: SimdWork, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Cycles in which nothing happens before begin and end of spans on the axis of SIMDs, int64 [2, n]."""
+    return np.stack([work.nothing.covered_before(time) for time in (begin, end)])
 
 
-def _exposed(each: EngineClaims, work: SimdWork, code_rows: int) -> _Exposed:
-    """The claims of an engine of which some cycles are exposed."""
-    spans = timed(each, code_rows)
-    shift = work.axis.shift_of(spans.se, spans.simd)
-    first, last = (
-        work.nothing.covered_before(work.axis.held(time) + shift) for time in (spans.begin, spans.end)
-    )
-    some = np.flatnonzero(last > first)
-    return spans.key[some], first[some], last[some]
-
-
-def _joined(found: list[_Exposed], table: Attribution, work: SimdWork, code_rows: int) -> Bounds:
-    none = np.zeros(0, dtype=np.int64)
-    key, first, last = (np.concatenate([none, *(part[i] for part in found)]) for i in range(3))
-    return Bounds(rows_of(key, table, code_rows), first, last, work)
+def _bound_of(parts: Iterable[np.ndarray], work: SimdWork) -> Bound:
+    first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *parts], axis=1)
+    return bound(first, last, work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,41 +160,33 @@ class Exposure:
 
 
 def exposure(
-    trace: Trace,
-    batches: Iterable[WaveBatch],
-    work: SimdWork | None = None,
-    rows: Collection[int] | None = None,
+    trace: Trace, batches: Iterable[WaveBatch], work: SimdWork, rows: Collection[int] | None = None
 ) -> Exposure:
-    """Return what there is to win for the waves whose index row is in `rows` (None: all).
-
-    `work` is that of the same waves, if it is known.
-    """
-    batches = tuple(batches)
-    work = simd_work(trace, batches, rows) if work is None else work
-    found = without_rows([piece for piece in pieces(batches, rows) if len(piece.waves)], work.left_out)
+    """Return what there is to win for the waves whose index row is in `rows` (None: all), and their work."""
+    counted = without_rows(
+        [piece for piece in token_columns(batches, rows) if len(piece.waves)], work.left_out
+    )
     ends = ends_of(trace.code)
-    parts = [_ending(piece, under_end(piece, ends), work) for piece in found]
-    none = np.zeros(0, dtype=np.int64)
-    first, last = (np.concatenate([none, *(part[i] for part in parts)]) for i in (1, 2))
+    rests = [under_end(piece, ends) for piece in counted]
+    ending = _bound_of(map(partial(_ending, work), counted, rests), work)
     return Exposure(
         work.resident_cycles,
         work.no_issue_cycles,
         work.nothing_cycles,
         work.matrix_cycles,
-        sum(max(0, wave.end - wave.begin) for piece in found for wave in piece.waves),
+        sum(max(0, wave.end - wave.begin) for piece in counted for wave in piece.waves),
         work.waves,
-        sum(part[0] for part in parts),
-        int((last - first).sum()),
-        IntervalSet.of(first, last).total,
+        sum(int(rest.sum()) for rest in rests),
+        ending.exposed,
+        ending.cycles,
     )
 
 
-def _ending(piece: Piece, rest: np.ndarray, work: SimdWork) -> tuple[int, np.ndarray, np.ndarray]:
-    """Cycles under s_endpgm, and the cycles before begin and end of each in which nothing happened."""
+def _ending(work: SimdWork, piece: TokenColumns, rest: np.ndarray) -> np.ndarray:
     at = np.flatnonzero(rest)
     shift = np.repeat(work.axis.shift(piece.waves), np.diff(piece.first))
     end = (piece.start + shift + piece.duration)[at]
-    return int(rest.sum()), work.nothing.covered_before(end - rest[at]), work.nothing.covered_before(end)
+    return _quiet(work, end - rest[at], end)
 
 
 def waiting_inside(
@@ -230,22 +198,14 @@ def waiting_inside(
     cycles, int64 [n].
     """
     range_of = dict(zip(waves.tolist(), zip(begin.tolist(), end.tolist(), strict=True), strict=True))
-    found = without_rows(list(pieces(batches, range_of)), work.left_out)
-    parts = [_inside(piece, work, range_of) for piece in found]
-    none = np.zeros(0, dtype=np.int64)
-    first, last = (np.concatenate([none, *(part[i] for part in parts)]) for i in (0, 1))
-    return bound(first, last, work)
+    parts = without_rows(list(token_columns(batches, range_of)), work.left_out)
+    return _bound_of((_inside(piece, work, range_of) for piece in parts), work)
 
 
-def _inside(
-    piece: Piece, work: SimdWork, range_of: Mapping[int, tuple[int, int]]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The quiet cycles before begin and end of each wait, cut to the range of its wave."""
+def _inside(piece: TokenColumns, work: SimdWork, range_of: Mapping[int, tuple[int, int]]) -> np.ndarray:
     counts = np.diff(piece.first)
     ranges = np.array([range_of[wave.row] for wave in piece.waves], dtype=np.int64).reshape(-1, 2)
     low, high = (np.repeat(column, counts) for column in ranges.T)
     shift, start = np.repeat(work.axis.shift(piece.waves), counts), piece.start
     spans = [np.clip(time, low, np.maximum(low, high)) for time in (start - piece.idle, start + piece.stall)]
-    first, last = (work.nothing.covered_before(time + shift) for time in spans)
-    some = np.flatnonzero(last > first)
-    return first[some], last[some]
+    return _quiet(work, *(time + shift for time in spans))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -25,8 +24,9 @@ from rcv_py.analysis.findings.finding import (
 )
 from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
 from rcv_py.analysis.program.code_match import REMEDY
-from rcv_py.analysis.waves.populations import EMPTY, Populations, ran_text
+from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
 from rcv_py.base.text import count, known_percent, nanoseconds, percent, plural, short_kernel
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -147,9 +147,11 @@ NO_CODE = (
 CALM = "No finding has 2 % of the kernel's duration or more to gain."
 
 
-def findings(trace: Trace, batches: Sequence[WaveBatch], **known: Any) -> Findings:
-    """Return what to look at first; `known` are results for FindingInputs that are there already."""
-    return of_inputs(FindingInputs(trace, batches, **known))
+def findings(
+    trace: Trace, batches: Sequence[WaveBatch], facts: RunFacts | None = None, waves: str = WORKING
+) -> Findings:
+    """Return what to look at first; `facts` and `waves` are those of FindingInputs."""
+    return of_inputs(FindingInputs(trace, batches, facts=facts, waves=waves))
 
 
 def of_inputs(inputs: FindingInputs) -> Findings:

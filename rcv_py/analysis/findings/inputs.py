@@ -34,18 +34,18 @@ from rcv_py.analysis.device.occupancy_limits import (
     occupancy_limits,
     waves_on_simd,
 )
-from rcv_py.analysis.device.simd_work import SimdWork, simd_work
-from rcv_py.analysis.findings.bounds import Bound, Bounds, Exposure, attributed, bounds, exposure
-from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
-from rcv_py.analysis.latency.access_widths import AccessWidths, access_widths
-from rcv_py.analysis.latency.barrier_skew import BarrierSkew, barrier_skew
-from rcv_py.analysis.latency.cross_lane import CrossLaneChains, cross_lane
-from rcv_py.analysis.program.code_match import CodeMatch, code_match
+from rcv_py.analysis.device.simd_work import simd_work
+from rcv_py.analysis.findings.bounds import Bound, bounds, exposure
+from rcv_py.analysis.iterations.loop_summary import loop_summary
+from rcv_py.analysis.latency.access_widths import access_widths
+from rcv_py.analysis.latency.barrier_skew import barrier_skew
+from rcv_py.analysis.latency.cross_lane import cross_lane
+from rcv_py.analysis.program.code_match import code_match
 from rcv_py.analysis.program.instruction_classes import instruction_classes
-from rcv_py.analysis.program.language import Language, language
-from rcv_py.analysis.program.matrix_forms import MatrixUse, matrix_use
+from rcv_py.analysis.program.language import language
+from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.analysis.waits.load_to_use import LoadToUse, load_to_use
-from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, only, populations, wave_choice
+from rcv_py.analysis.waves.populations import WORKING, WaveChoice, only, populations, wave_choice
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -133,34 +133,25 @@ class WorstExecutions:
     """Collects them while claims pass by; cycles of equal length keep the first."""
 
     def __init__(self) -> None:
-        self._found: dict[int, WorstExecution] = {}
+        self._worst: dict[int, WorstExecution] = {}
 
     def add(self, each: EngineClaims) -> None:
         """Look at the claims of a shader engine."""
-        one, claims = each.stream, each.claims
-        rows = each.counts
-        if not len(rows):
-            return
-        key = one.line[claims.token[rows]].astype(np.int64) * _CAUSES + claims.cause[rows]
+        stream, claims, rows = each.stream, each.claims, each.counts
+        key = stream.line[claims.token[rows]].astype(np.int64) * _CAUSES + claims.cause[rows]
         order = np.lexsort((claims.token[rows], -claims.cycles[rows], key))
-        first = np.unique(key[order], return_index=True)[1]
-        for at in order[first].tolist():
-            self._take(int(key[at]), each, int(rows[at]))
-
-    def _take(self, key: int, each: EngineClaims, row: int) -> None:
-        cycles, token = int(each.claims.cycles[row]), int(each.claims.token[row])
-        best = self._found.get(key)
-        if best is None or cycles > best.cycles:
-            piece = each.stream.piece
-            owner = int(each.stream.owner[token])
-            self._found[key] = WorstExecution(
-                cycles, piece.waves[owner], token - int(piece.first[owner]), each.is_idle
-            )
+        for at in order[np.unique(key[order], return_index=True)[1]].tolist():
+            cycles, token = int(claims.cycles[rows[at]]), int(claims.token[rows[at]])
+            best = self._worst.get(int(key[at]))
+            if best is None or cycles > best.cycles:
+                owner = int(stream.owner[token])
+                wave, row = stream.piece.waves[owner], token - int(stream.piece.first[owner])
+                self._worst[int(key[at])] = WorstExecution(cycles, wave, row, each.is_idle)
 
     def of(self, line: int, causes: np.ndarray) -> WorstExecution | None:
         """Return the worst execution of an instruction for some causes; None if there is none."""
-        found = [self._found.get(line * _CAUSES + int(cause)) for cause in np.unique(causes).tolist()]
-        return max((one for one in found if one is not None), key=lambda one: one.cycles, default=None)
+        of_causes = (self._worst.get(line * _CAUSES + int(cause)) for cause in np.unique(causes).tolist())
+        return max(filter(None, of_causes), key=lambda worst: worst.cycles, default=None)
 
 
 SCRATCH = len(Cause)  # a pattern beside the causes: waits for private memory
@@ -182,7 +173,7 @@ class Claimed:
 
 
 class FindingInputs:
-    """The bundle; what was computed elsewhere may be handed in."""
+    """The bundle.  `waves` says whose costs count: `working`, `all`, or a population."""
 
     def __init__(
         self,
@@ -190,22 +181,13 @@ class FindingInputs:
         batches: Sequence[WaveBatch],
         *,
         facts: RunFacts | None = None,
-        table: Attribution | None = None,
-        ways: Populations | None = None,
         waves: str = WORKING,
     ) -> None:
         self.trace = trace
         self.batches = tuple(batches)
         self.facts = facts
-        self._table = table
-        self._worst = WorstExecutions()
-        self._ways = ways
-        self._wanted = waves  # `working`, `all`, or a population: whose costs count
-
-    @cached_property
-    def populations(self) -> Populations:
-        """The ways that waves took through the code."""
-        return populations(self.trace, self.batches) if self._ways is None else self._ways
+        self.worst = WorstExecutions()  # of each instruction for each cause; complete with `attribution`
+        self._wanted = waves
 
     @cached_property
     def choice(self) -> WaveChoice:
@@ -239,63 +221,28 @@ class FindingInputs:
         """Whether only working waves are ranked, and all waves left early or are empty."""
         return self._wanted == WORKING and bool(self.populations.read) and not self.populations.has_working
 
+    # Of all waves.
+    populations = cached_property(lambda self: populations(self.trace, self.batches))
+    match = cached_property(lambda self: code_match(self.trace, self.batches))
+    matrix = cached_property(lambda self: matrix_use(self.trace, self.batches))
+    shape = cached_property(lambda self: launch_shape(self.trace, self.facts, self.counted))
+    classes = cached_property(lambda self: instruction_classes(self.trace.code))
+    language = cached_property(lambda self: language(self.trace))
+    # Of the waves that count: why they stalled and idled, with the bound of each wait, and the rest.
+    bounds = cached_property(
+        lambda self: bounds(self.trace, self.batches, self.work, self.rows, self.worst.add)
+    )
+    work = cached_property(lambda self: simd_work(self.trace, self.batches, self.rows))
+    exposure = cached_property(lambda self: exposure(self.trace, self.batches, self.work, self.rows))
+    widths = cached_property(lambda self: access_widths(self.trace, self.batches, self.rows))
+    loops = cached_property(lambda self: loop_summary(self.trace, self.batches, self.rows))
+    chains = cached_property(lambda self: cross_lane(self.trace, self.batches, self.rows))
+    skew = cached_property(lambda self: barrier_skew(self.trace, self.batches, self.rows))
+
     @property
     def attribution(self) -> Attribution:
         """Why waves stalled and idled."""
-        return self._attributed[0]
-
-    @property
-    def bounds(self) -> Bounds:
-        """What each of these waits can cost at most, by rows of the attribution."""
-        return self._attributed[1]
-
-    @cached_property
-    def _attributed(self) -> tuple[Attribution, Bounds]:
-        watch = self._worst.add
-        if self._table is None:
-            return attributed(self.trace, self.batches, self.work, self.rows, watch=watch)
-        return self._table, bounds(self.trace, self.batches, self._table, self.work, self.rows, watch=watch)
-
-    @property
-    def worst(self) -> WorstExecutions:
-        """The worst execution of each instruction for each cause."""
-        _ = self._attributed
-        return self._worst
-
-    @cached_property
-    def match(self) -> CodeMatch:
-        """Whether the instruction texts belong to the trace."""
-        return code_match(self.trace, self.batches)
-
-    @cached_property
-    def widths(self) -> AccessWidths:
-        """How many bytes memory instructions move."""
-        return access_widths(self.trace, self.batches, self.rows)
-
-    @cached_property
-    def shape(self) -> LaunchShape:
-        """How the launch filled the device."""
-        return launch_shape(self.trace, self.facts, self.counted)
-
-    @cached_property
-    def classes(self) -> np.ndarray:
-        """InstructionClass of each code row, uint8."""
-        return instruction_classes(self.trace.code)
-
-    @cached_property
-    def language(self) -> Language:
-        """What the kernel is written in."""
-        return language(self.trace)
-
-    @cached_property
-    def work(self) -> SimdWork:
-        """When SIMDs issue and their units work."""
-        return simd_work(self.trace, self.batches, self.rows)
-
-    @cached_property
-    def exposure(self) -> Exposure:
-        """What there is to win at all."""
-        return exposure(self.trace, self.batches, self.work, self.rows)
+        return self.bounds.table
 
     @cached_property
     def patterns(self) -> np.ndarray:
@@ -309,26 +256,11 @@ class FindingInputs:
         return found
 
     @cached_property
-    def loops(self) -> LoopSummary:
-        """Loops, phases, first executions."""
-        return loop_summary(self.trace, self.batches, self.rows)
-
-    @cached_property
     def uses(self) -> LoadToUse:
         """Distances from operations to their waits, in some of the waves."""
         rows = sorted(wave.row for batch in self.counted_batches for wave in batch.waves)
         step = max(1, len(rows) // SAMPLED_WAVES)
         return load_to_use(self.trace, self.batches, frozenset(rows[::step][:SAMPLED_WAVES]))
-
-    @cached_property
-    def chains(self) -> CrossLaneChains:
-        """Cross-lane operations that wait for each other."""
-        return cross_lane(self.trace, self.batches, self.rows)
-
-    @cached_property
-    def skew(self) -> BarrierSkew:
-        """How far waves arrive apart at barriers."""
-        return barrier_skew(self.trace, self.batches, self.rows)
 
     @cached_property
     def limits(self) -> OccupancyLimits:
@@ -337,11 +269,6 @@ class FindingInputs:
             return occupancy_limits(self.trace, self.facts)
         on_simd = waves_on_simd(self.trace, workgroups(self.trace, self.batches))
         return occupancy_limits(self.trace, self.facts, on_simd)
-
-    @cached_property
-    def matrix(self) -> MatrixUse:
-        """Work of the matrix units."""
-        return matrix_use(self.trace, self.batches)
 
     @cached_property
     def curve(self) -> StepCurve | None:
@@ -368,10 +295,6 @@ class FindingInputs:
         """Rows of the attribution of these patterns, most cycles first."""
         return np.flatnonzero(np.isin(self.patterns, wanted))
 
-    def bound(self, rows: np.ndarray) -> Bound:
-        """What the waits in some rows of the attribution can cost at most."""
-        return self.bounds.of(rows)
-
     def claimed(self, rows: np.ndarray) -> Claimed:
         """Sum some rows of the attribution by line, with the bound of each and that of all of them."""
         table, size = self.attribution, len(self.trace.code)
@@ -382,7 +305,7 @@ class FindingInputs:
         lines = np.flatnonzero(cycles)
         lines = lines[np.lexsort((lines, -cycles[lines], -stake[lines]))]
         count = int(table.count[rows].sum())
-        return Claimed(lines, stake[lines], cycles[lines], count, self.bound(rows))
+        return Claimed(lines, stake[lines], cycles[lines], count, self.bounds.of(rows))
 
     def producers(self, rows: np.ndarray, most: int = 3) -> list[tuple[int, int]]:
         """(code row, attributed cycles) of those to blame, most first."""

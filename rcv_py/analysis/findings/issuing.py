@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.analysis.findings.bound_class import ISSUING, MEMORY, VECTOR_MEMORY, class_of
 from rcv_py.analysis.findings.evidence import line_of, of_pattern
 from rcv_py.analysis.findings.finding import CONTEXT, WORK_CYCLES, Finding
@@ -117,7 +117,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     lines = lines[np.argsort(-stall[lines], kind="stable")]
     worst = int(lines[0])
     banks = LDS_BANKS.get(inputs.trace.target, 32)
-    cycles = inputs.bound(rows[np.isin(table.line[rows], lines)]).cycles
+    cycles = inputs.bounds.of(rows[np.isin(table.line[rows], lines)]).cycles
     yield Finding(
         name="lds-bank-conflicts",
         title="LDS accesses that may have bank conflicts",
@@ -251,7 +251,7 @@ def _issue_cycles(inputs: FindingInputs) -> np.ndarray:
     """Cycles in which each code row issued (later than gfx9: executed), summed over waves; int64."""
     size = len(inputs.trace.code)
     found = np.zeros(size, dtype=np.int64)
-    for piece in pieces(inputs.batches, inputs.rows):
+    for piece in token_columns(inputs.batches, inputs.rows):
         known = (piece.line >= 0) & (piece.line < size) & (piece.kind != TokenKind.MSG)
         found += np.bincount(piece.line[known], piece.busy[known], size).astype(np.int64)
     return found

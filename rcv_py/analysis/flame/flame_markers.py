@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.flame.flame import (
     METRICS,
@@ -69,7 +69,9 @@ def marked_code(
     """
     nest = _nest(spans)
     steps = _steps(spans, nest)
-    pair, own, order = _merged([_pairs(piece, steps, len(code), show_idle) for piece in pieces(batches)])
+    pair, own, order = _merged(
+        [_pairs(piece, steps, len(code), show_idle) for piece in token_columns(batches)]
+    )
     node, line = pair // max(len(code), 1) - 1, pair % max(len(code), 1)
     if hidden is not None:
         own[:, Metric.NONHIDDEN.value] = _left_over(own[:, Metric.TOTAL.value], line, hidden)
@@ -205,7 +207,7 @@ def _steps(spans: MarkerSpans, nest: _Nest) -> _Steps:
 _Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # (node + 1) * rows + code row, costs, first time
 
 
-def _pairs(piece: Piece, steps: _Steps, rows: int, show_idle: bool) -> _Pairs:
+def _pairs(piece: TokenColumns, steps: _Steps, rows: int, show_idle: bool) -> _Pairs:
     """Return what the instructions of a piece cost, summed by (node, code row)."""
     keep = np.flatnonzero((piece.line >= 0) & (piece.line < rows))
     line, start = piece.line[keep].astype(np.int64), piece.start[keep]

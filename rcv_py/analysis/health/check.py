@@ -8,17 +8,20 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.core.occupancy import residencies
-from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.health.buffer import Cut, cut
 from rcv_py.analysis.health.missing import unmatched_executions
 from rcv_py.analysis.health.traced_units import Lives, traced_lives
-from rcv_py.analysis.waits.check_waits import wait_lists
+from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
+_C = InstructionClass
+WAITS = range(_C.WAIT_LOAD, _C.WAIT_OTHER + 1)
+INSTANT = (_C.MATRIX, _C.VALU, _C.TRANSCENDENTAL, _C.SALU, _C.BRANCH, _C.NOP)  # no counter counts them
 RAGGED_END = 28  # cycles that the last instruction may end before or after its wave
 
 _TOTALS = ("hits", "latency", "stall", "idle")
@@ -32,13 +35,13 @@ def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ..
     ```
     waves      of one slot follow each other; files agree with the index; states last as long as the wave
     tokens     have a code line and a known kind; lie inside their wave; s_endpgm is the last
-    waits      the lists of the files are those of their instructions, by the rules by which they are made
+    waits      the lists of the files name executed waits, and executed operations that one can wait for
     code       totals are the sums over the tokens (looked at only if every wave was read)
     occupancy  every wave on a traced compute unit has a file, every file a wave
     ```
     """
     batches = tuple(batches)
-    waves = [wave for piece in pieces(batches) for wave in piece.waves]
+    waves = [wave for piece in token_columns(batches) for wave in piece.waves]
     problems = [*_unread(batches)]
     if waves:
         piece, signs = of_waves(waves), cut(trace, batches)
@@ -50,9 +53,9 @@ def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ..
             *_timelines(waves),
             *_totals(trace, batches, len(waves)),
             *_residents(trace, waves, signs),
+            *_wait_lists(trace, waves),
         ]
-        lists = wait_lists(trace, waves)
-        return (*problems, *([] if lists is None else [lists]))
+        return tuple(problems)
     return (*problems, *_crowded(trace))
 
 
@@ -80,7 +83,7 @@ def _unmatched(trace: Trace, batches: Sequence[WaveBatch]) -> Iterator[Problem]:
         )
 
 
-def _of_tokens(piece: Piece, signs: Cut) -> Iterator[Problem]:
+def _of_tokens(piece: TokenColumns, signs: Cut) -> Iterator[Problem]:
     strange = np.unique(piece.kind[piece.kind >= KIND_COUNT])
     if len(strange):
         numbers = ", ".join(map(str, strange.tolist()))
@@ -169,3 +172,23 @@ def _residents(trace: Trace, waves: Sequence[Wave], signs: Cut) -> Iterator[Prob
     if unknown:
         text = f"occupancy.json does not know {plural(unknown, 'wave')} that left a file."
         yield _problem("occupancy.json", text, "The Global view does not show them.")
+
+
+def _wait_lists(trace: Trace, waves: Sequence[Wave]) -> Iterator[Problem]:
+    classes = instruction_classes(trace.code)
+    # Lines that match no instruction, -1, are the last entry: nothing is known of them.
+    is_wait = np.append(np.isin(classes, WAITS), True)
+    is_awaited = np.append(~np.isin(classes, (*WAITS, *INSTANT)) & ~trace.code.is_label, True)
+    listed = [(wave, wave.waits) for wave in waves if wave.waits is not None and len(wave.waits)]
+    wrong = [
+        wave
+        for wave, waits in listed
+        if not (is_wait[waits.line].all() and is_awaited[waits.depends_on].all())
+        or not np.isin(np.append(waits.line, waits.depends_on), np.append(wave.tokens.line, -1)).all()
+    ]
+    if wrong:
+        text = (
+            f"The wait lists of {plural(len(wrong), 'wave')} of {count(len(listed))} are not those of their"
+        )
+        hint = "They are not used: waits are replayed from the instructions."
+        yield _problem("waves", f"{text} instructions, first {wrong[0].id}.", hint, Severity.INFO)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies
-from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, code_match
@@ -170,7 +170,7 @@ class Unmatched:
 def unmatched_executions(trace: Trace, batches: Iterable[WaveBatch]) -> Unmatched:
     """Return how many executions match no line, and their latency."""
     executions = cycles = total = waves = rows = 0
-    for piece in pieces(batches):
+    for piece in token_columns(batches):
         lost = (piece.line < 0) | (piece.line >= len(trace.code))
         rows += len(lost)
         total += int(piece.duration.sum())

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, SpanSums, pieces
+from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, token_columns
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
@@ -126,7 +126,7 @@ def loop_iterations(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> LoopIterations:
     """Return the loops of the waves whose index row is in `rows` (None: all), each wave once."""
-    found = [piece for piece in pieces(batches, rows) if len(piece.waves)]
+    found = [piece for piece in token_columns(batches, rows) if len(piece.waves)]
     jumps = [_jumps_back(piece, len(trace.code)) for piece in found]
     pair, taken = np.unique(
         np.concatenate([np.zeros(0, np.int64), *(one[0] for one in jumps)]), return_counts=True
@@ -143,7 +143,7 @@ def loop_iterations(
     return LoopIterations(table, whole, sum(len(piece.waves) for piece in found))
 
 
-def _jumps_back(piece: Piece, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _jumps_back(piece: TokenColumns, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Return branch << 32 | head of each jump to its own line or one above, and the place of its wave."""
     at = np.flatnonzero((piece.kind == TokenKind.JUMP) & ~piece.is_last)
     branch, head = piece.line[at].astype(np.int64), piece.line[at + 1].astype(np.int64)
@@ -151,7 +151,7 @@ def _jumps_back(piece: Piece, rows: int) -> tuple[np.ndarray, np.ndarray]:
     return (branch << 32 | head)[keep], np.searchsorted(piece.first, at[keep], side="right") - 1
 
 
-def _iterations(piece: Piece, pair: np.ndarray) -> Iterations:
+def _iterations(piece: TokenColumns, pair: np.ndarray) -> Iterations:
     """Return the iterations of all loops in the waves of one piece; `first` and `stop` count in the piece."""
     spans = [_spans(piece, number, int(one >> 32), int(one & 0xFFFFFFFF)) for number, one in enumerate(pair)]
     if not spans:
@@ -183,7 +183,7 @@ def _iterations(piece: Piece, pair: np.ndarray) -> Iterations:
     )
 
 
-def _spans(piece: Piece, number: int, branch: int, head: int) -> tuple[np.ndarray, ...]:
+def _spans(piece: TokenColumns, number: int, branch: int, head: int) -> tuple[np.ndarray, ...]:
     """Return (loop, first, stop, is_first, is_last) of the iterations of one loop."""
     at = np.flatnonzero(piece.line == head)
     via = np.zeros(len(at), dtype=bool)
@@ -201,7 +201,9 @@ def _spans(piece: Piece, number: int, branch: int, head: int) -> tuple[np.ndarra
     return np.full(len(chosen), number, dtype=np.int32), first, stop, ~via[chosen], last
 
 
-def _exits(piece: Piece, branch: int, head: int, first: np.ndarray, following: np.ndarray) -> np.ndarray:
+def _exits(
+    piece: TokenColumns, branch: int, head: int, first: np.ndarray, following: np.ndarray
+) -> np.ndarray:
     """Return the tokens after iterations that were not continued; `following` are the next heads."""
     wave_end = piece.first[1:][np.searchsorted(piece.first[1:], first, side="right")]
     most = np.minimum(following, wave_end)

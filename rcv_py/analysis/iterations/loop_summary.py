@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, SpanSums, pieces
+from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, token_columns
 from rcv_py.analysis.iterations.loop_iterations import LoopIterations, loop_iterations
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -92,7 +92,7 @@ def phases(
     shape = (len(entry), len(PHASES))
     begin, stall, busy = (np.zeros(shape, dtype=np.int64) for _ in range(3))
     end = np.zeros(len(entry), dtype=np.int64)
-    for piece in pieces(batches, rows):
+    for piece in token_columns(batches, rows):
         inside = [i for i, one in enumerate(piece.waves) if one.row in place]
         at = np.array([place[piece.waves[i].row] for i in inside], dtype=np.int64)
         if not inside:
@@ -116,7 +116,7 @@ def phases(
 def first_hits(batches: Iterable[WaveBatch], lines: int, rows: Collection[int] | None = None) -> FirstHits:
     """Return what first and all executions of each of so many code lines cost."""
     total = [np.zeros(lines, dtype=np.int64) for _ in range(4)]
-    for piece in pieces(batches, rows):
+    for piece in token_columns(batches, rows):
         known = np.flatnonzero((piece.line >= 0) & (piece.line < lines))
         line = piece.line[known]
         first = known[_is_first(piece, known, line, lines)]
@@ -131,7 +131,7 @@ def first_hits(batches: Iterable[WaveBatch], lines: int, rows: Collection[int] |
     return FirstHits(*total)
 
 
-def _is_first(piece: Piece, known: np.ndarray, line: np.ndarray, lines: int) -> np.ndarray:
+def _is_first(piece: TokenColumns, known: np.ndarray, line: np.ndarray, lines: int) -> np.ndarray:
     """Return whether each known token is the first of its wave that ran its line.
 
     Some waves at a time: there is a place for every wave and line.

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
-from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.register_use import register_use
 from rcv_py.model.code import CodeTable
@@ -161,7 +161,7 @@ def access_widths(
     is_ds = np.array([text.lstrip().startswith("ds_") for text in code.text], dtype=bool)
     executions = np.zeros(len(code), dtype=np.int64)
     lives: list[tuple[int, int, int]] = []
-    for piece in pieces(batches, rows):
+    for piece in token_columns(batches, rows):
         known = (piece.line >= 0) & (piece.line < len(code))
         executions += np.bincount(piece.line[known], minlength=len(code))
         lives += [(wave.id.se * 4096 + max(0, wave.cu), wave.begin, wave.end) for wave in piece.waves]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.analysis.waves.workgroups import Told, crossings, grouped, joined_crossings, last_ends, meetings
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -63,7 +63,7 @@ def barrier_skew(
     """
     waves: list[Wave] = []
     parts, code_rows, ends = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for piece in pieces(batches):
+    for piece in token_columns(batches):
         part = crossings(piece, trace.code, len(waves))
         parts.append(part)
         code_rows.append(piece.line[part.signal].astype(np.int64))

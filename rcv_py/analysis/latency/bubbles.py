@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.device.simd_work import lives, simd_work, without_rows
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.model.modes import ReferenceRule
@@ -109,7 +109,7 @@ def bubbles(
     Waves that are left out still issue and keep units busy; bubbles are split among those that count.
     """
     batches = tuple(batches)
-    found = [piece for piece in pieces(batches, rows) if len(piece.waves)]
+    found = [piece for piece in token_columns(batches, rows) if len(piece.waves)]
     work = simd_work(trace, batches, rows, rule)
     found = without_rows(found, work.left_out)
     if not found:
@@ -145,7 +145,7 @@ def bubbles(
 
 
 def _waiting(
-    piece: Piece, shift: np.ndarray, rest: np.ndarray
+    piece: TokenColumns, shift: np.ndarray, rest: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield (line, begin, end) of what waves wait for, in the order of WAYS: parts of their lives.
 
@@ -176,7 +176,7 @@ def _waiting(
     yield line, np.minimum(last, high), high
 
 
-def _done(piece: Piece, start: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _done(piece: TokenColumns, start: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The latest end of the tokens of the same wave before each of these rows."""
     end = start + piece.duration
     if not np.any((end[:-1] > start[1:]) & ~piece.is_last[:-1]):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
@@ -57,7 +57,7 @@ def cross_lane(
     is_cross = np.array([text.startswith(OPERATIONS) for text in code.text], dtype=bool)
     parts = [np.zeros((0, 5), dtype=np.int64)]
     if is_cross.any():
-        for piece in pieces(batches, rows):
+        for piece in token_columns(batches, rows):
             links = replay(piece, code, trace.gfxip, trace.target)
             parts.append(_chains(piece, links, np.append(is_cross, False)))
     table = np.concatenate(parts)
@@ -70,7 +70,7 @@ def cross_lane(
     return of_rows(chains, np.lexsort((first, -cycles)))
 
 
-def _chains(piece: Piece, links: WaitLinks, is_cross: np.ndarray) -> np.ndarray:
+def _chains(piece: TokenColumns, links: WaitLinks, is_cross: np.ndarray) -> np.ndarray:
     """Return (first line, last line, links, cycles, stall) of each executed chain."""
     nothing = np.zeros((0, 5), dtype=np.int64)
     line = np.where((piece.line >= 0) & (piece.line < len(is_cross) - 1), piece.line, len(is_cross) - 1)

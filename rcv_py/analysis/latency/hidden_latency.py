@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import split_cycles, total
+from rcv_py.analysis.core.cost_columns import split_cycles
 from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
+from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.code import CodeTable
@@ -214,7 +215,7 @@ def hidden_latency(
     """
     is_reference, lines = rule is ReferenceRule.REFERENCE, len(trace.code)
     passes = matrix_passes(trace.code, trace.target)
-    sums, counted, read = np.zeros((3, lines), dtype=np.int64), 0, 0
+    hidden, counted, read = np.zeros((3, lines), dtype=np.int64), 0, 0
     chosen = None if rows is None else np.array(sorted(rows), dtype=np.int64)
     for waves in waves_by_engine(batches):
         tokens = simd_tokens(waves)
@@ -222,13 +223,13 @@ def hidden_latency(
         known = (tokens.line >= 0) & (tokens.line < lines)
         mine = np.ones(len(tokens.row), dtype=bool) if chosen is None else np.isin(tokens.row, chosen)
         known &= mine[tokens.wave]
-        sums += [total(tokens.line[known], part[known], lines) for part in parts]
+        hidden += [sums(tokens.line[known], part[known], lines) for part in parts]
         counted += int(np.count_nonzero(mine))
         read += len(tokens.row)
     assumption = ASSUMPTION if is_reference else _assumption(trace, passes.assumption)
     if read < len(trace.waves):
         assumption += f" Only {read:,} of {len(trace.waves):,} waves are read, the rest hides nothing yet."
-    return HiddenLatency(sums[0], sums[1], sums[2], assumption, counted)
+    return HiddenLatency(hidden[0], hidden[1], hidden[2], assumption, counted)
 
 
 def why_not_hidden(trace: Trace) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import total
+from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.latency.memory_levels import (
     COLUMNS,
     LEVEL_COUNTERS,
@@ -206,7 +206,7 @@ def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference:
     std = np.sqrt(np.where(count > 1, square / np.maximum(count - 1, 1), 0.0))
     error = _error(std, count, interval, is_reference)
     by = count if is_reference else executed
-    issue, stall = (_mean(total(ops.line, column, size), by) for column in (ops.busy, ops.stall))
+    issue, stall = (_mean(sums(ops.line, column, size), by) for column in (ops.busy, ops.stall))
     rows = np.flatnonzero(count)
     rows = rows[np.argsort(-mean[rows], kind="stable")]
     return MemoryLatency(

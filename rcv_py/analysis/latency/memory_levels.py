@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows
 from rcv_py.model.device import CounterSamples
@@ -79,7 +79,7 @@ def memory_ops(batches: Iterable[WaveBatch], lines: int) -> MemoryOps:
     """Return the memory instructions of all waves that match one of `lines` code lines."""
     kinds = [kind for counter in LEVEL_COUNTERS for kind in counter.kinds]
     columns: list[list[np.ndarray]] = [[] for _ in range(8)]
-    for piece in pieces(batches):
+    for piece in token_columns(batches):
         rows = np.flatnonzero(np.isin(piece.kind, kinds) & (piece.line >= 0) & (piece.line < lines))
         places = np.array([(wave.id.se, wave.cu, wave.id.simd) for wave in piece.waves]).reshape(-1, 3)
         owner = np.searchsorted(piece.first, rows, side="right") - 1

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, of_waves, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.base.numbers import operand
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
@@ -153,7 +153,7 @@ def branches(
     A jump is a token of kind JUMP, or one that writes the program counter; it went to the line of the next
     token of its wave.  Tokens that matched no code line count nowhere.
     """
-    chosen = [of_waves([waves])] if isinstance(waves, Wave) else pieces(waves, rows)
+    chosen = [of_waves([waves])] if isinstance(waves, Wave) else token_columns(waves, rows)
     n, setters = len(code), _setters(code)
     pairs = [_nothing()]
     jumped, passed, ran = (np.zeros(n, dtype=np.int64) for _ in range(3))
@@ -197,7 +197,7 @@ def _setters(code: CodeTable) -> np.ndarray:
     return np.array([text.startswith(_SETTERS) and "pc" in text for text in code.text], dtype=bool)
 
 
-def _pairs(piece: Piece, is_jump: np.ndarray, n: int) -> np.ndarray:
+def _pairs(piece: TokenColumns, is_jump: np.ndarray, n: int) -> np.ndarray:
     """Return source << 32 | target of each jump whose target is known."""
     at = np.flatnonzero(is_jump & ~piece.is_last)
     target = piece.line[at + 1].astype(np.int64)

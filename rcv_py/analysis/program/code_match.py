@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
@@ -109,7 +109,7 @@ def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
     is_judged = np.isin(np.arange(KIND_COUNT), list(_UNIT))
     by_text = same[np.minimum(trace.code.kind, KIND_COUNT - 1)]
     table = np.zeros((rows, KIND_COUNT), dtype=np.int64)
-    for piece in pieces(batches):
+    for piece in token_columns(batches):
         known = (piece.line >= 0) & (piece.line < rows)
         key = (
             piece.line[known].astype(np.int64) * KIND_COUNT

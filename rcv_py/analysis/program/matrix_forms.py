@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
-from rcv_py.analysis.core.token_columns import pieces
+from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.base.numbers import LARGEST, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
@@ -148,7 +148,7 @@ def matrix_use(trace: Trace, batches: Iterable[WaveBatch]) -> MatrixUse:
     passes = matrix_passes(trace.code, trace.target)
     busy = executions = 0
     lives: list[tuple[int, int, int]] = []
-    for piece in pieces(batches):
+    for piece in token_columns(batches):
         lines = piece.line[piece.kind == TokenKind.MATRIX]
         known = lines[(lines >= 0) & (lines < len(passes.cycles))]
         busy += int(passes.cycles[known].sum()) + UNKNOWN_CYCLES * (len(lines) - len(known))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece
+from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.model.code import CodeTable
 
 ISSUE = 4  # cycles a scalar instruction takes to issue
@@ -18,7 +18,7 @@ def ends_of(code: CodeTable) -> np.ndarray:
     return np.fromiter((text.startswith("s_endpgm") for text in code.text), dtype=bool, count=len(code.text))
 
 
-def under_end(piece: Piece, ends: np.ndarray) -> np.ndarray:
+def under_end(piece: TokenColumns, ends: np.ndarray) -> np.ndarray:
     """Return the cycles of each token beyond the issue of an end of a program, int64 [tokens]; else 0."""
     rest = np.zeros(len(piece), dtype=np.int64)
     if ends.any():

@@ -34,7 +34,7 @@ _WIDEST = 1 << 30  # cycles of a window whose times fit into 32 bits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class TokenPart:
     """Tokens of one segment that may be in view, and the part of its row's codes they belong to."""
 
     tokens: Tokens
@@ -94,7 +94,7 @@ class Pixels:
         return {}
 
 
-def put_codes(pieces: Sequence[Piece], pixels: Pixels) -> None:
+def put_codes(pieces: Sequence[TokenPart], pixels: Pixels) -> None:
     """Fill the codes of all pieces: the longest token that starts in a pixel, or what runs on there.
 
     What runs on from before counts if it fills more of the pixel.
@@ -135,7 +135,7 @@ class _Batch:
     before: np.ndarray  # by slot: tokens of the rows above
 
 
-def _put_all(pieces: Sequence[Piece], pixels: Pixels) -> None:
+def _put_all(pieces: Sequence[TokenPart], pixels: Pixels) -> None:
     slots = np.array([len(piece.codes) + 1 for piece in pieces])
     batch = _batch(pieces, slots, pixels)
     group = np.flatnonzero(batch.slot[1:] != batch.slot[:-1])
@@ -153,7 +153,7 @@ def _put_all(pieces: Sequence[Piece], pixels: Pixels) -> None:
         at += len(piece.codes) + 1
 
 
-def _batch(pieces: Sequence[Piece], slots: np.ndarray, pixels: Pixels) -> _Batch:
+def _batch(pieces: Sequence[TokenPart], slots: np.ndarray, pixels: Pixels) -> _Batch:
     counts = np.array([piece.rows.stop - piece.rows.start for piece in pieces])
     start = np.concatenate([piece.tokens.offset[piece.rows] for piece in pieces])
     start -= np.repeat(
@@ -190,7 +190,7 @@ def _keys(batch: _Batch, cycles: int) -> np.ndarray:
 
 
 def _chosen(
-    batch: _Batch, longest: np.ndarray, begun: np.ndarray, pieces: Sequence[Piece], pixels: Pixels
+    batch: _Batch, longest: np.ndarray, begun: np.ndarray, pieces: Sequence[TokenPart], pixels: Pixels
 ) -> np.ndarray:
     """uint8, the code of each slot."""
     edge = (pixels.edges - pixels.window.begin).astype(np.int32)
@@ -213,7 +213,7 @@ def _chosen(
 # -- any row, alone -------------------------------------------------------------------------------------
 
 
-def put_one(piece: Piece, pixels: Pixels) -> None:
+def put_one(piece: TokenPart, pixels: Pixels) -> None:
     """Do the same for one piece, also for tokens that overlap and pixels narrower than a cycle."""
     tokens, rows = piece.tokens, piece.rows
     edges = pixels.edges[piece.first : piece.first + len(piece.codes) + 1] - tokens.base
@@ -266,7 +266,7 @@ _PACKED[1, 3], _PACKED[1, 4] = 1, 1 << 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StatePiece:
+class StatePart:
     """States of a segment that begin before the last edge, and the part of its row's shares they fill."""
 
     states: States
@@ -286,7 +286,7 @@ class _Edges:
     is_in: np.ndarray  # bool [edges], whether the edge lies in it
 
 
-def put_shares(pieces: Sequence[StatePiece], pixels: Pixels) -> None:
+def put_shares(pieces: Sequence[StatePart], pixels: Pixels) -> None:
     """Fill the shares of all pieces, in 1/255 of each pixel."""
     pieces = [piece for piece in pieces if piece.rows.start < piece.rows.stop and len(piece.shares)]
     if not pieces:
@@ -307,7 +307,7 @@ def _sampled(edges: _Edges) -> np.ndarray:
     return share.view(np.uint8).reshape(-1, 4)
 
 
-def _counted(edges: _Edges, pieces: Sequence[StatePiece], pixels: Pixels) -> np.ndarray:
+def _counted(edges: _Edges, pieces: Sequence[StatePart], pixels: Pixels) -> np.ndarray:
     """Two states share a 64-bit number, which halves the work: their differences never carry over."""
     width = np.diff(pixels.edges)
     scale = np.zeros(len(edges.row), np.float32)  # the last edge of a piece begins no pixel
@@ -326,7 +326,7 @@ def _counted(edges: _Edges, pieces: Sequence[StatePiece], pixels: Pixels) -> np.
     return shares
 
 
-def _edges(pieces: Sequence[StatePiece], pixels: Pixels) -> _Edges:
+def _edges(pieces: Sequence[StatePart], pixels: Pixels) -> _Edges:
     counts = np.array([piece.rows.stop - piece.rows.start for piece in pieces])
     slots = np.array([len(piece.shares) + 1 for piece in pieces])
     begins, ends = np.cumsum(counts) - counts, np.cumsum(counts)
@@ -359,6 +359,6 @@ def _first_edges(start: np.ndarray, pixels: Pixels) -> np.ndarray:
     return np.floor(start * scale + (1 - 0.5 / pixels.window.width)).astype(np.int64)
 
 
-def _after(piece: StatePiece) -> int:
+def _after(piece: StatePart) -> int:
     states, row = piece.states, piece.rows.stop
     return states.length if row >= len(states) else int(states.offset[row])

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.timeline.lod import build, joined
-from rcv_py.analysis.timeline.pixel_codes import Piece, Pixels, StatePiece, merge, put_codes, put_shares
+from rcv_py.analysis.timeline.pixel_codes import Pixels, StatePart, TokenPart, merge, put_codes, put_shares
 from rcv_py.model.lod import NOTHING, WaveLod
 from rcv_py.model.tokens import States, Tokens, find
 from rcv_py.model.window import TimeWindow
@@ -111,11 +111,11 @@ def raster(
     """Return the pictures of rows; without `with_wide`, segments that `is_wide` are left out."""
     code = np.full((len(rows), pixels.width_px), NOTHING, np.uint8)
     share = np.zeros((len(rows), pixels.width_px if with_states else 0, 4), np.uint8)
-    pieces: list[Piece | StatePiece] = []
+    pieces: list[TokenPart | StatePart] = []
     for row, codes, shares in zip(rows, code, share, strict=True):
         pieces += _draw(row, pixels, codes, shares if with_states else None, with_wide)
-    put_codes([piece for piece in pieces if isinstance(piece, Piece)], pixels)
-    put_shares([piece for piece in pieces if isinstance(piece, StatePiece)], pixels)
+    put_codes([piece for piece in pieces if isinstance(piece, TokenPart)], pixels)
+    put_shares([piece for piece in pieces if isinstance(piece, StatePart)], pixels)
     return Raster(code, share)
 
 
@@ -150,7 +150,7 @@ def tokens_in(segment: Segment, window: TimeWindow) -> int:
 
 def _draw(
     row: TokenRow, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None, with_wide: bool
-) -> Iterator[Piece | StatePiece]:
+) -> Iterator[TokenPart | StatePart]:
     """Draw what tables know; yield what needs the tokens."""
     if row.joined is not None and is_joined(row, pixels):
         _look_up(row.joined, pixels, codes, shares)
@@ -161,7 +161,7 @@ def _draw(
 
 def _draw_segment(
     segment: Segment, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None, with_wide: bool
-) -> Iterator[Piece | StatePiece]:
+) -> Iterator[TokenPart | StatePart]:
     if segment.lod.level(pixels.cycles_per_px) >= 0:
         _look_up(segment.lod, pixels, codes, shares)
         return
@@ -176,7 +176,7 @@ def _draw_segment(
     elif is_near or rows.stop - rows.start > CROWDED * (stop - first):
         _look_up(segment.lod, pixels, codes, None)
     else:
-        yield Piece(segment.tokens, rows, first, codes[first:stop])
+        yield TokenPart(segment.tokens, rows, first, codes[first:stop])
     if shares is not None:
         states = _state_piece(segment, pixels, first, stop, shares)
         if states is not None:
@@ -235,7 +235,7 @@ def _put_dots(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarra
 
 def _state_piece(
     segment: Segment, pixels: Pixels, first: int, stop: int, shares: np.ndarray
-) -> StatePiece | None:
+) -> StatePart | None:
     """The states of pixels too fine for the table; draws the others from it."""
     states = segment.states
     low = max(0, find(states.offset, int(pixels.edges[first]) - states.base, "right") - 1)
@@ -244,7 +244,7 @@ def _state_piece(
         return None
     is_fine = 1 << segment.lod.shift <= BLOCK_PX * pixels.cycles_per_px
     if not is_fine and high - low <= CROWDED * (stop - first):
-        return StatePiece(states, slice(low, high), first, shares[first:stop])
+        return StatePart(states, slice(low, high), first, shares[first:stop])
     scratch = np.zeros(len(shares), np.uint8)
     _look_up(segment.lod, pixels, scratch, shares)
     return None

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.saturated import later, sums
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.waits.wait_latency import LatencySamples, WaitLatency, latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.model.columns import of_rows
@@ -57,7 +57,7 @@ class LoadToUse:
 def load_to_use(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> LoadToUse:
     """Return the distances in the waves whose index row is in `rows` (None: all), each wave once."""
     uses, samples = [], []
-    for piece in pieces(batches, rows):
+    for piece in token_columns(batches, rows):
         links = replay(piece, trace.code, trace.gfxip, trace.target)
         uses.append(_uses(piece, links, trace.gfxip))
         samples.append(latency_samples(piece, links, len(trace.code), trace.gfxip))
@@ -65,7 +65,7 @@ def load_to_use(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int
     return _table(table, wait_latency(LatencySamples.joined(samples, len(trace.code))), len(trace.code))
 
 
-def _uses(piece: Piece, links: WaitLinks, gfxip: int) -> np.ndarray:
+def _uses(piece: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
     """Return (line, distance, matrix, vector, stall charged, wait line) of each operation's first wait."""
     producer, token = links.producers, links.token[links.row_of]
     order = np.lexsort((token, producer))

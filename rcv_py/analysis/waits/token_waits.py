@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, of_waves
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.waits.wait_latency import ages, told
-from rcv_py.analysis.waits.waitcnt.generations import COUNTERS
-from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay, rules
+from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.model.code import CodeTable
 from rcv_py.model.waves import Wave
 
@@ -53,7 +53,7 @@ def token_waits(wave: Wave, row: int, code: CodeTable, gfxip: int, target: str =
     line = int(piece.line[row])
     if not 0 <= line < len(code):
         return TokenWaits()
-    effect = rules(code, gfxip, target).effect(code.text[line])
+    effect = generation_of(gfxip, target, code.text).effect(code.text[line])
     if not effect.waits and not effect.raises:
         return TokenWaits()
     links = replay(piece, code, gfxip, target)
@@ -84,7 +84,7 @@ def counter_name(number: int) -> str:
     return f"{COUNTERS[number]}cnt"
 
 
-def _awaited(links: WaitLinks, at: int, issued: np.ndarray, piece: Piece) -> list[Awaited]:
+def _awaited(links: WaitLinks, at: int, issued: np.ndarray, piece: TokenColumns) -> list[Awaited]:
     token = int(links.token[at])
     begin = int(piece.start[token])
     newest = int(links.newest[links.token == token].max())

@@ -20,9 +20,9 @@ import numpy as np
 
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.saturated import later
-from rcv_py.analysis.core.token_columns import Piece, pieces
-from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF
-from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay, rules
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -76,7 +76,7 @@ class Told:
     is_bound: np.ndarray  # it was at most the time between issue and end of the wait
 
 
-def told(batch: Piece, links: WaitLinks) -> Told:
+def told(batch: TokenColumns, links: WaitLinks) -> Told:
     """Return which links tell something; waits for address translation do not."""
     tells = links.is_ordered & (links.counter != NUMBER_OF["x"]) & (links.newest >= 0)
     alone = np.ones(len(links), dtype=bool)
@@ -87,14 +87,14 @@ def told(batch: Piece, links: WaitLinks) -> Told:
     return Told(is_exact, tells & ~is_exact)
 
 
-def ages(batch: Piece, links: WaitLinks, gfxip: int) -> np.ndarray:
+def ages(batch: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
     """Return the cycles from the issue of each row's newest producer to the end of the wait, int64."""
     moment = later(batch.start, batch.stall)
     age = moment[links.token] - moment[links.newest]
     return age - batch.busy[links.newest] if gfxip <= 9 else age
 
 
-def latency_samples(batch: Piece, links: WaitLinks, rows: int, gfxip: int) -> LatencySamples:
+def latency_samples(batch: TokenColumns, links: WaitLinks, rows: int, gfxip: int) -> LatencySamples:
     """Return the samples of the waves of one batch."""
     found = told(batch, links)
     line = batch.line[links.newest].astype(np.int64)
@@ -201,7 +201,7 @@ class Blocking:
         return slice(int(self.first[row]), int(self.first[row + 1]))
 
 
-def blocking_sums(batch: Piece, links: WaitLinks, rows: int, is_wait: np.ndarray) -> BlockingSums:
+def blocking_sums(batch: TokenColumns, links: WaitLinks, rows: int, is_wait: np.ndarray) -> BlockingSums:
     """Return the sums of one batch; `is_wait` says which of the code rows ask a counter for anything."""
     line = batch.line
     inside = np.flatnonzero((line >= 0) & (line < rows))
@@ -266,12 +266,12 @@ def wait_summary(
 ) -> WaitSummary:
     """Return the waits of the waves whose index row is in `rows` (None: all), each wave once."""
     code, count = trace.code, len(trace.code)
-    effect = rules(code, trace.gfxip, trace.target).effect
+    effect = generation_of(trace.gfxip, trace.target, code.text).effect
     is_wait = np.array(
         [text.startswith("s_wait") and bool(effect(text).waits) for text in code.text], dtype=bool
     )
     sums, samples, waves = [], [], 0
-    for piece in pieces(batches, rows):
+    for piece in token_columns(batches, rows):
         links = replay(piece, code, trace.gfxip, trace.target)
         sums.append(blocking_sums(piece, links, count, is_wait))
         samples.append(latency_samples(piece, links, count, trace.gfxip))

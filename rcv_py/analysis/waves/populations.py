@@ -30,7 +30,7 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.token_columns import Piece, batch_of, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, token_columns
 from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
@@ -176,7 +176,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
     Kernels are told apart.  A wave that the buffer cut belongs to the way that its own is the beginning of.
     """
     program = _program(trace.code)
-    waves, sets, ran = _read(program, pieces(batches))
+    waves, sets, ran = _read(program, token_columns(batches))
     ways = _joined(_ways(trace, waves, sets))
     by_kernel: dict[str, list[_Way]] = {}
     for way in ways:
@@ -233,7 +233,7 @@ def _program(code: CodeTable) -> _Program:
     )
 
 
-def _read(program: _Program, read: Iterator[Piece]) -> tuple[_Waves, list[np.ndarray], np.ndarray]:
+def _read(program: _Program, read: Iterator[TokenColumns]) -> tuple[_Waves, list[np.ndarray], np.ndarray]:
     """Return the waves, the blocks that each executed (int32, ascending), and which code rows ran (bool)."""
     sets: list[np.ndarray] = []
     ran = np.zeros(len(program.is_end), dtype=bool)
@@ -246,7 +246,7 @@ def _read(program: _Program, read: Iterator[Piece]) -> tuple[_Waves, list[np.nda
     return _Waves(row, tokens, life, at_end.astype(bool), is_empty.astype(bool)), sets, ran
 
 
-def _facts(program: _Program, piece: Piece) -> np.ndarray:
+def _facts(program: _Program, piece: TokenColumns) -> np.ndarray:
     """Return (index row, executions, life, ended, empty) of each wave, int64 [waves, 5]."""
     known = (piece.line >= 0) & (piece.line < len(program.is_end))
     line = np.where(known, piece.line, 0)
@@ -266,7 +266,7 @@ def _facts(program: _Program, piece: Piece) -> np.ndarray:
     )
 
 
-def _sets(program: _Program, piece: Piece) -> list[np.ndarray]:
+def _sets(program: _Program, piece: TokenColumns) -> list[np.ndarray]:
     """Return the blocks that each wave executed, ascending."""
     count = len(program.table)
     at = np.flatnonzero((piece.line >= 0) & (piece.line < len(program.is_end)))

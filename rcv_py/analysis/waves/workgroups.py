@@ -28,7 +28,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, pieces
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -111,7 +111,7 @@ def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
     """Return the workgroups of all waves in `batches`, each wave once."""
     waves: list[Wave] = []
     parts: list[Crossings] = []
-    for piece in pieces(batches):
+    for piece in token_columns(batches):
         parts.append(crossings(piece, trace.code, len(waves)))
         waves += piece.waves
     number, told = grouped(waves, joined_crossings(parts))
@@ -123,7 +123,7 @@ def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
     return Workgroups(of_row, np.bincount(number, minlength=count).astype(np.int32), weakest)
 
 
-def crossings(piece: Piece, code: CodeTable, first_wave: int = 0) -> Crossings:
+def crossings(piece: TokenColumns, code: CodeTable, first_wave: int = 0) -> Crossings:
     """Return the barriers of some waves, the first of which has the number `first_wave`.
 
     Only barriers of the whole workgroup: those of clusters and those with names hold other waves.  Some
@@ -477,7 +477,7 @@ def _left(
     return left, when
 
 
-def last_ends(piece: Piece) -> np.ndarray:
+def last_ends(piece: TokenColumns) -> np.ndarray:
     """When the last token of each wave ended, int64 cycles; the begin of those without tokens."""
     ends = np.array([wave.begin for wave in piece.waves], dtype=np.int64)
     some = np.flatnonzero(np.diff(piece.first) > 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 
 from rcv_py.analysis.counters.pmc.decision import Decision, Step, decision, missing
 from rcv_py.analysis.counters.pmc.original import CHANNELS, original_numbers
@@ -83,7 +84,7 @@ def _check(options: PmcOptions, table: PmcTable, found: Sequence[Traffic]) -> No
         if not names:
             raise UsageError("The tables hold no dispatches.", hint="Did the application launch a kernel?")
         raise UsageError(f"No kernel has {options.kernel!r} in its name.", hint=f"There are {known}.")
-    if all(row.counted[key] is None for row in found for key in _NEEDED):
+    if all(isnan(row.counted[key]) for row in found for key in _NEEDED):
         counted = ", ".join(table.counters[:4]) or "none"
         family = family_of(table)
         hits, misses, reads = (counter_of(key, family) for key in _NEEDED[:3])

@@ -17,8 +17,8 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.results import table as results
 from rcv_py.results.field import At, Field
+from rcv_py.results.kinds import INSTRUCTION, ROW, ROW_OR_NONE, SHARE, SOURCE
 from rcv_py.results.places import with_short_sources
-from rcv_py.results.unit import INSTRUCTION, ROW, ROW_OR_NONE, SHARE, SOURCE
 
 NOTHING = Cell("")
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.runs import borders, ranges
 from rcv_py.formats.input.limits import CALLS, FOLDERS, PATH_FOLDERS, PATH_LETTERS
 
 _ARROW = " -> "
@@ -27,9 +28,10 @@ class Chains(NamedTuple):
     def taken(self, order: np.ndarray) -> Chains:
         """Return the chains of the code lines `order`, in that order."""
         length = np.diff(self.first)[order]
-        first = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
-        rows = np.arange(first[-1]) + np.repeat(self.first[:-1][order] - first[:-1], length)
-        return Chains(first, self.file[rows], self.line[rows], self.paths, self.cut)
+        rows = ranges(self.first[:-1][order], length)
+        return Chains(
+            borders(length).astype(np.int32), self.file[rows], self.line[rows], self.paths, self.cut
+        )
 
 
 def chains(sources: list[str]) -> Chains:
@@ -45,7 +47,7 @@ def chains(sources: list[str]) -> Chains:
             cut += len(found) > CALLS or paths.cut > before
     length = np.array([len(split[text]) for text in sources], dtype=np.int32)
     pairs = np.array([pair for text in sources for pair in split[text]], dtype=np.int32).reshape(-1, 2)
-    first = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
+    first = borders(length).astype(np.int32)
     return Chains(first, pairs[:, 0].copy(), pairs[:, 1].copy(), tuple(ids), cut)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.runs import ends_run
 from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
@@ -170,8 +171,7 @@ def _is_label(columns: CodeColumns, kind: np.ndarray) -> np.ndarray:
     """
     by_text = np.array([text.startswith(_LABELS) for text in columns.text], dtype=bool)
     address, codeobj = columns.numbers["vaddr"], columns.numbers["codeobj"]
-    same = np.zeros(len(kind), dtype=bool)
-    same[:-1] = (address[1:] == address[:-1]) & (codeobj[1:] == codeobj[:-1])
+    same = ~ends_run(address, codeobj)
     has_cost = sum(columns.numbers[name] for name in _COSTS) > 0
     return by_text | (same & (address > 0) & ~has_cost & (kind == TokenKind.NONE))
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rcv_py.base.runs import run_starts, starts_run
 from rcv_py.base.text import elide_right
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.formats.uiout.names import demangled
@@ -100,14 +101,13 @@ def _has_addresses(codeobj: np.ndarray, address: np.ndarray, is_label: np.ndarra
     """Whether no two instructions share an address, so that addresses can be trusted."""
     rows = np.flatnonzero(~is_label)
     order = rows[np.lexsort((address[rows], codeobj[rows]))]
-    same = (address[order][1:] == address[order][:-1]) & (codeobj[order][1:] == codeobj[order][:-1])
-    return not same.any()
+    return bool(starts_run(address[order], codeobj[order]).all())
 
 
 def _order(owner: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label: np.ndarray) -> np.ndarray:
     count = len(owner)
     rows = np.arange(count)
-    heads = np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]])) if count else rows
+    heads = run_starts(owner)
     is_together = len(heads) == len(np.unique(owner))
     if is_together and all(owner[head] in (-1, head) for head in heads.tolist()):
         return rows

@@ -1,4 +1,4 @@
-"""The wave files of a capture: read on request, in any process."""
+"""The wave files of a capture: read on request, in any process, and put together as columns."""
 
 from __future__ import annotations
 
@@ -11,22 +11,40 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, TraceError
-from rcv_py.formats.input.columns import whole_number
+from rcv_py.base.runs import borders
+from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, tight, whole_number
 from rcv_py.formats.input.files import read_bytes
-from rcv_py.formats.uiout.wave_json import RawWave, parse
-from rcv_py.formats.uiout.wave_table import (
-    NEGATIVE,
-    LineNumbers,
-    is_too_long,
-    state_columns,
-    token_columns,
-    wait_columns,
-)
-from rcv_py.model.wave_columns import WaveColumns, WaveFacts
-from rcv_py.model.waves import WaveBatch, WaveIndex
+from rcv_py.formats.uiout.wave_json import STATE_WIDTH, TOKEN_WIDTH, RawWaits, RawWave, parse
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.waves import WAVE_FACTS, WaveBatch, WaveColumns, WaveIndex
 
+NEGATIVE = "has negative durations; they count as 0"
 _ABSENT = -(1 << 62)  # no number of a file is that small
+Columns = tuple[np.ndarray, ...]
 Notes = list[tuple[int, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class LineNumbers:
+    """The file's LineNumbers as rows of the code table."""
+
+    row: np.ndarray  # int16 or int32 by LineNumber; the last one, -1, is for all others
+    is_matrix: np.ndarray  # bool by LineNumber
+
+    @classmethod
+    def of(cls, row_of_number: np.ndarray, matrix: np.ndarray, labels: np.ndarray) -> LineNumbers:
+        """Take over `CodeTable.row_of_number`; labels, and rows the code table lacks, are unresolved."""
+        rows = np.append(row_of_number.astype(np.int64), -1)
+        rows[(rows < 0) | (rows >= len(labels))] = -1
+        rows[np.append(labels, False)[rows]] = -1
+        is_matrix = np.append(matrix, False)[rows]
+        return cls(fit(rows, np.int16 if len(labels) < 1 << 15 else np.int32), is_matrix)
+
+    def index(self, numbers: np.ndarray) -> np.ndarray:
+        """Positions in `row` and `is_matrix` of any int32 or int64 numbers."""
+        unsigned = np.uint32 if numbers.dtype == np.int32 else np.uint64
+        last = unsigned(len(self.row) - 1)
+        return np.minimum(numbers.view(unsigned), last).view(numbers.dtype)  # a negative one is huge unsigned
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +55,7 @@ class WaveFiles:
     index: WaveIndex  # aligned
     offset_of_se: Mapping[int, int]  # cycles added to the times of a shader engine; absent means 0
     row_of_number: np.ndarray  # int32, CodeTable.row_of_number
-    matrix: np.ndarray  # bool per code row: VALU tokens of these rows become MATRIX
+    matrix: np.ndarray  # bool per code row: VALU tokens of these rows become MFMA
     labels: np.ndarray  # bool per code row: no token can be there
     base_clock: int = 4  # smallest step of time; tokens may overlap by so much and still share a lane
 
@@ -47,16 +65,14 @@ class WaveFiles:
 
     def columns(self, rows: list[int]) -> WaveColumns:
         """The same as arrays alone."""
-        raws: list[RawWave] = []
-        found: list[int] = []
+        raws: dict[int, RawWave] = {}
         missing: Notes = []
         for row in rows:
             try:
-                raws.append(self._raw(row))
-                found.append(row)
+                raws[row] = self._raw(row)
             except TraceError as error:
                 missing.append((row, str(error)))
-        return self._joined(found, raws, missing)
+        return self._joined(list(raws), list(raws.values()), missing)
 
     @cached_property
     def numbers(self) -> LineNumbers:
@@ -69,39 +85,28 @@ class WaveFiles:
             raw = parse(read_bytes(self.folder, name))
         except ValueError as error:
             raise BrokenFile(name, str(error)) from error
-        if is_too_long(raw):
+        durations = raw.timeline[:, 1]
+        if durations.dtype != np.int32 and np.abs(durations).sum(dtype=np.float64) >= LIMIT:
             raise BrokenFile(name, "its timeline is longer than any trace")
         return raw
 
     def _joined(self, rows: list[int], raws: list[RawWave], missing: Notes) -> WaveColumns:
-        tokens, states = token_columns(raws, self.numbers), state_columns(raws)
-        waits = wait_columns([raw.waits for raw in raws if raw.waits is not None], self.numbers)
+        tokens, bases, negative = _token_columns(raws, self.numbers)
+        states, lengths, negative_states = _state_columns(raws)
+        waits = _wait_columns([raw.waits for raw in raws if raw.waits is not None], self.numbers)
         facts, notes = [], []
         for i, (row, raw) in enumerate(zip(rows, raws, strict=True)):
             shift = int(self.offset_of_se.get(int(self.index.se[row]), 0))
             life, note = self._life(row, raw.facts, shift)
             notes += [(row, note)] if note else []
             notes += [(row, f"{self.index.file[row]} is damaged: {doubt}.") for doubt in raw.doubts]
-            base = tokens.base[i] + shift if len(raw.tokens) else life[0]
+            base = bases[i] + shift if len(raw.tokens) else life[0]
             waited = -1 if raw.waits is None else len(raw.waits.line)
-            facts.append((*self._place(row, raw.facts, life), base, life[0], states.length[i], waited))
-        for i in sorted({*tokens.negative, *states.negative}):
+            facts.append((*self._place(row, raw.facts, life), base, life[0], lengths[i], waited))
+        for i in sorted({*negative, *negative_states}):
             notes.append((rows[i], f"{self.index.file[rows[i]]} {NEGATIVE}."))
-        return WaveColumns(
-            np.array(facts, dtype=np.int64).reshape(len(rows), len(WaveFacts._fields)),
-            tokens.first,
-            tokens.offset,
-            tokens.stall,
-            tokens.busy,
-            tokens.kind,
-            tokens.line,
-            states.first,
-            states.offset,
-            states.state,
-            *waits,
-            missing=tuple(missing),
-            notes=tuple(notes),
-        )
+        table = np.array(facts, dtype=np.int64).reshape(len(rows), WAVE_FACTS)
+        return WaveColumns(table, *tokens, *states, *waits, missing=tuple(missing), notes=tuple(notes))
 
     def _life(self, row: int, said: dict[str, Any], shift: int) -> tuple[tuple[int, int], str]:
         """Aligned begin and end of a wave, and a sentence if the index says otherwise."""
@@ -118,15 +123,12 @@ class WaveFiles:
         return (begin, end), note
 
     def _place(self, row: int, said: dict[str, Any], life: tuple[int, int]) -> tuple[int, ...]:
-        """The fields of WaveFacts up to `pipe`."""
+        """The facts of a wave up to the pipe."""
         index = self.index
         cu, dispatcher = _number(said, "cu", -1), _number(said, "dispatcher", -1)
         return (
             row,
-            int(index.se[row]),
-            int(index.simd[row]),
-            int(index.slot[row]),
-            int(index.wid[row]),
+            *(int(column[row]) for column in (index.se, index.simd, index.slot, index.wid)),
             cu & 0x7F if cu >= 0 else int(index.cu[row]),
             *life,
             _number(said, "workgroup_id", -1),
@@ -139,3 +141,71 @@ class WaveFiles:
 def _number(facts: dict[str, Any], name: str, default: int) -> int:
     value = whole_number(facts.get(name), _ABSENT)
     return default if value == _ABSENT else value
+
+
+def _token_columns(raws: list[RawWave], numbers: LineNumbers) -> tuple[Columns, list[int], list[int]]:
+    """The token columns of `WaveColumns`; the first start of each wave; waves with negative durations."""
+    first = borders([len(raw.tokens) for raw in raws])
+    columns = [_column([raw.tokens for raw in raws], place) for place in range(TOKEN_WIDTH)]
+    time = columns[0]
+    parts = np.split(time, first[1:-1]) if raws else []
+    bases = [int(part.min()) if len(part) else 0 for part in parts]
+    time -= np.repeat(np.array(bases, dtype=time.dtype), np.diff(first))
+    is_back = time[1:] < time[:-1]
+    is_back[first[(first > 0) & (first < len(time))] - 1] = False  # the next wave begins
+    if is_back.any():
+        order = np.lexsort((time, np.repeat(np.arange(len(raws)), np.diff(first))))
+        columns = [column[order] for column in columns]
+    offset, kind, stall, duration, number = columns
+    negative = [*_clamp(stall, first), *_clamp(duration, first)]
+    stall, duration = tight(stall), tight(duration)
+    busy = np.maximum(duration, stall)
+    busy -= stall
+    index = numbers.index(number)
+    kinds = _bytes(kind)
+    if numbers.is_matrix.any():
+        kinds[(kinds == TokenKind.VALU) & numbers.is_matrix[index]] = TokenKind.MATRIX
+    line = frozen(numbers.row[index])
+    return (first, tight(offset), stall, frozen(busy), frozen(kinds), line), bases, negative
+
+
+def _state_columns(raws: list[RawWave]) -> tuple[Columns, list[int], list[int]]:
+    """The state columns of `WaveColumns`; cycles of each timeline; waves with negative durations.
+
+    A segment begins where the durations before it end.
+    """
+    first = borders([len(raw.timeline) for raw in raws])
+    state, duration = (_column([raw.timeline for raw in raws], place) for place in range(STATE_WIDTH))
+    negative = _clamp(duration, first)
+    total = borders(duration)  # of many waves it may wrap around, differences inside of a wave do not
+    offset = total[:-1] - np.repeat(total[first[:-1]], np.diff(first))
+    return (first, tight(offset), frozen(_bytes(state))), np.diff(total[first]).tolist(), negative
+
+
+def _wait_columns(waits: list[RawWaits], numbers: LineNumbers) -> Columns:
+    """The wait columns of `WaveColumns`: lines, borders of each wave one after the other, producers."""
+    nothing = np.zeros(0, dtype=np.int64)
+    lines = np.concatenate([nothing, *(wait.line for wait in waits)])
+    firsts = np.concatenate([nothing, *(borders(wait.count) for wait in waits)])
+    producers = np.concatenate([nothing, *(wait.depends_on for wait in waits)])
+    line, producer = (numbers.row[numbers.index(column)].astype(np.int32) for column in (lines, producers))
+    return frozen(line), fit(firsts, np.int32), frozen(producer)
+
+
+def _column(tables: list[np.ndarray], place: int) -> np.ndarray:
+    """One column of several tables as a new array of its own: a view would keep all the others alive."""
+    return np.concatenate([table[:, place] for table in tables] or [np.zeros(0, dtype=np.int32)])
+
+
+def _clamp(column: np.ndarray, first: np.ndarray) -> list[int]:
+    """Make negative numbers 0; return the waves that had some."""
+    if bounds(column)[0] >= 0:
+        return []
+    rows = np.flatnonzero(column < 0)
+    column[rows] = 0
+    return np.unique(np.searchsorted(first, rows, side="right") - 1).tolist()
+
+
+def _bytes(column: np.ndarray) -> np.ndarray:
+    """Numbers as uint8; 0 for those outside 0…255."""
+    return np.where((column >= 0) & (column <= 255), column, 0).astype(np.uint8)

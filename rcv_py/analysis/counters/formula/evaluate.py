@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
@@ -87,16 +88,11 @@ class Definitions:
         """The definition that counts for each name, in the order of first mention."""
         return {row.name: row for row in self.rows}
 
-    def over(self, base: Definitions) -> Definitions:
-        """Return these on top of others: equal names replace."""
-        return Definitions((*base.rows, *self.rows), (*base.errors, *self.errors))
 
-
-def files_over(base: Definitions, files: Iterable[Definitions]) -> Definitions:
-    """Return several files on top of a set; later ones win."""
-    for file in files:
-        base = file.over(base)
-    return base
+def joined(files: Sequence[Definitions]) -> Definitions:
+    """Return several files as one; of equal names the last counts."""
+    rows = (row for file in files for row in file.rows)
+    return Definitions(tuple(rows), tuple(error for file in files for error in file.errors))
 
 
 def read_definitions(text: str, file: str = "") -> Definitions:
@@ -131,17 +127,19 @@ def _lines(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _definition(text: str, start: int, stop: int, comment: str, file: str) -> Definition:
-    name, sign = "", text.find(":=", start, stop)
-    try:
-        if sign < 0:
-            raise FormulaError(FormulaKind.PARSE, "A formula is written NAME := EXPRESSION.", start, stop)
-        if not 0 < len(text[start:sign].strip()) <= MAX_NAME or not text[start:sign].strip().isprintable():
-            sentence = f"Before := a name of at most {MAX_NAME} characters is expected."
-            raise FormulaError(FormulaKind.PARSE, sentence, start, sign + 2)
-        name = text[start:sign].strip()
-        return Definition(name, parse(text, sign + 2, stop), start, stop, comment, None, file)
-    except FormulaError as error:
-        return Definition(name, None, start, stop, "", error, file)
+    sign = text.find(":=", start, stop)
+    name = text[start : max(sign, start)].strip()
+    if sign < 0:
+        error = FormulaError(FormulaKind.PARSE, "A formula is written NAME := EXPRESSION.", start, stop)
+    elif not 0 < len(name) <= MAX_NAME or not name.isprintable():
+        sentence = f"Before := a name of at most {MAX_NAME} characters is expected."
+        name, error = "", FormulaError(FormulaKind.PARSE, sentence, start, sign + 2)
+    else:
+        try:
+            return Definition(name, parse(text, sign + 2, stop), start, stop, comment, None, file)
+        except FormulaError as mistake:
+            error = mistake
+    return Definition(name, None, start, stop, "", error, file)
 
 
 def word_at(text: str, position: int) -> str:
@@ -161,7 +159,7 @@ def word_at(text: str, position: int) -> str:
 class Evaluator:
     """Computes definitions over given tensors, each at most once, and only when asked.
 
-    A given tensor wins over a definition of the same name.  `reasons` tells of names that could be there
+    A given tensor wins over a definition of the same name.  `reasons` says of names that could be there
     why they are not.
     """
 
@@ -175,9 +173,8 @@ class Evaluator:
 
     def value(self, name: str) -> np.ndarray:
         """Return the tensor of a name; raise FormulaError if it has none."""
-        if self._known(name) is None:
-            for part in self._order(name):
-                self._done[part] = self._compute(part)
+        for part in self._order(name):
+            self._done[part] = self._compute(part)
         value = self._known(name)
         if isinstance(value, FormulaError):
             raise value
@@ -194,52 +191,41 @@ class Evaluator:
 
     def uses(self, name: str) -> frozenset[str]:
         """Return the given tensors that a definition needs, directly or through others."""
-        seen: set[str] = set()
-        waiting = [name]
-        while waiting:
-            here = waiting.pop()
-            if here not in seen:
-                seen.add(here)
-                waiting += [] if here in self.given else self._needs(here)
-        return frozenset(seen & set(self.given))
-
-    def known_names(self) -> tuple[str, ...]:
-        """Return every name that a formula may use: given ones first."""
-        return tuple(dict.fromkeys((*self.given, *self._formulas)))
-
-    def _needs(self, name: str) -> list[str]:
-        formula = self._formulas.get(name)
-        return [] if formula is None or formula.node is None else [part.text for part in names(formula.node)]
+        return frozenset(self._graph(name, self.given.__contains__).keys() & self.given.keys())
 
     def _known(self, name: str) -> np.ndarray | FormulaError | None:
         return self.given[name] if name in self.given else self._done.get(name)
 
-    def _order(self, name: str) -> list[str]:
-        """Definitions in the order of computing, without recursion: a chain of a thousand is no problem."""
-        order: dict[str, None] = {}
-        path: dict[str, Iterator[str]] = {}
-        if name in self._formulas:
-            path[name] = iter(self._needs(name))
-        while path:
-            here, needs = next(reversed(path.items()))
-            for need in needs:
-                if need in path:
-                    self._close_cycle(list(path), need)
-                elif need in self._formulas and self._known(need) is None and need not in order:
-                    path[need] = iter(self._needs(need))
-                    break
-            else:
-                del path[here]
-                if self._known(here) is None:
-                    order[here] = None
-        return list(order)
+    def _is_known(self, name: str) -> bool:
+        return name in self.given or name in self._done
 
-    def _close_cycle(self, path: list[str], again: str) -> None:
-        ring = path[path.index(again) :]
-        for name in ring:
-            formula = self._formulas[name]
-            sentence = f"{name} needs itself: {' → '.join((*ring, again))}."
-            self._done[name] = FormulaError(FormulaKind.CYCLE, sentence, formula.start, formula.stop)
+    def _graph(self, name: str, is_end: Callable[[str], bool]) -> dict[str, list[str]]:
+        """What each name needs: a name, what it needs, and so on up to the ends."""
+        graph: dict[str, list[str]] = {}
+        waiting = [name]
+        while waiting:
+            here = waiting.pop()
+            if here not in graph:
+                formula = None if is_end(here) else self._formulas.get(here)
+                node = None if formula is None else formula.node
+                graph[here] = [] if node is None else [part.text for part in names(node)]
+                waiting += graph[here]
+        return graph
+
+    def _order(self, name: str) -> list[str]:
+        """Definitions in the order of computing; those that need themselves get their error here."""
+        graph = self._graph(name, self._is_known)
+        while True:
+            try:
+                order = list(TopologicalSorter(graph).static_order())
+                return [part for part in order if part in self._formulas and not self._is_known(part)]
+            except CycleError as cycle:
+                ring = cycle.args[1][:0:-1]  # each needs the next one
+                for at, part in enumerate(ring):
+                    formula, path = self._formulas[part], " → ".join((*ring[at:], *ring[:at], part))
+                    sentence = f"{part} needs itself: {path}."
+                    error = FormulaError(FormulaKind.CYCLE, sentence, formula.start, formula.stop)
+                    self._done[part], graph[part] = error, []
 
     def _compute(self, name: str) -> np.ndarray | FormulaError:
         formula = self._formulas[name]
@@ -252,7 +238,7 @@ class Evaluator:
             return error
 
     def _part(self, node: Name) -> np.ndarray:
-        """The value of a name inside a formula; its error is told where the name stands."""
+        """The value of a name inside a formula; its error is reported where the name stands."""
         value = self._known(node.text)
         if value is None:
             raise self._unknown(node)
@@ -263,7 +249,8 @@ class Evaluator:
     def _unknown(self, node: Name) -> FormulaError:
         if node.text in self.reasons:
             return node.error(FormulaKind.UNKNOWN, self.reasons[node.text])
-        near = difflib.get_close_matches(node.text, (*self.known_names(), *FUNCTIONS), 1, 0.75)
+        known = (*self.given, *self._formulas, *FUNCTIONS)
+        near = difflib.get_close_matches(node.text, known, 1, 0.75)
         hint = f" Did you mean {near[0]}?" if near else ""
         return node.error(FormulaKind.UNKNOWN, f"There is no counter or formula {node.text}.{hint}")
 

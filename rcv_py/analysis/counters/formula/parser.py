@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -55,8 +55,6 @@ _CLOSING = {  # how a function is opened and closed
     **{(name, "("): ")" for name in ("max", "min", "linear")},
 }
 _RANKS = (("|",), ("&",), ("==", "!=", "<", ">", "<=", ">="), ("+", "-"), ("*", "/"))
-_SPACE = re.compile(r"[ \t\r\f\v]*")
-_NUMBER = re.compile(r"(?:[0-9]++\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _TOKENS = [  # outside and inside of a range, where a colon ends a name
     re.compile(
         r"[ \t\r\f\v]*(?:(?P<number>(?:[0-9]|\.[0-9])[0-9.]*(?:[eE][+-]?[0-9]*)?)"
@@ -162,17 +160,18 @@ class Call(Node):
 
 def names(node: Node) -> Iterator[Name]:
     """Yield every name a formula uses, as often as it does, from left to right."""
-    waiting = [node]
-    while waiting:
-        match waiting.pop():
-            case Name() as name:
-                yield name
-            case Prefix(item=item):
-                waiting.append(item)
-            case Chain(first=first, rest=rest):
-                waiting += [*(item for _, item in reversed(rest)), first]
-            case Call(items=items):
-                waiting += reversed(items)
+    parts: Iterable[Node] = ()
+    match node:
+        case Name():
+            yield node
+        case Prefix(item=item):
+            parts = (item,)
+        case Chain(first=first, rest=rest):
+            parts = (first, *(item for _, item in rest))
+        case Call(items=items):
+            parts = items
+    for part in parts:
+        yield from names(part)
 
 
 def parse(text: str, start: int = 0, stop: int | None = None) -> Node:
@@ -215,8 +214,7 @@ class _Parser:
         """The next token; raise FormulaError if the next character means nothing."""
         match = _TOKENS[self.is_range].match(self.text, self.at, self.stop)
         if match is None or match.lastgroup is None:
-            space = _SPACE.match(self.text, self.at, self.stop)
-            at = self.at if space is None else space.end()
+            at = self.stop - len(self.text[self.at : self.stop].lstrip(" \t\r\f\v"))
             sentence = f"The character {self.text[at]!r} has no meaning here."
             raise FormulaError(FormulaKind.PARSE, sentence, at, at + 1)
         kind = match.lastgroup
@@ -274,9 +272,10 @@ class _Parser:
             raise self.unexpected("a number, a name or a parenthesis")
         self.next()
         if token.kind == "number":
-            if not _NUMBER.fullmatch(token.text):
-                raise token.error(FormulaKind.PARSE, f"{token.text} is not a number.")
-            return Number(token.start, token.stop, float(token.text))
+            try:
+                return Number(token.start, token.stop, float(token.text))
+            except ValueError:
+                raise token.error(FormulaKind.PARSE, f"{token.text} is not a number.") from None
         if token.text in ("-", "!"):
             item = self.atom()
             return Prefix(token.start, item.stop, token.text, item)

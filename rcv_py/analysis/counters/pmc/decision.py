@@ -13,8 +13,10 @@ needs none.  Limits are rules of thumb.  A test whose counter is missing is unkn
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import isnan
+from typing import NamedTuple
 
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic
 
@@ -30,7 +32,7 @@ class Step:
 
     name: str
     question: str
-    value: Range | None  # what was measured
+    value: Range  # what was measured
     limit: float
     answer: str  # YES, NO or UNKNOWN
     means: str  # what the answer says
@@ -91,16 +93,49 @@ BRANCHES = {
 }
 
 
+class _Test(NamedTuple):
+    name: str
+    question: str
+    is_yes: Callable[[float, float], bool]
+    limit: float
+    keys: tuple[str, ...]  # of the roles that answer it
+    yes: str  # what each answer means
+    no: str
+    unknown: str
+
+
+_TESTS = (
+    _Test(
+        *("hit_rate", "L2 hit rate below 5 %", operator.lt, LOW_HITS, ("hits", "misses")),
+        yes="data is streamed: usual where everything is read once; only shared data could raise it",
+        no="part of the requests found their line in L2",
+        unknown="hits and misses were not recorded",
+    ),
+    _Test(
+        *("partial", "32 bytes in 5 % or more of the reads", operator.ge, PARTIAL, ("reads", "reads_32")),
+        yes="lines are fetched in part: neighbouring lanes do not read neighbouring addresses",
+        no="lines are fetched whole",
+        unknown="sizes of reads were not recorded",
+    ),
+    _Test(
+        *("over_fetch", "read more than 1.25 of the ideal bytes", operator.gt, OVER_FETCH),
+        ("reads", "reads_32", "reads_128"),
+        yes="the same bytes are read from memory more than once",
+        no="no more is read than has to be",
+        unknown="it takes --ideal-mb, and sizes of reads where the range spans the limit",
+    ),
+)
+
+
 def decision(found: Traffic) -> Decision:
     """Return the branch that the numbers lead to."""
-    tests = tuple(_tests(found))
+    values = (Range(found.hit_rate, found.hit_rate), Range(found.partial, found.partial), found.over_fetch)
+    tests = tuple(_step(test, value, found) for test, value in zip(_TESTS, values, strict=True))
     hit_rate, partial, over_fetch = (test.answer for test in tests)
     if partial == YES:
         return Decision(BRANCHES["scattered"], tests, "partial")
-    if over_fetch == YES:
-        return Decision(BRANCHES["refetched"], tests, "over_fetch")
-    if over_fetch == NO:
-        return Decision(BRANCHES["minimal"], tests, "over_fetch")
+    if over_fetch != UNKNOWN:
+        return Decision(BRANCHES["refetched" if over_fetch == YES else "minimal"], tests, "over_fetch")
     if partial == NO and hit_rate != UNKNOWN:
         return Decision(BRANCHES["streaming" if hit_rate == YES else "reusing"], tests, "hit_rate")
     return Decision(BRANCHES["unknown"], tests, "")
@@ -111,55 +146,13 @@ def missing(decided: Decision) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for test in decided.tests for key in test.missing))
 
 
-def _tests(found: Traffic) -> Iterator[Step]:
-    """Yield the tests, each with what it means if the answer is yes, no or unknown."""
-    yield _step(
-        ("hit_rate", "L2 hit rate below 5 %", LOW_HITS, operator.lt),
-        _exactly(found.hit_rate),
-        {
-            YES: "data is streamed: usual where everything is read once; only shared data could raise it",
-            NO: "part of the requests found their line in L2",
-            UNKNOWN: "hits and misses were not recorded",
-        },
-        [key for key in ("hits", "misses") if found.counted[key] is None],
-    )
-    yield _step(
-        ("partial", "32 bytes in 5 % or more of the reads", PARTIAL, operator.ge),
-        _exactly(found.partial),
-        {
-            YES: "lines are fetched in part: neighbouring lanes do not read neighbouring addresses",
-            NO: "lines are fetched whole",
-            UNKNOWN: "sizes of reads were not recorded",
-        },
-        [key for key in ("reads", "reads_32") if found.counted[key] is None],
-    )
-    # Where only the ideal is missing, counters would not answer.
-    is_countable = found.over_fetch is not None or found.read is None
-    yield _step(
-        ("over_fetch", "read more than 1.25 of the ideal bytes", OVER_FETCH, operator.gt),
-        found.over_fetch,
-        {
-            YES: "the same bytes are read from memory more than once",
-            NO: "no more is read than has to be",
-            UNKNOWN: "it takes --ideal-mb, and sizes of reads where the range spans the limit",
-        },
-        [key for key in ("reads", "reads_32", "reads_128") if is_countable and found.counted[key] is None],
-    )
-
-
-def _step(
-    test: tuple[str, str, float, Callable[[float, float], bool]],
-    value: Range | None,
-    means: dict[str, str],
-    lacks: list[str],
-) -> Step:
-    name, question, limit, is_yes = test
-    answers = set() if value is None else {is_yes(end, limit) for end in (value.least, value.most)}
+def _step(test: _Test, value: Range, found: Traffic) -> Step:
+    answers = {test.is_yes(end, test.limit) for end in (value.low, value.high)} if value.is_known else set()
     answer = UNKNOWN if len(answers) != 1 else YES if answers == {True} else NO
+    # Where only the ideal is missing, counters would not answer.
+    is_countable = value.is_known or test.name != "over_fetch" or not found.read.is_known
+    lacks = [key for key in test.keys if isnan(found.counted[key])] if answer == UNKNOWN else []
+    means = {YES: test.yes, NO: test.no, UNKNOWN: test.unknown}[answer]
     return Step(
-        name, question, value, limit, answer, means[answer], tuple(lacks) if answer == UNKNOWN else ()
+        test.name, test.question, value, test.limit, answer, means, tuple(lacks) if is_countable else ()
     )
-
-
-def _exactly(value: float | None) -> Range | None:
-    return None if value is None else Range(value, value)

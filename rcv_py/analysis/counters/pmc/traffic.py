@@ -18,8 +18,9 @@ counted either) and at most 128.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import isnan, nan
 
 import numpy as np
 
@@ -47,11 +48,7 @@ ROLES = (
     Role("reads_96", ("GL2C_EA_RDREQ_96B",), "of 96 bytes"),
     Role("reads_128", ("TCC_EA0_RDREQ_128B", "GL2C_EA_RDREQ_128B"), "of 128 bytes"),
     Role("bubbles", ("TCC_BUBBLE",), "reads of 128 bytes, on gfx942"),
-    Role(
-        "dram_reads",
-        ("TCC_EA0_RDREQ_DRAM", "TCC_EA_RDREQ_DRAM"),
-        "reads that went to the memory of the device",
-    ),
+    Role("dram_reads", ("TCC_EA0_RDREQ_DRAM", "TCC_EA_RDREQ_DRAM"), "reads from the device's own memory"),
     Role("writes", ("TCC_EA0_WRREQ", "TCC_EA_WRREQ", "GL2C_EA_WRREQ"), "writes from L2 to memory"),
     Role("writes_64", ("TCC_EA0_WRREQ_64B", "TCC_EA_WRREQ_64B", "GL2C_EA_WRREQ_64B"), "of 64 bytes"),
 )
@@ -71,12 +68,11 @@ def role_values(table: PmcTable) -> tuple[dict[str, np.ndarray], tuple[str, ...]
     """
     values, repeated = {}, []
     for role in ROLES:
-        counter = _recorded(table, role)
-        column = np.full(len(table.dispatches), np.nan)
-        if counter >= 0:
-            column, is_repeated = _by_dispatch(table, table.counter == counter)
-            repeated += [table.counters[counter]] if is_repeated else []
-        values[role.key] = column
+        # A sum goes before the same counter without the word.
+        names = [name for base in role.names for name in (f"{base}_sum", base) if name in table.counters]
+        counter = table.counters.index(names[0]) if names else len(table.counters)
+        values[role.key], files = _by_dispatch(table, table.counter == counter)
+        repeated += names[:1] if files > 1 else []
     return values, tuple(repeated)
 
 
@@ -103,22 +99,15 @@ def family_of(table: PmcTable) -> str:
     return "GL2C" if "GL2C" in starts and "TCC" not in starts else "TCC"
 
 
-def _recorded(table: PmcTable, role: Role) -> int:
-    """The counter to take: a sum goes before the same counter without the word."""
-    known = {name: at for at, name in enumerate(table.counters)}
-    names = (name for base in role.names for name in (f"{base}_sum", base))
-    return next((known[name] for name in names if name in known), -1)
-
-
-def _by_dispatch(table: PmcTable, rows: np.ndarray) -> tuple[np.ndarray, bool]:
-    files, n = len(table.files), len(table.dispatches)
+def _by_dispatch(table: PmcTable, rows: np.ndarray) -> tuple[np.ndarray, int]:
+    """The mean over files of the sum of some rows of each dispatch, and how many files any has at most."""
+    files, n = max(1, len(table.files)), len(table.dispatches)
     # Only (dispatch, file) pairs that occur: many files of many dispatches would not fit otherwise.
     pair = table.dispatch[rows].astype(np.int64) * files + table.file[rows]
     pairs, place = np.unique(pair, return_inverse=True)
-    sums = np.bincount(place.reshape(-1), table.value[rows], len(pairs))
-    total = np.bincount(pairs // files, sums, n)
+    total = np.bincount(pairs // files, np.bincount(place.reshape(-1), table.value[rows], len(pairs)), n)
     seen = np.bincount(pairs // files, minlength=n)
-    return np.where(seen > 0, total / np.maximum(seen, 1), np.nan), bool((seen > 1).any())
+    return np.where(seen > 0, total / np.maximum(seen, 1), np.nan), int(seen.max(initial=0))
 
 
 UNDER_FETCH = 0.95  # of the ideal bytes: less than that cannot be
@@ -127,44 +116,42 @@ BY = ("kernel", "dispatch")
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A number that lies between two."""
+    """A number that lies between two; NaN if nothing is known of it."""
 
-    least: float
-    most: float
+    low: float
+    high: float
 
     @property
-    def is_exact(self) -> bool:
-        """Whether it is known."""
-        return self.least == self.most
+    def is_known(self) -> bool:
+        """Whether there is anything to tell."""
+        return not isnan(self.low)
 
     def times(self, factor: float) -> Range:
         """Return it multiplied."""
-        return Range(self.least * factor, self.most * factor)
+        return Range(self.low * factor, self.high * factor)
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Numbers of a dispatch (means, if of several); None where a counter is missing."""
+    """Numbers of a dispatch (means, if of several); NaN where a counter is missing."""
 
     name: str  # of the kernel
     dispatch: str  # "" if of several
     dispatches: int
-    counted: Mapping[str, float | None]  # by the key of a role
-    hit_rate: float | None  # 0 to 1
-    hit_rates: Range | None  # the lowest and highest of a dispatch
-    partial: float | None  # 0 to 1
-    dram: float | None  # share of reads that went to the device's memory, 0 to 1
-    read: Range | None  # bytes
-    written: Range | None  # bytes
-    over_fetch: Range | None
-    nanoseconds: float | None
+    counted: Mapping[str, float]  # by the key of a role
+    hit_rate: float  # 0 to 1
+    hit_rates: Range  # the lowest and highest of a dispatch
+    partial: float  # 0 to 1
+    dram: float  # share of reads that went to the device's memory, 0 to 1
+    read: Range  # bytes
+    written: Range  # bytes
+    over_fetch: Range
+    nanoseconds: float
 
     @property
-    def read_rate(self) -> Range | None:
+    def read_rate(self) -> Range:
         """Bytes read a nanosecond, which is GB/s, while counters were recorded."""
-        if self.read is None or not self.nanoseconds:
-            return None
-        return self.read.times(1 / self.nanoseconds)
+        return self.read.times(1 / self.nanoseconds if self.nanoseconds else nan)
 
 
 def traffic(
@@ -181,97 +168,72 @@ def traffic(
         if kernel in one.kernel:
             key = (one.kernel,) if by == "kernel" else (one.kernel, one.agent, one.number)
             groups.setdefault(key, []).append(row)
-    found = [_traffic(table, values, np.array(rows), by) for rows in groups.values()]
-    found = [_scaled(one, ideal, channels) for one in found]
-    return tuple(sorted(found, key=_weight))
+
+    def of(rows: np.ndarray) -> Traffic:
+        counted = {key: _mean(column[rows]) for key, column in values.items()}
+        first, reads = table.dispatches[int(rows[0])], _all_reads(counted)
+        hits, lookups = values["hits"][rows], values["hits"][rows] + values["misses"][rows]
+        rates = hits[lookups > 0] / lookups[lookups > 0]
+        read = _read(counted, reads).times(channels)
+        return Traffic(
+            first.kernel,
+            first.number if by == "dispatch" else "",
+            len(rows),
+            counted,
+            _share(counted["hits"], _lookups(counted)),
+            Range(float(rates.min()), float(rates.max())) if len(rates) else Range(nan, nan),
+            _share(counted["reads_32"], reads),
+            _share(counted["dram_reads"], reads),
+            read,
+            _written(counted).times(channels),
+            read.times(1 / ideal if ideal else nan),
+            _mean(table.nanoseconds[rows]),
+        )
+
+    def weight(one: Traffic) -> tuple[float, ...]:
+        return tuple(np.nan_to_num([-one.read.high, -_lookups(one.counted)]) * one.dispatches)
+
+    return tuple(sorted((of(np.array(group)) for group in groups.values()), key=weight))
 
 
-def _weight(one: Traffic) -> tuple[float, float]:
-    reads = one.read.most if one.read else 0.0
-    return -reads * one.dispatches, -(_lookups(one.counted) or 0.0) * one.dispatches
+def _lookups(counted: Mapping[str, float]) -> float:
+    return counted["hits"] + counted["misses"]
 
 
-def _lookups(counted: Mapping[str, float | None]) -> float | None:
-    return _sum(counted["hits"], counted["misses"])
-
-
-def _traffic(table: PmcTable, values: Mapping[str, np.ndarray], rows: np.ndarray, by: str) -> Traffic:
-    counted = {key: _mean(column[rows]) for key, column in values.items()}
-    first = table.dispatches[int(rows[0])]
-    return Traffic(
-        first.kernel,
-        first.number if by == "dispatch" else "",
-        len(rows),
-        counted,
-        _share(counted["hits"], _lookups(counted)),
-        _hit_rates(values["hits"][rows], values["misses"][rows]),
-        _share(counted["reads_32"], _all_reads(counted)),
-        _share(counted["dram_reads"], _all_reads(counted)),
-        _read(counted),
-        _written(counted),
-        None,
-        _mean(table.nanoseconds[rows]),
-    )
-
-
-def _scaled(one: Traffic, ideal: float, channels: float) -> Traffic:
-    read = None if one.read is None else one.read.times(channels)
-    written = None if one.written is None else one.written.times(channels)
-    over_fetch = read.times(1 / ideal) if read is not None and ideal else None
-    return replace(one, read=read, written=written, over_fetch=over_fetch)
-
-
-def _mean(column: np.ndarray) -> float | None:
+def _mean(column: np.ndarray) -> float:
     known = column[~np.isnan(column)]
-    return float(known.mean()) if len(known) else None
+    return float(known.mean()) if len(known) else nan
 
 
-def _share(part: float | None, whole: float | None) -> float | None:
-    return None if part is None or not whole else part / whole
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else nan
 
 
-def _sum(*parts: float | None) -> float | None:
-    return None if None in parts else sum(part for part in parts if part is not None)
-
-
-def _hit_rates(hits: np.ndarray, misses: np.ndarray) -> Range | None:
-    known = hits + misses > 0
-    rates = hits[known] / (hits + misses)[known]
-    return Range(float(rates.min()), float(rates.max())) if len(rates) else None
-
-
-def _sizes(counted: Mapping[str, float | None]) -> Sequence[tuple[int, float | None]]:
-    """Bytes of a read, and how many reads had so many; `TCC_BUBBLE` tells nothing where it is 0."""
-    wide = counted["reads_128"]
-    wide = (counted["bubbles"] or None) if wide is None else wide
-    return ((32, counted["reads_32"]), (64, counted["reads_64"]), (96, counted["reads_96"]), (128, wide))
-
-
-def _all_reads(counted: Mapping[str, float | None]) -> float | None:
-    if counted["reads"] is not None:
+def _all_reads(counted: Mapping[str, float]) -> float:
+    if not isnan(counted["reads"]):
         return counted["reads"]
-    three = _sum(counted["reads_32"], counted["reads_64"], counted["reads_128"])
-    return None if three is None else three + (counted["reads_96"] or 0.0)
+    sizes = counted["reads_32"] + counted["reads_64"] + counted["reads_128"]
+    return sizes if isnan(counted["reads_96"]) else sizes + counted["reads_96"]
 
 
-def _read(counted: Mapping[str, float | None]) -> Range | None:
-    reads = _all_reads(counted)
-    if reads is None:
-        return None
-    sizes = _sizes(counted)
-    told = sum(bytes_ * (number or 0.0) for bytes_, number in sizes)
-    rest = max(0.0, reads - sum(number or 0.0 for _, number in sizes))
-    open_sizes = [bytes_ for bytes_, number in sizes if number is None and bytes_ != 96]
-    if not rest or not open_sizes:
-        return Range(told, told)
-    return Range(told + rest * min(open_sizes), told + rest * max(open_sizes))
+def _read(counted: Mapping[str, float], reads: float) -> Range:
+    wide = counted["reads_128"]
+    wide = (counted["bubbles"] or nan) if isnan(wide) else wide  # `TCC_BUBBLE` says nothing where it is 0
+    sizes = {32: counted["reads_32"], 64: counted["reads_64"], 96: counted["reads_96"], 128: wide}
+    numbers = {size: number for size, number in sizes.items() if not isnan(number)}
+    rest = reads - sum(numbers.values())
+    exact = sum(size * number for size, number in numbers.items())
+    open_sizes = sizes.keys() - numbers.keys() - {96}
+    if isnan(rest):
+        return Range(nan, nan)
+    if rest <= 0 or not open_sizes:
+        return Range(exact, exact)
+    return Range(exact + rest * min(open_sizes), exact + rest * max(open_sizes))
 
 
-def _written(counted: Mapping[str, float | None]) -> Range | None:
+def _written(counted: Mapping[str, float]) -> Range:
     writes, full = counted["writes"], counted["writes_64"]
-    if writes is None:
-        return None
-    if full is None:
+    if isnan(writes) or isnan(full):
         return Range(writes * 32, writes * 64)
     exact = 64 * full + 32 * max(0.0, writes - full)
     return Range(exact, exact)
@@ -280,36 +242,36 @@ def _written(counted: Mapping[str, float | None]) -> Range | None:
 def traffic_facts(found: Traffic) -> Iterator[tuple[str, str]]:
     """Yield what was counted, as name and value; what was not recorded is left out."""
     counted = found.counted
-    if found.hit_rate is not None:
+    if not isnan(found.hit_rate):
         yield "L2 hit rate", _hits(found)
-    if counted["l1_reads"] is not None:
-        yield "from L1", f"{whole(counted['l1_reads'])} reads that L1 requested from L2"
-    if counted["reads"] is not None:
-        parts = [whole(counted["reads"])]
-        parts += [f"{share(found.partial)} of 32 bytes"] if found.partial is not None else []
-        parts += [f"{share(found.dram)} went to this device's memory"] if found.dram is not None else []
+    if not isnan(counted["l1_reads"]):
+        yield "from L1", f"{_count(counted['l1_reads'])} reads that L1 asked L2 for"
+    if not isnan(counted["reads"]):
+        parts = [_count(counted["reads"])]
+        parts += [] if isnan(found.partial) else [f"{share(found.partial)} of 32 bytes"]
+        parts += [] if isnan(found.dram) else [f"{share(found.dram)} went to this device's memory"]
         yield "reads of memory", "; ".join(parts)
-    if found.read is not None:
-        yield "read", _read_text(found, found.read)
-    if found.over_fetch is not None:
+    if found.read.is_known:
+        yield "read", _read_text(found)
+    if found.over_fetch.is_known:
         under = ": less than has to be read, so the ideal is too high or part was cached"
-        low = under if found.over_fetch.most < UNDER_FETCH else ""
+        low = under if found.over_fetch.high < UNDER_FETCH else ""
         yield "over-fetch", f"{span(found.over_fetch, ratio)} of the ideal bytes{low}"
-    if found.written is not None:
+    if found.written.is_known:
         yield "written", span(found.written, byte_size)
 
 
-def span(value: Range | None, write: Callable[[float], str]) -> str:
-    """Return `4.5 GB to 8.9 GB`, one number if both ends look the same, "" for None."""
-    if value is None:
+def span(value: Range, write: Callable[[float], str]) -> str:
+    """Return `4.5 GB to 8.9 GB`, one number if both ends look the same, "" if it is not known."""
+    if not value.is_known:
         return ""
-    least, most = write(value.least), write(value.most)
-    return most if least == most else f"{least} to {most}"
+    low, high = write(value.low), write(value.high)
+    return high if low == high else f"{low} to {high}"
 
 
 def share(value: float | None) -> str:
-    """Return `1.8 %` of 0.018, "" of None."""
-    return "" if value is None else percent(value, 1)
+    """Return `1.8 %` of 0.018, "" if it is not known."""
+    return "" if value is None or isnan(value) else percent(value, 1)
 
 
 def ratio(value: float) -> str:
@@ -317,22 +279,20 @@ def ratio(value: float) -> str:
     return f"{value:.2f}"
 
 
-def whole(value: float | None) -> str:
-    """Return a mean of counts, rounded and grouped; "" of None."""
-    return "" if value is None else count(round(value))
+def _count(value: float) -> str:
+    return count(round(value))
 
 
 def _hits(found: Traffic) -> str:
-    hits, misses = found.counted["hits"] or 0.0, found.counted["misses"] or 0.0
-    text = f"{share(found.hit_rate)}: {whole(hits)} of {whole(hits + misses)} lookups"
-    spread = found.hit_rates
-    if spread is not None and share(spread.least) != share(spread.most):
-        text += f"; {share(spread.least)} to {share(spread.most)} in single dispatches"
-    return text
+    hits, misses = found.counted["hits"], found.counted["misses"]
+    text = f"{share(found.hit_rate)}: {_count(hits)} of {_count(hits + misses)} lookups"
+    low, high = share(found.hit_rates.low), share(found.hit_rates.high)
+    return text if low == high else f"{text}; {low} to {high} in single dispatches"
 
 
-def _read_text(found: Traffic, read: Range) -> str:
-    text = span(read, byte_size) + ("" if read.is_exact else " (sizes of reads were not all recorded)")
-    if found.read_rate is not None and found.nanoseconds:
+def _read_text(found: Traffic) -> str:
+    is_exact = found.read.low == found.read.high
+    text = span(found.read, byte_size) + ("" if is_exact else " (sizes of reads were not all recorded)")
+    if found.read_rate.is_known:
         text += f"; {span(found.read_rate, '{:,.0f}'.format)} GB/s in {nanoseconds(found.nanoseconds)}"
     return text

@@ -50,9 +50,6 @@ class Effect:
 
     raises: Raised = ()
     waits: tuple[tuple[str, int], ...] = ()  # (counter, how many operations may stay outstanding)
-    unorders: tuple[str, ...] = ()  # reference rule: counters that count as out of order from here on
-    flat: str = ""  # reference rule: the list of FLAT operations it is put on, "load" or "store"
-    is_idle: bool = False  # it waits for everything there is
 
 
 NOTHING = Effect()
@@ -78,7 +75,7 @@ def generation(
             raises = next((raised for fits, raised in rows if fits(text)), ())
             return Effect(raises) if raises else NOTHING
         if text.startswith("s_wait_idle"):
-            return Effect(waits=tuple((counter, 0) for counter in order), is_idle=True)
+            return Effect(waits=tuple((counter, 0) for counter in order))
         numbers = wanted(text)
         waits = tuple((counter, numbers[counter]) for counter in order if counter in numbers)
         return Effect(waits=waits) if waits else NOTHING

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import Piece, of_waves
-from rcv_py.analysis.waits.waitcnt import reference
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.waits.waitcnt.generations import (
     KIND_OF,
     KINDS,
@@ -21,19 +20,16 @@ from rcv_py.analysis.waits.waitcnt.generations import (
     generation_of,
 )
 from rcv_py.model.code import CodeTable
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.tokens import Waits
 from rcv_py.model.waves import Wave, WaveBatch
-
-Part = tuple[np.ndarray, np.ndarray, np.ndarray]  # tokens of operations, begin and stop for each row
 
 
 @dataclass(frozen=True, eq=False)
 class WaitLinks:
     """One row for each executed wait and counter that released something, in order of execution.
 
-    Tokens are rows of the columns of the batch.  Row i waited for `producers[first[i]:first[i + 1]]`, by our
-    rules in order of issue.
+    Tokens are rows of the columns of the batch.  Row i waited for `producers[first[i]:first[i + 1]]`, in
+    order of issue.
     """
 
     wave: np.ndarray  # int32 [n], place in `batch.waves`
@@ -42,7 +38,7 @@ class WaitLinks:
     left: np.ndarray  # int32 [n], how many operations were allowed to stay outstanding
     first: np.ndarray  # int64 [n + 1]
     producers: np.ndarray  # int64, each token once a row
-    newest: np.ndarray  # int64 [n], the last issued of the producers; -1 if there is none
+    newest: np.ndarray  # int64 [n], the last issued of the producers
     is_ordered: np.ndarray  # bool [n], what was outstanding comes back in order, so the newest came last
 
     def __len__(self) -> int:
@@ -69,18 +65,12 @@ class WaitLinks:
         return WaitLinks(*columns, first, producers, newest, self.is_ordered[rows])
 
 
-def gathered(parts: list[Part], rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (first, producers) of rows that each hold a range of every part, one part after the other."""
-    counts = [np.maximum(stop - begin, 0) for _, begin, stop in parts]
-    whole = np.sum(counts, axis=0) if counts else np.zeros(rows, dtype=np.int64)
-    first = np.concatenate([[0], np.cumsum(whole)]).astype(np.int64)
-    producers = np.empty(int(first[-1]), dtype=np.int64)
-    at = first[:-1].copy()
-    for (ops, begin, _), count in zip(parts, counts, strict=True):
-        inside = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        producers[np.repeat(at, count) + inside] = ops[np.repeat(begin, count) + inside]
-        at += count
-    return first, producers
+def gathered(operations: np.ndarray, begin: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (first, producers) of rows of which each holds a range of the operations."""
+    counts = np.maximum(stop - begin, 0)
+    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    inside = np.arange(int(first[-1])) - np.repeat(first[:-1], counts)
+    return first, operations[np.repeat(begin, counts) + inside]
 
 
 def without_repeats(first: np.ndarray, producers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -128,44 +118,19 @@ class Released:
 
     begin: np.ndarray  # int64
     stop: np.ndarray  # int64
-    is_known: np.ndarray  # bool, False where the wait told nothing because results overtake each other
     is_ordered: np.ndarray  # bool, no outstanding operation could have overtaken another
 
 
 def release(ops: Operations, asked: WaitInputs) -> Released:
     """Return what waits release by the rules of the hardware."""
-    issued, base = _numbers(ops.row, asked)
+    # Operations issued before each wait, and before its wave; both count through all waves.
+    issued, base = np.searchsorted(ops.row, asked.row), np.searchsorted(ops.row, asked.wave_first)
     target = np.where(asked.left == 0, issued, issued - asked.left)
     free = _running(np.maximum(target, base), base)  # as if every wait told something
     is_disordered = ops.last_bad()[issued] >= _before(free, base)
     is_known = ~_so_far(is_disordered & (asked.left > 0), asked) | (asked.left == 0)
-    return _ranges(issued, base, asked, is_known, ~is_disordered)
-
-
-def release_by_flag(ops: np.ndarray, flags: np.ndarray, asked: WaitInputs) -> Released:
-    """Return what waits release by the reference's rule.
-
-    `ops` are the tokens that raise the counter; after one of the tokens `flags` it is out of order, until it
-    is waited for down to zero.
-    """
-    issued, base = _numbers(ops, asked)
-    seen = np.searchsorted(flags, asked.row)
-    since = np.searchsorted(flags, asked.wave_first)
-    start = np.maximum.accumulate(np.where(asked.left == 0, seen, 0))
-    is_flagged = seen > np.maximum(since, np.concatenate([[0], start[:-1]])) if len(seen) else seen > since
-    is_known = ~is_flagged | (asked.left == 0)
-    return _ranges(issued, base, asked, is_known, ~is_flagged)
-
-
-def take_all(ops: np.ndarray, asked: WaitInputs) -> Released:
-    """Return what waits take from a list that each of them empties."""
-    nothing = WaitInputs(asked.row, np.zeros_like(asked.left), asked.wave_first)
-    return release_by_flag(ops, np.zeros(0, dtype=np.int64), nothing)
-
-
-def _numbers(ops: np.ndarray, asked: WaitInputs) -> tuple[np.ndarray, np.ndarray]:
-    """Operations issued before each wait, and before its wave; both count through all waves."""
-    return np.searchsorted(ops, asked.row), np.searchsorted(ops, asked.wave_first)
+    stop = _running(np.maximum(np.where(is_known, issued - asked.left, base), base), base)
+    return Released(_before(stop, base), stop, ~is_disordered)
 
 
 def _running(value: np.ndarray, base: np.ndarray) -> np.ndarray:
@@ -185,32 +150,16 @@ def _so_far(is_bad: np.ndarray, asked: WaitInputs) -> np.ndarray:
     return np.maximum.accumulate(np.where(is_bad, place, -1)) >= start
 
 
-def _ranges(
-    issued: np.ndarray, base: np.ndarray, asked: WaitInputs, is_known: np.ndarray, is_ordered: np.ndarray
-) -> Released:
-    target = np.where(is_known, issued - asked.left, base)
-    stop = _running(np.maximum(target, base), base)
-    return Released(_before(stop, base), stop, is_known, is_ordered)
-
-
 _IS_UNORDERED = np.array([name in UNORDERED for name in KINDS])
 
 
-def replay(
-    batch: WaveBatch | Piece,
-    code: CodeTable,
-    gfxip: int,
-    target: str = "",
-    rule: ReferenceRule = ReferenceRule.OURS,
-) -> WaitLinks:
+def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target: str = "") -> WaitLinks:
     """Return who waited for whom in all waves of a batch.
 
     `gfxip` is the major version of the graphics IP, `target` its full name if it is known: gfx1250 has
     counters that others of its generation lack.  A program with instructions of gfx1250 counts as one.
     """
-    ran = _Ran(batch, code, rules(code, gfxip, target, rule))
-    if rule is ReferenceRule.REFERENCE:
-        return _by_reference(ran, reference.flat_lists(gfxip))
+    ran = _Ran(batch, code, generation_of(gfxip, target, code.text))
     found = []
     for counter in ran.rules.order:
         asked = ran.asked(counter)
@@ -218,21 +167,17 @@ def replay(
             continue
         ops = ran.operations(counter)
         found.append(_Found(counter, asked, release(ops, asked), ops.row))
-    return _without_returned(_links(ran, found, {}, keeps_idle=False))
+    return _without_returned(_links(ran, found))
 
 
-def waits_of(
-    wave: Wave, code: CodeTable, gfxip: int, target: str = "", rule: ReferenceRule = ReferenceRule.OURS
-) -> Waits:
+def waits_of(wave: Wave, code: CodeTable, gfxip: int, target: str = "") -> Waits:
     """Return what each executed wait of one wave waited for, as code rows.
 
     It is replayed; what the wave's file lists is by rules that are wrong in places, and is returned only if
-    the replay knows none of the instructions, or if the reference's rule is asked for.
+    the replay knows none of the instructions.
     """
-    if rule is ReferenceRule.REFERENCE and wave.waits is not None and len(wave.waits):
-        return wave.waits
     piece = of_waves([wave])
-    found = waits(replay(piece, code, gfxip, target, rule), piece.line)
+    found = waits(replay(piece, code, gfxip, target), piece.line)
     return wave.waits if not len(found) and wave.waits is not None else found
 
 
@@ -249,15 +194,6 @@ def waits(links: WaitLinks, line: np.ndarray) -> Waits:
     )
 
 
-def rules(
-    code: CodeTable, gfxip: int, target: str = "", rule: ReferenceRule = ReferenceRule.OURS
-) -> Generation:
-    """Return the rules that fit a program."""
-    if rule is ReferenceRule.REFERENCE:
-        return reference.rules_of(gfxip)
-    return generation_of(gfxip, target, code.text)
-
-
 @lru_cache(maxsize=1 << 15)
 def _effect(text: str, effect: Callable[[str], Effect]) -> Effect:
     return effect(text)
@@ -266,7 +202,7 @@ def _effect(text: str, effect: Callable[[str], Effect]) -> Effect:
 class _Ran:
     """The tokens of a batch that do something to counters, and what they do."""
 
-    def __init__(self, batch: WaveBatch | Piece, code: CodeTable, rules: Generation) -> None:
+    def __init__(self, batch: WaveBatch | TokenColumns, code: CodeTable, rules: Generation) -> None:
         self.rules, self.first = rules, batch.first
         line = batch.line
         known = np.unique(np.clip(line, -1, len(code))) if len(line) else line
@@ -322,11 +258,6 @@ class _Ran:
         """Return the place of the wave of each token."""
         return np.searchsorted(self.first, token, side="right") - 1
 
-    def that(self, is_wanted: Callable[[Effect], bool]) -> np.ndarray:
-        """Return the tokens whose effect is wanted, int64."""
-        rows = [row for row, effect in self.effects.items() if is_wanted(effect)]
-        return self.token[np.isin(self.line, rows)]
-
 
 def _without_returned(links: WaitLinks) -> WaitLinks:
     """Take out of waits for address translation what another counter had released by then.
@@ -359,9 +290,7 @@ class _Found:
     ops: np.ndarray  # int64, tokens
 
 
-def _links(
-    ran: _Ran, found: list[_Found], flat: dict[str, list[tuple[int, Part]]], *, keeps_idle: bool
-) -> WaitLinks:
+def _links(ran: _Ran, found: list[_Found]) -> WaitLinks:
     """Merge the counters: rows by token, then by the order in which a wait looks at counters."""
     if not found:
         none, narrow = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
@@ -369,25 +298,18 @@ def _links(
         return WaitLinks(narrow, none, none.astype(np.uint8), narrow, first, none, none, none.astype(bool))
     firsts, parts = [], []
     for one in found:
-        own = (one.ops, one.released.begin, one.released.stop)
-        extra = sorted([(0, own), *flat.get(one.counter, [])], key=lambda item: item[0])
-        first, producers = without_repeats(*gathered([part for _, part in extra], len(one.asked.row)))
+        first, producers = without_repeats(*gathered(one.ops, one.released.begin, one.released.stop))
         firsts.append(first)
         parts.append(producers)
     token = np.concatenate([one.asked.row for one in found])
     rank = np.repeat(np.arange(len(found)), [len(one.asked.row) for one in found])
     counts = np.concatenate([np.diff(first) for first in firsts])
-    keep = counts > 0
-    if keeps_idle:
-        keep |= np.isin(token, ran.that(lambda effect: effect.is_idle))
-    order = np.flatnonzero(keep)
+    order = np.flatnonzero(counts)
     order = order[np.argsort(token[order] * len(found) + rank[order], kind="stable")]
     begin = np.concatenate([[0], np.cumsum(counts)])[:-1]
-    first, producers = gathered([(np.concatenate(parts), begin[order], (begin + counts)[order])], len(order))
+    first, producers = gathered(np.concatenate(parts), begin[order], (begin + counts)[order])
     number = np.array([NUMBER_OF[one.counter] for one in found], dtype=np.uint8)
-    newest = np.full(len(order), -1, dtype=np.int64)
-    some = np.diff(first) > 0
-    newest[some] = np.maximum.reduceat(producers, first[:-1][some]) if some.any() else -1
+    newest = np.maximum.reduceat(producers, first[:-1]) if len(order) else producers
     return WaitLinks(
         ran.owner(token[order]).astype(np.int32),
         token[order],
@@ -398,74 +320,3 @@ def _links(
         newest,
         np.concatenate([one.released.is_ordered for one in found])[order],
     )
-
-
-# -- the reference's rule ---------------------------------------------------------------------------
-
-
-def _by_reference(ran: _Ran, lists: dict[str, tuple[str, ...]]) -> WaitLinks:
-    found = []
-    for counter in ran.rules.order:
-        asked, ops = ran.asked(counter), ran.operations(counter).row
-        if len(asked.row):
-            flags = ran.that(partial(_unorders, counter))
-            found.append(_Found(counter, asked, release_by_flag(ops, flags, asked), ops))
-    idle = ran.that(lambda effect: effect.is_idle)
-    links = _links(ran, found, _flat_parts(ran, found, lists, idle), keeps_idle=True)
-    return _one_row_each(links, idle)
-
-
-def _unorders(counter: str, effect: Effect) -> bool:
-    return counter in effect.unorders
-
-
-def _is_flat(name: str, effect: Effect) -> bool:
-    return effect.flat == name
-
-
-def _flat_parts(
-    ran: _Ran, found: list[_Found], lists: dict[str, tuple[str, ...]], idle: np.ndarray
-) -> dict[str, list[tuple[int, Part]]]:
-    """Return what waits take from the lists of FLAT operations, with -1 (before the counter's own) or 1."""
-    parts: dict[str, list[tuple[int, Part]]] = {}
-    some = {one.counter: one.released.stop > one.released.begin for one in found}
-    for name in ("load", "store"):
-        ops = ran.that(partial(_is_flat, name))
-        takers = [one for one in found if name in lists.get(one.counter, ())]
-        chosen = []
-        for one in takers:
-            takes = one.released.is_known & ~np.isin(one.asked.row, idle)
-            chosen.append(takes & some[one.counter] if lists[one.counter].index(name) else takes)
-        for one, part in zip(takers, _taken(ops, takers, chosen), strict=True):
-            is_second = bool(lists[one.counter].index(name))
-            parts.setdefault(one.counter, []).append((1 if is_second else -1, part))
-            some[one.counter] = some[one.counter] | (part[2] > part[1])
-    return parts
-
-
-def _taken(ops: np.ndarray, takers: list[_Found], chosen: list[np.ndarray]) -> list[Part]:
-    """Return which FLAT operations each of the chosen waits takes: those that no earlier one took."""
-    if not takers:
-        return []
-    row = np.concatenate([one.asked.row for one in takers])
-    wave = np.concatenate([one.asked.wave_first for one in takers])
-    rank = np.repeat(np.arange(len(takers)), [len(one.asked.row) for one in takers])
-    order = np.flatnonzero(np.concatenate(chosen))
-    order = order[np.argsort(row[order] * len(takers) + rank[order], kind="stable")]
-    taken = take_all(ops, WaitInputs(row[order], np.zeros(len(order), dtype=np.int64), wave[order]))
-    begin, stop = np.zeros(len(row), dtype=np.int64), np.zeros(len(row), dtype=np.int64)
-    begin[order], stop[order] = taken.begin, taken.stop
-    borders = np.cumsum([len(one.asked.row) for one in takers])[:-1]
-    return [(ops, *both) for both in zip(np.split(begin, borders), np.split(stop, borders), strict=True)]
-
-
-def _one_row_each(links: WaitLinks, idle: np.ndarray) -> WaitLinks:
-    """Join all counters of a wait for everything into one row, which may be empty."""
-    if not len(idle):
-        return links
-    is_first = np.ones(len(links), dtype=bool)
-    is_first[1:] = (links.token[1:] != links.token[:-1]) | ~np.isin(links.token[1:], idle)
-    kept = np.flatnonzero(is_first)
-    first = np.concatenate([links.first[:-1][kept], links.first[-1:]])
-    newest = np.maximum.reduceat(links.newest, kept) if len(kept) else links.newest
-    return links.at(kept, first, links.producers, newest)

@@ -307,8 +307,9 @@ def _curve(row: CounterRow, color: int, is_share: bool) -> Curve:
     tip = row.tip + (f" {plural(odd, 'value')} not finite: drawn as 0." if odd else "")
     if odd:
         value = np.where(np.isfinite(value), value, 0.0)
-    if is_share and row.most > 0:
-        value, unit = 100.0 * value / row.most, f"% of {number_text(row.most)} {row.unit}".rstrip()
+    largest = row.extent[2]
+    if is_share and largest > 0:
+        value, unit = 100.0 * value / largest, f"% of {number_text(largest)} {row.unit}".rstrip()
     elif row.is_raw:
         value = value.astype(np.int64)  # counts are whole numbers, and read as such
     return Curve(row.name, row.curve.time, value, color, unit, f"{row.name}: {tip}")

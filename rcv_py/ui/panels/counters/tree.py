@@ -127,7 +127,8 @@ class CounterTree(QWidget):
 
 def _item(group: QTreeWidgetItem, row: CounterRow, is_drawn: bool) -> QTreeWidgetItem:
     unit = f" {row.unit}" if 0 < len(row.unit) <= SHORT else ""
-    item = QTreeWidgetItem(group, [row.name, number_text(row.mean), number_text(row.most) + unit])
+    _, mean, largest = row.extent
+    item = QTreeWidgetItem(group, [row.name, number_text(mean), number_text(largest) + unit])
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
     item.setCheckState(0, _state(is_drawn))
     item.setData(0, Qt.ItemDataRole.UserRole, row.name)

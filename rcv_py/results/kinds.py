@@ -1,49 +1,21 @@
-"""Kinds of values: unit, JSON type, type in memory, alignment, and how a value reads for people."""
+"""Kinds of values; called with a name and a meaning, each makes a field: `COUNT("taken", "Jumps back")`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from rcv_py.base.text import count, percent
 from rcv_py.results import json_types
-from rcv_py.results.json_types import Shape
+from rcv_py.results.field import Kind
 
 
 def decimal(value: float) -> str:
     """Return a number with at most two digits behind the point, grouped: `1,234.5`."""
     return count(value) if isinstance(value, int) else f"{value:,.2f}".rstrip("0").rstrip(".")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
-    """What a value is; a field adds which one."""
-
-    json: Callable[[str], Shape]  # its JSON type, described by a sentence
-    ending: str = "."  # what makes a sentence of a meaning: it names the unit
-    unit: str = ""  # "" for names and places, which are not grouped by thousands
-    dtype: type[np.generic] | None = None  # of a column; None: texts, or values with an inside
-    text: Callable[[Any], str] = str  # for people, of a value that is known
-    is_number: bool = False  # aligned to the right, the largest first
-    elastic: str = ""  # the end that may be cut to fit: "", "left" (paths keep their end) or "right"
-    is_trimmed: bool = False  # a whole value is written without a point
-    digits: int | None = None  # to which documents round, unless the field says otherwise
-    is_spread: bool = False  # CSV has a column for each name of a mapping
-    width: int = 8  # characters that a column of it usually needs
-    has_minus_one: bool = False  # it stands for "none", in columns too, and is no number of the kind
-    is_signed: bool = True  # less than 0 is a value; else, where it may be unknown, it is not known
-    names: tuple[str, ...] = ()  # of the second axis of a column: a mapping in documents
-    is_nested: bool = False  # a record, or rows, inside of a value
-    document: Callable[[Any], Any] | None = None  # makes plain values of objects that a column holds
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether values are single ones, which can be sorted and written into a cell."""
-        return not self.names and not self.is_nested
 
 
 def _whole(ending: str = ".", unit: str = "", *, least: int | None = 0) -> Kind:

@@ -1,0 +1,29 @@
+"""Runs of columns, beside loops over their rows."""
+
+from __future__ import annotations
+
+from itertools import accumulate, groupby
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.base.runs import borders, ends_run, ranges, run_starts, starts_run
+
+PAIRS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)))
+
+
+@given(PAIRS)
+def test_runs_begin_and_end_where_a_row_differs_from_its_neighbour(pairs: list[tuple[int, int]]) -> None:
+    columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    sizes = [len(list(run)) for _, run in groupby(pairs)]
+    assert run_starts(*columns).tolist() == borders(sizes)[:-1].tolist()
+    assert np.flatnonzero(ends_run(*columns)).tolist() == [stop - 1 for stop in accumulate(sizes)]
+    assert starts_run(columns[0])[:1].tolist() == [True][: len(pairs)]
+
+
+@given(PAIRS)
+def test_ranges_follow_one_another(parts: list[tuple[int, int]]) -> None:
+    first, count = np.array(parts, dtype=np.int64).reshape(-1, 2).T
+    assert ranges(first, count).tolist() == [one + i for one, size in parts for i in range(size)]
+    assert borders(count).tolist() == [0, *accumulate(count.tolist())]
