@@ -15,8 +15,8 @@ from os import PathLike
 from pathlib import Path
 
 from rcv_py.analysis.overview.library import LibraryRow, ranked_rows, with_twins
-from rcv_py.api.arguments import one_of
 from rcv_py.api.capture import Capture
+from rcv_py.api.capture_tables import one_of
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
 from rcv_py.api.table import Answer, Table
 from rcv_py.api.waves import DEFAULT_GB, Wave

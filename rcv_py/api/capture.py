@@ -38,7 +38,8 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summar
 from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
-from rcv_py.api.arguments import (
+from rcv_py.api.capture_tables import (
+    CaptureTables,
     LoopTable,
     OccupancyBy,
     Rule,
@@ -48,7 +49,6 @@ from rcv_py.api.arguments import (
     is_population,
     one_of,
 )
-from rcv_py.api.capture_tables import CaptureTables
 from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
 from rcv_py.base.whole_files import whole_file
