@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rcv_py import __version__
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.text import visible
-from rcv_py.cli.report import Column, json_text, plain, print_facts, print_table, table
+from rcv_py.cli.answer import Column, json_text, plain, print_facts, print_table, table
 from rcv_py.cli.terminal import width_of
 
 COLUMNS = (Column("line", True), Column("instruction", elastic="right"), Column("source", elastic="left"))

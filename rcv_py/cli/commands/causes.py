@@ -12,10 +12,9 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, known_percent, percent, plural
-from rcv_py.cli.answer import Answer, Grid, Part, heading, max_nested, nothing
+from rcv_py.cli.answer import Answer, Column, Grid, Part, heading, max_nested, nothing
+from rcv_py.cli.opening import choose_waves
 from rcv_py.cli.options.dig_options import CausesOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import choose_waves
 from rcv_py.model.trace import Trace
 from rcv_py.results.causes import (
     BY,

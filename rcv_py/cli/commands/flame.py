@@ -15,11 +15,9 @@ from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
-from rcv_py.cli.answer import Answer, Grid, Part, heading
-from rcv_py.cli.opening import batches
+from rcv_py.cli.answer import Answer, Column, Grid, Part, heading
+from rcv_py.cli.opening import ChosenWaves, announced_batches, batches, counted_waves
 from rcv_py.cli.options.dig_options import FlameOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import ChosenWaves, announced_batches, counted_waves
 from rcv_py.model.trace import Trace
 from rcv_py.results.flame import SANDWICH, at_least, frames, placed
 from rcv_py.results.table import Table

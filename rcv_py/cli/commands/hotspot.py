@@ -10,10 +10,18 @@ from rcv_py.analysis.device.occupancy_limits import Limit, OccupancyLimits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, listing
-from rcv_py.cli.opening import facts_of, opened, warn
+from rcv_py.cli.opening import (
+    ChosenWaves,
+    counted_batches,
+    counted_waves,
+    facts_of,
+    opened,
+    refuse,
+    warn,
+    window_of,
+)
 from rcv_py.cli.options.look_options import HotspotOptions
 from rcv_py.cli.originals import like_analyzer
-from rcv_py.cli.wave_choice import ChosenWaves, counted_batches, counted_waves, refuse, window_of
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SUMS

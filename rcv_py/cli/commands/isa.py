@@ -17,9 +17,8 @@ from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.answer import Answer, listing, matched, nothing
-from rcv_py.cli.opening import pooled
+from rcv_py.cli.opening import ChosenWaves, announced_batches, counted_waves, pooled, wave_of
 from rcv_py.cli.options.dig_options import IsaOptions
-from rcv_py.cli.wave_choice import ChosenWaves, announced_batches, counted_waves, wave_of
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.results.isa import Listing, label_table

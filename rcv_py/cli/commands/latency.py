@@ -13,8 +13,8 @@ from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.cli.options.dig_options import LatencyOptions
-from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.results.latency import (
     hidden_rows,

@@ -19,11 +19,9 @@ from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, Facts, Grid, Part, Shown, heading
-from rcv_py.cli.opening import opened, warn
+from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, heading
+from rcv_py.cli.opening import ChosenWaves, chosen, counted_batches, opened, refuse, warn, wave_of
 from rcv_py.cli.options.dig_options import LineOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import ChosenWaves, chosen, counted_batches, refuse, wave_of
 from rcv_py.model.trace import Trace
 from rcv_py.results.line import hit_table, sample_facts, sample_table, spread_facts, spread_table, spreads
 from rcv_py.results.place import execution_facts, line_facts, wave_facts

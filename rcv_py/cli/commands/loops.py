@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rcv_py.analysis.iterations.loop_summary import PHASES, loop_summary
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
+from rcv_py.cli.opening import choose_waves
 from rcv_py.cli.options.dig_options import LoopsOptions
-from rcv_py.cli.wave_choice import choose_waves
 from rcv_py.results.loops import TABLES, Inputs, facts, one_loop
 from rcv_py.results.table import Table
 

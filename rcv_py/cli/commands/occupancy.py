@@ -10,9 +10,8 @@ from typing import Any
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, plural, some
 from rcv_py.cli.answer import Answer, Csv, Part, Shown, listing
-from rcv_py.cli.opening import batches, facts_of, opened
+from rcv_py.cli.opening import batches, check_engine, facts_of, opened
 from rcv_py.cli.options.dig_options import OccupancyOptions
-from rcv_py.cli.wave_choice import check_engine
 from rcv_py.model.trace import Trace
 from rcv_py.results.occupancy import BY, curve_table, limit_document, limit_table, step_table
 from rcv_py.results.table import Table

@@ -18,10 +18,9 @@ from rcv_py.base.text import visible
 from rcv_py.base.whole_files import remove_parts
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import all_captures
+from rcv_py.cli.opening import all_captures, wave_facts
 from rcv_py.cli.options.look_options import ReportOptions
 from rcv_py.cli.terminal import progress
-from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.export.report.files import check_form, check_index, write_index, write_report
 from rcv_py.export.report.index import Entry, entry
 from rcv_py.export.report.inputs import report_inputs

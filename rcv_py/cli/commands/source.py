@@ -12,11 +12,9 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.paths import short_paths
 from rcv_py.base.text import count, percent, plural, some
-from rcv_py.cli.answer import Answer, Grid, Part, Shown, heading
-from rcv_py.cli.opening import batches
+from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading
+from rcv_py.cli.opening import ChosenWaves, batches, counted_waves
 from rcv_py.cli.options.dig_options import SourceOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import ChosenWaves, counted_waves
 from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace

@@ -13,11 +13,9 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summar
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, Facts, Grid, Part, Shown, each
-from rcv_py.cli.opening import opened
+from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, each
+from rcv_py.cli.opening import ChosenWaves, choose_waves, counted_batches, missing_text, opened, window_of
 from rcv_py.cli.options.look_options import SummaryOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, counted_batches, missing_text, window_of
 from rcv_py.results.summary import parts, pipe_rows, plain_number, simd_title, summary_document, summary_table
 from rcv_py.results.units import units
 

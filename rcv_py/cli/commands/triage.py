@@ -12,10 +12,9 @@ from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
-from rcv_py.cli.opening import all_captures, facts_of, opened, pooled
+from rcv_py.cli.opening import all_captures, facts_of, opened, pooled, wave_facts
 from rcv_py.cli.options.look_options import TriageOptions
 from rcv_py.cli.terminal import bold
-from rcv_py.cli.wave_choice import wave_facts
 from rcv_py.formats.open import capture_entry
 from rcv_py.formats.run_files import run_facts
 from rcv_py.model.resources import RunFacts

@@ -10,10 +10,9 @@ import numpy as np
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.base.paths import short_place
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, Grid, Part, Shown, heading, max_nested, nothing
+from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading, max_nested, nothing
+from rcv_py.cli.opening import ChosenWaves, choose_waves
 from rcv_py.cli.options.dig_options import WaitsOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
 from rcv_py.results.places import short_sources
 from rcv_py.results.table import Table
 from rcv_py.results.waits import (

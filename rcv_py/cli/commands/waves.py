@@ -13,9 +13,17 @@ from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.analysis.waves.populations import ALL, WaveChoice, populations, ran_text, wave_choice
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, listing
-from rcv_py.cli.opening import batches, opened
+from rcv_py.cli.opening import (
+    batches,
+    check_engine,
+    counted_batches,
+    missing_text,
+    opened,
+    wave_facts,
+    wave_of,
+    window_of,
+)
 from rcv_py.cli.options.dig_options import WavesOptions
-from rcv_py.cli.wave_choice import check_engine, counted_batches, missing_text, wave_facts, wave_of, window_of
 from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace

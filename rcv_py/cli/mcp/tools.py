@@ -20,8 +20,17 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import elide_right
 from rcv_py.cli.arguments import shown_actions
 from rcv_py.cli.options.commands import COMMANDS
-from rcv_py.cli.options.common import at_most, count, cycle, cycles, percent, positive_count, size
-from rcv_py.cli.options.option import Options, add_arguments
+from rcv_py.cli.options.option import (
+    Options,
+    add_arguments,
+    at_most,
+    count,
+    cycle,
+    cycles,
+    percent,
+    positive_count,
+    size,
+)
 
 
 @dataclass(frozen=True, slots=True)

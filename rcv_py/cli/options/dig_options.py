@@ -6,31 +6,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import (
+from rcv_py.cli.options.option import (
     ENTRY_KINDS,
     MAX_BINS,
+    Need,
     at_most,
+    beside,
     count,
     cycles,
     element,
-    kinds,
-    line_or_place,
-    pair,
-    percent,
-    positive,
-    positive_count,
-)
-from rcv_py.cli.options.option import (
-    Need,
-    beside,
     flag,
     has,
     is_none,
     is_one,
+    kinds,
     lacks,
+    line_or_place,
     number,
     option,
+    pair,
+    percent,
     positional,
+    positive,
+    positive_count,
     range_of,
     text,
     without,

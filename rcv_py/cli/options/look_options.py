@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import MAX_BINS, MAX_JOBS, at_most, percent
 from rcv_py.cli.options.option import (
+    MAX_BINS,
+    MAX_JOBS,
     Need,
     Section,
+    at_most,
     beside,
     flag,
     has,
@@ -17,6 +19,7 @@ from rcv_py.cli.options.option import (
     lacks,
     number,
     option,
+    percent,
     positional,
     range_of,
     text,

@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from rcv_py.cli.options import shared
-from rcv_py.cli.options.common import MAX_DEPTH, MAX_JOBS, at_most, size
 from rcv_py.cli.options.option import (
+    MAX_DEPTH,
+    MAX_JOBS,
     Need,
     Options,
+    at_most,
     flag,
     number,
     option,
     positional,
     range_of,
+    size,
 )
 from rcv_py.model.modes import LIBRARY_ORDERS
 
