@@ -18,7 +18,11 @@ def run(options: LoopsOptions) -> Answer:
     waves = choose_waves(options)
     trace, read = waves.trace, list(waves.batches)
     inputs = Inputs(trace, read, waves.rows, loop_summary(trace, read, waves.rows))
-    table = _table(inputs, options)
+    if options.loop is None:
+        table = TABLES[options.by][1](inputs)
+    else:
+        of = None if options.rounds_of is None else trace.wave_row(options.rounds_of)
+        table = one_loop(inputs, *options.loop, of, only_outliers=options.outliers)
     return listing(
         options,
         waves,
@@ -28,13 +32,6 @@ def run(options: LoopsOptions) -> Answer:
         footer=lambda shown: _footer(inputs, shown, len(table), options),
         why_none=waves.why_none("loops"),
     )
-
-
-def _table(inputs: Inputs, options: LoopsOptions) -> Table:
-    if not options.loop:
-        return TABLES[options.by][1](inputs)
-    of = None if options.rounds_of is None else inputs.trace.wave_row(options.rounds_of)
-    return one_loop(inputs, *options.loop, of, only_outliers=options.outliers)
 
 
 def _footer(inputs: Inputs, shown: Table, of: int, options: LoopsOptions) -> Iterator[str]:

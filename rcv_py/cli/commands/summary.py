@@ -8,7 +8,6 @@ import numpy as np
 
 from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.device.pipe_use import PipeUse
-from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
@@ -61,7 +60,10 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
         yield "\nHardware counters, share of the busy time; peaks: at the moment of the largest value"
         yield Facts([(bar.name, f"{bar.value:.1f} %") for bar in found.counters.bars])
     if found.units is not None:
-        yield from ("\nCompute units", _unit_grid(found.units))
+        columns = found.units.columns
+        values = zip(*(map(_cell, column.values) for column in columns), strict=True)
+        yield "\nCompute units"
+        yield Grid([Column(column.title, True) for column in columns], list(values))
 
 
 def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
@@ -79,11 +81,6 @@ def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
     ]
     titles = [simd_title(name) for name in ("place", "simd_cycles", *names)]
     yield Grid([Column(title, at > 0) for at, title in enumerate(titles)], cells)
-
-
-def _unit_grid(table: UnitTable) -> Grid:
-    rows = [[_cell(column.values[row]) for column in table.columns] for row in range(len(table))]
-    return Grid([Column(column.title, True) for column in table.columns], rows)
 
 
 def _cell(value: np.generic) -> str:

@@ -44,8 +44,11 @@ def run(options: WavesOptions) -> Answer:
     choice = None
     if options.waves not in (None, ALL):
         choice = wave_choice(populations(trace, tuple(batches(trace))), options.waves or ALL)
-    table = _resident(trace, options) if options.resident else _traced(trace, options, choice)
-    there = len(trace.occupancy) if options.resident else len(trace.waves)
+    if options.resident:
+        lives, there = shown_lives(trace, residencies(trace.occupancy), options), len(trace.occupancy)
+        table = results.resident(trace, lives, _kernels(trace, lives.kernel.tolist()))
+    else:
+        table, there = _traced(trace, options, choice), len(trace.waves)
 
     def footer(shown: Table) -> Iterator[str]:
         yield f"\n{len(shown):,} of {plural(len(table), 'wave')}; times in cycles."
@@ -95,12 +98,6 @@ def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> T
     read = {wave.row: wave for batch in counted_batches(trace, set(inside)) for wave in batch.waves}
     kernels = _kernels(trace, index.kernel[inside].tolist())
     return results.waves(trace, inside, read, window_of(options.within), kernels)
-
-
-def _resident(trace: Trace, options: WavesOptions) -> Table:
-    """Every wave of the occupancy record."""
-    lives = shown_lives(trace, residencies(trace.occupancy), options)
-    return results.resident(trace, lives, _kernels(trace, lives.kernel.tolist()))
 
 
 def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Residencies:
