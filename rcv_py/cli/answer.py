@@ -18,7 +18,7 @@ from rcv_py.base.text import elide_left, elide_right, encodable, escaped_json, v
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import ChosenWaves, all_captures
-from rcv_py.cli.options.option import Options, written
+from rcv_py.cli.options.option import FORM, Options, written
 from rcv_py.cli.options.shared import ALL, Matched, OfCaptures, Rows
 from rcv_py.cli.terminal import at_words, bold, width_of
 from rcv_py.model.trace import Trace
@@ -200,7 +200,6 @@ def _valid(value: Any) -> Any:
     return encodable(value) if isinstance(value, str) else value
 
 
-_FORMS = frozenset(("json", "csv", "markdown", "html", "yaml", "folded", "junit", "out", "more"))
 _FILTERS = (
     "match", "line", "wave", "clock", "within", "se", "cu", "simd", "unit_of", "without_kernel", "without_se",
     "loop", "rounds_of", "outliers", "kind", "only", "file", "beyond_noise", "kernel",
@@ -447,8 +446,9 @@ def about(
 
 
 def _arguments(options: Options, waves: dict[str, Any] | None) -> dict[str, Any]:
-    """The options by name; `waves` is never null where a population was summed."""
-    values = {name: _simple(value) for name, value in options.values.items() if name not in _FORMS}
+    """The options by name, without forms; `waves` is never null where a population was summed."""
+    out = {"out", "more", *(name for name, one in options.arguments.items() if one.one_of == FORM)}
+    values = {name: _simple(value) for name, value in options.values.items() if name not in out}
     usual = options.usual_waves
     if usual is not None and values["waves"] is None:
         # Without a choice no wave was read: the totals are those of the capture.
