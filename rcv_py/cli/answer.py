@@ -47,70 +47,48 @@ def plain(text: object) -> str:
     return visible(" ".join(str(text).split("\n")).expandtabs(4))
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[object]], width: int | None = None) -> list[str]:
-    """Return the lines of an aligned table, its headings first, none longer than `width`.
-
-    Paths are cut first, then other texts; then headings of several words take several lines, gaps get
-    narrow, and at last the columns stand in several tables, each with the first column.
-    """
-    return [line for _, lines in _tables(columns, _plain(rows), width) for line in lines]
-
-
-def _plain(rows: Iterable[Sequence[object]]) -> list[list[str]]:
-    return [[plain(cell) for cell in row] for row in rows]
-
-
-def _tables(
-    columns: Sequence[Column], cells: list[list[str]], width: int | None
+def tables(
+    columns: Sequence[Column], rows: Iterable[Sequence[object]], width: int | None = None
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield tables of all columns: how many lines the headings take, and all lines."""
-    body = [max((len(row[i]) for row in cells), default=0) for i in range(len(columns))]
-    rest: Sequence[int] = range(len(columns))
+    """Yield aligned tables of all columns: how many lines the headings take, and all lines.
+
+    None is longer than `width`: paths are cut first, then other texts; then headings of several words take
+    several lines, gaps get narrow, and at last columns stand in further tables, each with the first column.
+    """
+    texts = [[plain(cell) for cell in row] for row in rows]
+    cells = [[row[at] for row in texts] for at in range(len(columns))]
+    longest = [max(map(len, column), default=0) for column in cells]
+    rest = list(zip(columns, longest, cells, strict=True))
     while rest:
-        count, layout = len(rest), _layout(columns, body, rest, width)
-        while width is not None and layout.size > width and count > 2:
+        count, (heads, widths, gap) = len(rest), _layout(rest, width)
+        while width is not None and _size(widths, gap) > width and count > 2:
             count -= 1
-            layout = _layout(columns, body, rest[:count], width)
-        yield layout.lines(columns, cells)
-        left = [i for i in rest if i not in layout.shown]
-        rest = [0, *left] if left else []
+            heads, widths, gap = _layout(rest[:count], width)
+        height = max(map(len, heads))
+        stacked = [[""] * (height - len(head)) + head for head in heads]
+        lines = zip(*(head + own for head, (_, _, own) in zip(stacked, rest, strict=False)), strict=True)
+        chosen = [column for column, _, _ in rest[:count]]
+        yield height, [_line(chosen, line, widths, gap) for line in lines]
+        rest = [rest[0], *rest[count:]] if count < len(rest) else []
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """How columns are laid out: which, their headings in lines, their widths and the gap between them."""
-
-    shown: Sequence[int]
-    heads: list[list[str]]
-    widths: list[int]
-    gap: str
-
-    @property
-    def size(self) -> int:
-        """Characters of a line."""
-        return sum(self.widths) + len(self.gap) * (len(self.widths) - 1)
-
-    def lines(self, columns: Sequence[Column], cells: list[list[str]]) -> tuple[int, list[str]]:
-        """Return how many lines the headings take, and all lines."""
-        height = max(map(len, self.heads), default=1)
-        titles = [[""] * (height - len(head)) + head for head in self.heads]
-        rows = [*map(list, zip(*titles, strict=True)), *([row[i] for i in self.shown] for row in cells)]
-        chosen = [columns[i] for i in self.shown]
-        return height, [_line(chosen, row, self.widths, self.gap) for row in rows]
+def _size(widths: Sequence[int], gap: str) -> int:
+    return sum(widths) + len(gap) * (len(widths) - 1)
 
 
-def _layout(columns: Sequence[Column], body: list[int], shown: Sequence[int], width: int | None) -> _Layout:
-    """Return the first layout that fits, or the narrowest; `body` are the widths of the longest cells."""
-    chosen, sizes = [columns[i] for i in shown], [body[i] for i in shown]
+def _layout(
+    columns: Sequence[tuple[Column, int, list[str]]], width: int | None
+) -> tuple[list[list[str]], list[int], str]:
+    """The first layout that fits, or the narrowest: headings in lines, widths of columns, and the gap."""
+    chosen = [column for column, _, _ in columns]
     for is_stacked, gap in _STEPS if width is not None else _STEPS[:1]:
         heads = [column.title.split(" ") if is_stacked else [column.title] for column in chosen]
-        widths = [max(size, *map(len, head)) for size, head in zip(sizes, heads, strict=True)]
+        widths = [max(size, *map(len, head)) for head, (_, size, _) in zip(heads, columns, strict=True)]
         if width is not None:
             widths = _fitted(chosen, widths, width - len(gap) * (len(chosen) - 1))
-        layout = _Layout(shown, heads, widths, gap)
-        if width is None or layout.size <= width:
+        if width is None or _size(widths, gap) <= width:
             break
-    return layout
+    return heads, widths, gap
 
 
 def _fitted(columns: Sequence[Column], full: list[int], width: int) -> list[int]:
@@ -156,7 +134,7 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> 
         if not cells or column.elastic != "left" or any(str(row[i]) for row in cells)
     ]
     shown, cells = [columns[i] for i in kept], [[row[i] for i in kept] for row in cells]
-    for at, (height, lines) in enumerate(_tables(shown, _plain(cells), width_of(stream))):
+    for at, (height, lines) in enumerate(tables(shown, cells, width_of(stream))):
         heads = (bold(line, stream) for line in lines[:height])
         print(*([""] if at else []), *heads, *lines[height:], sep="\n")
 
