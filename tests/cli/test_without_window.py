@@ -58,7 +58,7 @@ def test_the_tools_for_agents_work() -> None:
     code = (
         "from rcv_py.cli.mcp.handler import CommandRunner\n"
         f"outcome = CommandRunner()(['triage', {SAMPLE!r}, '--json'], 0)\n"
-        "print(outcome.code, outcome.document['findings'][0]['title'])\n"
+        "print(outcome.meta['rcv/exit'], outcome.document['findings'][0]['title'])\n"
     )
     done = without_window(code)
     assert (done.returncode, done.stderr) == (0, "")

@@ -35,15 +35,14 @@ _LEFT_ALONE = ("schema", "rcv", "capture", "totals", "shortened")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a command ended: exit code, its document or what else it printed, and the sentence if it failed."""
+class Reply:
+    """A result: a short text, the document, perhaps a picture; or a sentence of failure."""
 
-    code: int
+    text: str
     document: dict[str, Any] | None = None
-    text: str = ""
-    error: str = ""
-    hint: str = ""
-    cut: tuple[str, ...] = ()  # what was shortened in the document, such as `rows 5 of 40`
+    picture: bytes | None = None  # PNG
+    is_error: bool = False
+    meta: dict[str, Any] = field(default_factory=dict)
 
 
 class CommandRunner:
@@ -52,48 +51,46 @@ class CommandRunner:
     def __init__(self) -> None:
         self._cache: CaptureCache | None = None  # made in the process
 
-    def __call__(self, words: list[str], max_kb: int) -> Outcome:
+    def __call__(self, words: list[str], max_kb: int) -> Reply:
         """Run one command line; its document is shortened to `max_kb` KB, 0: not.
 
-        The outcome says what goes wrong; nothing but being stopped gets out of here.
+        The reply says what goes wrong; nothing but being stopped gets out of here.
         """
         self._cache = self._cache or CaptureCache(CAPTURES)
         out, err = io.StringIO(), io.StringIO()
         try:
             with redirect_stdout(out), redirect_stderr(err):
-                options = parse(words).but(cache=self._cache)
-                code = run_command(options)
+                code = run_command(parse(words).but(cache=self._cache))
         except RcvError as error:
-            return Outcome(ExitCode.USAGE, error=str(error), hint=error.hint)
-        except SystemExit:
-            return Outcome(ExitCode.USAGE, error=_refusal(err.getvalue()))
+            return reply(words, ExitCode.USAGE, error=f"{error} {error.hint}")
+        except SystemExit:  # argparse has printed `rcv hotspot: error: argument --by: …`
+            text = err.getvalue().strip().rpartition("error: ")[2] or "the arguments do not fit"
+            return reply(words, ExitCode.USAGE, error=f"{text[:1].upper()}{text[1:]}.")
         except Exception as error:  # the last place that can say which words lead to the bug
             traceback.print_exc()
             line = shlex.join(["rcv", *words])
-            sentence, hint = f"This is a bug of rcv ({error!r}).", f"Please report it with: {line}"
-            return Outcome(ExitCode.BUG, error=sentence, hint=hint)
-        return _outcome(code, out.getvalue(), err.getvalue(), max_kb)
+            text = f"This is a bug of rcv ({error!r}). Please report it with: {line}"
+            return reply(words, ExitCode.BUG, error=text)
+        lines = (line.strip().removeprefix("rcv: ") for line in err.getvalue().splitlines())
+        failed = " ".join(filter(None, lines)) if code == ExitCode.USAGE else ""  # of the parts that failed
+        return reply(words, code, out.getvalue(), failed, max_kb)
 
 
-def _outcome(code: int, printed: str, complaints: str, max_kb: int) -> Outcome:
-    error = _complaint(complaints) if code == ExitCode.USAGE else ""
+def reply(words: list[str], code: int, printed: str = "", error: str = "", max_kb: int = 0) -> Reply:
+    """Return the result for how a command ended; its document is shortened to `max_kb` KB, 0: not."""
+    meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": int(code)}
     try:
         document, cut = fitted(orjson.loads(printed), max_kb)
     except orjson.JSONDecodeError:  # a command without JSON prints the names of its files
-        return Outcome(code, text=printed, error=error)
-    return Outcome(code, document, error=error, cut=tuple(cut))
-
-
-def _refusal(usage: str) -> str:
-    """The sentence in what argparse prints: `rcv hotspot: error: argument --by: …`."""
-    text = usage.strip().rpartition("error: ")[2] or "the arguments do not fit"
-    return f"{text[:1].upper()}{text[1:]}."
-
-
-def _complaint(text: str) -> str:
-    """What a command said of the parts that failed."""
-    lines = (line.strip().removeprefix("rcv: ") for line in text.splitlines())
-    return " ".join(line for line in lines if line)
+        if not error:
+            return Reply(printed.strip(), {"printed": printed.splitlines()}, meta=meta)
+        return Reply("\n".join(filter(None, (error.strip(), printed.strip()))), is_error=True, meta=meta)
+    if error:
+        return Reply(error.strip(), is_error=True, meta=meta)
+    said = sentences(document)
+    if cut:
+        said += f" Shortened to {max_kb} KB: {', '.join(cut)}. For more: a filter, top, or max_kb (0: all)."
+    return Reply(visible(said), document, meta=meta)
 
 
 def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], list[str]]:
@@ -193,7 +190,7 @@ _NOT_SAID = ("schema", "rcv")
 T = TypeVar("T")
 
 
-def command_pool(timeout_s: float = TIMEOUT_S, processes: int = PROCESSES) -> WorkerPool[Outcome]:
+def command_pool(timeout_s: float = TIMEOUT_S, processes: int = PROCESSES) -> WorkerPool[Reply]:
     """Return the processes that run commands, each with the captures it opened."""
     return WorkerPool(CommandRunner(), processes, timeout_s=timeout_s, grace_s=GRACE_S, nests=True)
 
@@ -227,36 +224,9 @@ class Request:
             call.cancel()
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A result: a short text, the document, perhaps a picture; or a sentence of failure."""
-
-    text: str
-    document: dict[str, Any] | None = None
-    picture: bytes | None = None  # PNG
-    is_error: bool = False
-    meta: dict[str, Any] = field(default_factory=dict)
-
-
 def failure(sentence: str, hint: str = "") -> Reply:
     """Return the result of a call that failed."""
     return Reply(f"{sentence} {hint}".strip(), is_error=True)
-
-
-def reply(outcome: Outcome, words: list[str], max_kb: int) -> Reply:
-    """Return the result for how a command ended; its document has been shortened to `max_kb` KB, 0: not."""
-    meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": outcome.code}
-    has_nothing = outcome.document is None and not outcome.text
-    if outcome.error and (has_nothing or outcome.code == ExitCode.USAGE):
-        texts = (f"{outcome.error} {outcome.hint}".strip(), outcome.text.strip())
-        return Reply("\n".join(filter(None, texts)), is_error=True, meta=meta)
-    if outcome.document is None:
-        return Reply(outcome.text.strip(), {"printed": outcome.text.splitlines()}, meta=meta)
-    said = sentences(outcome.document)
-    if outcome.cut:
-        cut = ", ".join(outcome.cut)
-        said += f" Shortened to {max_kb} KB: {cut}. For more: a filter, top, or max_kb (0: all)."
-    return Reply(visible(said), outcome.document, meta=meta)
 
 
 def sentences(document: dict[str, Any]) -> str:
@@ -282,7 +252,7 @@ class Page:
 class ToolHandler:
     """Takes calls for one root folder; the processes of `pool` do the work."""
 
-    def __init__(self, paths: AllowedPaths, pool: WorkerPool[Outcome]) -> None:
+    def __init__(self, paths: AllowedPaths, pool: WorkerPool[Reply]) -> None:
         self.paths = paths
         self.pool = pool
         self.tools: dict[str, Tool] = tools(can_write=paths.out is not None)
@@ -316,15 +286,13 @@ class ToolHandler:
 
     def _run(self, words: list[str], request: Request, max_kb: int, *, is_alone: bool = False) -> Reply:
         try:
-            return reply(self._outcome(words, request, max_kb, is_alone=is_alone), words, max_kb)
+            return self._reply(words, request, max_kb, is_alone=is_alone)
         except Cancelled:
             raise
         except RcvError as error:
             return failure(str(error), error.hint)
 
-    def _outcome(
-        self, words: list[str], request: Request, max_kb: int = 0, *, is_alone: bool = False
-    ) -> Outcome:
+    def _reply(self, words: list[str], request: Request, max_kb: int = 0, *, is_alone: bool = False) -> Reply:
         """Run a command line in the process that knows its capture, if that is free."""
         if self.pool.waiting >= MAX_WAITING:
             raise UsageError(
@@ -366,10 +334,10 @@ class ToolHandler:
 
     def read(self, uri: str, request: Request) -> str:
         """Return the JSON text of a resource; raise RcvError with a sentence if it cannot be read."""
-        outcome = self._outcome(self._words_of(uri), request)
-        if outcome.error:
-            raise UsageError(outcome.error, hint=outcome.hint)
-        return escaped_json(orjson.dumps(outcome.document).decode())
+        answer = self._reply(self._words_of(uri), request)
+        if answer.is_error:
+            raise UsageError(answer.text)
+        return escaped_json(orjson.dumps(answer.document).decode())
 
     def _words_of(self, uri: str) -> list[str]:
         if uri == _INDEX:
