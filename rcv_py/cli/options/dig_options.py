@@ -25,6 +25,7 @@ from rcv_py.cli.options.option import (
     number,
     option,
     pair,
+    path,
     percent,
     positional,
     positive,
@@ -341,7 +342,7 @@ class CountersOptions(
         repeated=True,
         metavar="TEXT",
     )
-    file: Sequence[Path] = option("add formulas from a file", [], read=Path, repeated=True, metavar="DEFS")
+    file: Sequence[Path] = path("add formulas from a file", "DEFS", [], repeated=True)
     se: Sequence[int] | None = option("only this shader engine", read=count, repeated=True, metavar="N")
     cu: Sequence[int] | None = option("only this compute unit", read=count, repeated=True, metavar="N")
     simd: int | None = number("only raw counters that count this SIMD")

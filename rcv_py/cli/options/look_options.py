@@ -19,6 +19,7 @@ from rcv_py.cli.options.option import (
     lacks,
     number,
     option,
+    path,
     percent,
     positional,
     range_of,
@@ -83,9 +84,7 @@ class TriageOptions(shared.OfCaptures, shared.WithRunFiles, example="rcv triage 
 class CheckOptions(shared.OfCaptures, example="rcv check FOLDER --yaml > input.yaml"):
     """Check whether a capture can be trusted, and how to improve it."""
 
-    twin: Path | None = option(
-        "a capture of the same instructions: measures the noise", read=Path, metavar="OTHER"
-    )
+    twin: Path | None = path("a capture of the same instructions: measures the noise", "OTHER")
     strict: bool = flag("exit with 4 if there is an error or a warning")
     yaml: bool = shared.form("only the input file for rocprofv3 that improves it")
     csv: bool = shared.as_csv("a row for every piece of evidence")
@@ -225,13 +224,10 @@ class ReportOptions(shared.Forms, shared.WithRunFiles, example="rcv report FOLDE
     needs = (Need("format", lacks("out"), "--out-dir", "The ending of --out names the form: leave it out."),)
 
     folders: list[Path] = positional("FOLDER", "captures, or folders that hold several", nargs="+")
-    out: Path | None = option(
-        "a .html or .md file to write, for one capture", read=Path, metavar="FILE", one_of="where"
-    )
-    out_dir: Path | None = option(
+    out: Path | None = path("a .html or .md file to write, for one capture", "FILE", one_of="where")
+    out_dir: Path | None = path(
         "a folder to write into: a file a capture, and an index of several (default: here)",
-        read=Path,
-        metavar="DIR",
+        "DIR",
         one_of="where",
     )
     format: str = option("of files in a folder (default html)", "html", choices=("html", "md"))

@@ -358,6 +358,11 @@ def text(help: str, metavar: str = "NAME", default: str | None = None, **how: An
     return option(help, default, metavar=metavar, **how)
 
 
+def path(help: str, metavar: str, default: object = None, **how: Any) -> Any:
+    """Declare `--name PATH`."""
+    return option(help, default, read=Path, metavar=metavar, **how)
+
+
 def flag(help: str, *, one_of: str = "", section: Section | None = None) -> Any:
     """Declare `--name`, which is true if it is given."""
     return Argument(help, {"action": "store_true"}, False, one_of=one_of, section=section)

@@ -14,6 +14,7 @@ from rcv_py.cli.options.option import (
     flag,
     number,
     option,
+    path,
     positional,
     range_of,
     size,
@@ -52,7 +53,7 @@ class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
     )
 
     names: list[str] = positional("NAME", "samples to write; none: list them", None, "*")
-    out: Path = option("where (default sample_traces)", Path("sample_traces"), read=Path, metavar="FOLDER")
+    out: Path = path("where (default sample_traces)", "FOLDER", Path("sample_traces"))
     all: bool = flag("write every sample")
     seed: int = number("the same seed, the same bytes", 0)
 
@@ -62,11 +63,8 @@ class ExportOptions(Options, example="rcv export FOLDER --to perfetto --out trac
 
     folder: Path = shared.folder()
     to: str = option("the kind of file", choices=("perfetto", "speedscope", "csv", "parquet"), required=True)
-    out: Path = option(
-        "a file to write (compressed if it ends in .gz), or the folder for all tables",
-        read=Path,
-        required=True,
-        metavar="PATH",
+    out: Path = path(
+        "a file to write (compressed if it ends in .gz), or the folder for all tables", "PATH", required=True
     )
     table: str | None = option(
         f"one of {', '.join(EXPORTED_TABLES)}", choices=EXPORTED_TABLES, metavar="NAME"
@@ -94,7 +92,7 @@ class ShotOptions(Options, example="rcv shot FOLDER --panel isa --out isa.png --
 
     folder: Path = shared.folder()
     panel: str = option("a panel, e.g. isa, or `window` for all of it", required=True, metavar="NAME")
-    out: Path = option("a .png, .svg or .csv file to write", read=Path, required=True, metavar="FILE")
+    out: Path = path("a .png, .svg or .csv file to write", "FILE", required=True)
     size: tuple[int, int] | None = option("in pixels before scaling", read=size, metavar="WxH")
     theme: str = option("colours (default light)", "light", choices=("light", "dark"))
     scale: int = option("device pixels a pixel", 1, read=int, choices=(1, 2, 3))
@@ -114,12 +112,8 @@ class SchemaOptions(shared.Forms, example="rcv schema hotspot > hotspot.schema.j
 class McpOptions(Options, example="rcv mcp --root captures"):
     """Serve these commands to agents, by Model Context Protocol."""
 
-    root: Path = option(
-        "captures are read below it only (default: the current folder)", Path(), read=Path, metavar="DIR"
-    )
-    out: Path | None = option(
-        "reports and exports are written into it; without it, none are", read=Path, metavar="DIR"
-    )
+    root: Path = path("captures are read below it only (default: the current folder)", "DIR", Path())
+    out: Path | None = path("reports and exports are written into it; without it, none are", "DIR")
 
 
 class CompletionOptions(
