@@ -38,10 +38,11 @@ def gap(folder: Path) -> tuple[float, ...]:
 
     from rcv_py.state.session import Session  # noqa: PLC0415
     from rcv_py.ui.core.loader import Loader  # noqa: PLC0415
+    from rcv_py.ui.core.settings_store import Settings  # noqa: PLC0415
 
     application = QCoreApplication([])
-    loader, session = Loader(), Session()
-    loader.bind(session)
+    session = Session()
+    loader = Loader(session, Settings(None))
     beats: list[float] = []
     heart = QTimer(interval=5)
     heart.timeout.connect(lambda: beats.append(time.perf_counter()))

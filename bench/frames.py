@@ -75,7 +75,7 @@ def frame_times(tokens: int, distinct: int = 8) -> dict[float, list[float]]:
     plot.show()
     times: dict[float, list[float]] = {}
     for window in windows(made[0].end):
-        plot.rows.shown = plot.axis.shown = window
+        plot.rows.shown = plot.axis.shown = plot.overlay.shown = window
         application.processEvents()
         start = perf_counter()
         plot.viewport().repaint()

@@ -16,8 +16,7 @@ from bench.folders import large_folder
 from bench.table import Options, Row, measure
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from rcv_py.work.jobs import hold_memory
-from rcv_py.work.load import load_all, plan
+from rcv_py.work.load import hold_memory, load_all, plan
 
 RATIO = 0.25  # of the time orjson.loads takes for the same bytes
 SIZES = (100, 500)  # megabytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from itertools import count
@@ -55,6 +56,12 @@ LONGEST = (  # files that take long, which are begun first: two processes then e
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # the processes of a run share what the first one makes
         os.environ[STORE] = mkdtemp(prefix="rcv-samples-")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tests and modules stay to the end: what collects garbage after every window need not look at them."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

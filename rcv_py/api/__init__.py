@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
-from rcv_py.analysis.overview.library import LibraryRow, ranked_rows, with_twins
+from rcv_py.analysis.overview.library import LibraryRow, ranked_rows, with_replicates
 from rcv_py.api.capture import Capture
 from rcv_py.api.capture_tables import one_of
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
@@ -101,6 +101,7 @@ def library(
     """
     one_of("sort", sort, LIBRARY_ORDERS)
     rows = ranked_rows(
-        with_twins(list(library_rows(locate(Path(path)).captures(depth), jobs, has_findings=findings))), sort
+        with_replicates(list(library_rows(locate(Path(path)).captures(depth), jobs, has_findings=findings))),
+        sort,
     )
     return Answer.of(library_table(rows), rows)

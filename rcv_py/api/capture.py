@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.compare.changes import BY as COMPARED
-from rcv_py.analysis.compare.changes import changes
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
@@ -28,7 +27,8 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
 from rcv_py.analysis.flame.flame_layout import Order
-from rcv_py.analysis.health.capture_health import Extras, HealthNote, capture_health
+from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
@@ -63,6 +63,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import latency, loops, waits
 from rcv_py.results import table as results
 from rcv_py.results.bubbles import bubble_table
+from rcv_py.results.causes import BY as CAUSES
 from rcv_py.results.causes import blamed_table, cause_table, each_table
 from rcv_py.results.check import NOTE_ROWS, note_table
 from rcv_py.results.check import facts as health_facts
@@ -76,10 +77,9 @@ from rcv_py.results.occupancy import curve_table, limit_document, limit_table, s
 from rcv_py.results.summary import summary_table
 from rcv_py.results.tables import CURVE
 from rcv_py.results.triage import finding_table
-from rcv_py.work.limits import limits_of
-from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
+from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
 
-CAUSES_BY = ("cause", "instruction", "producer", "each")
+CAUSES_BY = (*CAUSES, "each")
 OCCUPANCY_BY = ("se", "kernel", "state")
 RULES = tuple(rule.value for rule in ReferenceRule)
 _TO = ("perfetto", "speedscope", *FORMATS)
@@ -352,7 +352,7 @@ class Capture(CaptureTables):
             "simd_cycles": found.resident,
             "no_issue": found.no_issue,
             "bubbles": found.bubbles,
-            "below_threshold": found.hidden,
+            "below_threshold": len(found.small),
             "numbers": {number.id: number.text for number in found.numbers},
             "assumption": found.assumption,
             "note": found.why,
@@ -367,10 +367,10 @@ class Capture(CaptureTables):
         """
         other = None if twin is None else twin.trace
         if other is not None and fingerprint(self.trace.code) != fingerprint(other.code):
-            text = f"{other.name} is no twin of {self.name}: their instructions differ."
-            hint = "A twin is another capture of the same binary; library() names those it finds."
+            text = f"{other.name} is no replicate of {self.name}: their instructions differ."
+            hint = "A replicate is another capture of the same binary; library() names those it finds."
             raise UsageError(text, hint=hint)
-        notes = capture_health(self.trace, self._all(), Extras(other))
+        notes = capture_health(self.trace, self._all(), other)
         return Answer.of(note_table(notes, NOTE_ROWS), notes, health_facts(self.trace, notes))
 
     def compare(
@@ -393,12 +393,10 @@ class Capture(CaptureTables):
         """
         one_of("by", by, COMPARED)
         one_of("measure", measure, MEASURES)
-        third = None if twin is None else twin.line_costs(waves)
-        found = compare_costs(
-            self.line_costs(waves), other.line_costs(waves), seed, measure=measure, least=least, twin=third
-        )
-        rows = changes(found, by) if found.kernel is not None else ()
-        return Answer.of(change_table(found, rows, by), found, _compared(found))
+        a, b = self.line_costs(waves), other.line_costs(waves)
+        replicate = None if twin is None else twin.line_costs(waves)
+        found = compare_costs(a, b, seed, measure=measure, threshold=least, replicate=replicate)
+        return Answer.of(change_table(found, by), found, _compared(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:
         """Return what each instruction costs in each group of waves: what comparisons are made from."""

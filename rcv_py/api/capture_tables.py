@@ -23,7 +23,7 @@ from rcv_py.base.problems import Problem
 from rcv_py.base.text import plural
 from rcv_py.export.tables import TABLES
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace

@@ -336,7 +336,7 @@ def flat(table: results.Table) -> dict[str, Column]:
 
 def of_rows(spec: Spec, rows: Sequence[Sequence[object]]) -> Table:
     """Return a table of rows of plain values, in the order of the fields."""
-    return Table(flat(results.Table.of(spec, rows)), spec=spec)
+    return Table(flat(results.Table.of_rows(spec, rows)), spec=spec)
 
 
 def joined(tables: Sequence[Table]) -> Table:

@@ -39,29 +39,31 @@ ROLES = {
     "search": Pair("#b35900", "#ffd43b"),
 }
 
-TOKEN_KINDS = {
-    "NONE": Pair("#868e96", "#7d8590"),
-    "SMEM": Pair("#1b4f9c", "#6f9dff"),
-    "SALU": Pair("#2f86d0", "#8ecbff"),
-    "VMEM": Pair("#a56d00", "#e8a317"),
-    "FLAT": Pair("#8a6d1f", "#f5d76e"),
-    "LDS": Pair("#d9480f", "#ff7a45"),
-    "VALU": Pair("#2b9348", "#69d483"),
-    "JUMP": Pair("#6a29d9", "#a78bfa"),
-    "NEXT": Pair("#a35fe0", "#d3b8ff"),
-    "IMMED": Pair("#7b838d", "#8b949e"),
-    "TRAP": Pair("#c2185b", "#ff6b9d"),
-    "MSG": Pair("#495057", "#c3c9d1"),
-    "BVH": Pair("#ad1457", "#f783ac"),
-    "MATRIX": Pair("#0b5d36", "#2ea56b"),
+# Ours, and what the reference viewer paints: its light colours are too pale for small things on white, hence
+# a preset and not the default.
+_TOKEN_KINDS = {
+    "NONE": (Pair("#868e96", "#7d8590"), Pair("#a8a8a8", "#707070")),
+    "SMEM": (Pair("#1b4f9c", "#6f9dff"), Pair("#f0ff00", "#e0f000")),
+    "SALU": (Pair("#2f86d0", "#8ecbff"), Pair("#a0ffa0", "#a0f0a0")),
+    "VMEM": (Pair("#a56d00", "#e8a317"), Pair("#ffc432", "#f0c432")),
+    "FLAT": (Pair("#8a6d1f", "#f5d76e"), Pair("#80d0f8", "#80d0f0")),
+    "LDS": (Pair("#d9480f", "#ff7a45"), Pair("#ff7000", "#f07000")),
+    "VALU": (Pair("#2b9348", "#69d483"), Pair("#00a000", "#00a000")),
+    "JUMP": (Pair("#6a29d9", "#a78bfa"), Pair("#5038ff", "#5038f0")),
+    "NEXT": (Pair("#a35fe0", "#d3b8ff"), Pair("#8020ff", "#8020f0")),
+    "IMMED": (Pair("#7b838d", "#8b949e"), Pair("#404040", "#282828")),
+    "TRAP": (Pair("#c2185b", "#ff6b9d"), Pair("#ff0804", "#f00020")),
+    "MSG": (Pair("#495057", "#c3c9d1"), Pair("#101010", "#080000")),
+    "BVH": (Pair("#ad1457", "#f783ac"), Pair("#ff0804", "#f00804")),
+    "MATRIX": (Pair("#0b5d36", "#2ea56b"), Pair("#006000", "#006000")),
 }
 
-WAVE_STATES = {
-    "EMPTY": Pair("#ffffff", "#212429"),
-    "IDLE": Pair("#868e96", "#7d8590"),
-    "EXEC": Pair("#2b9348", "#4cc26f"),
-    "WAIT": Pair("#b98300", "#f2c744"),
-    "STALL": Pair("#d6293e", "#ff5c6c"),
+_WAVE_STATES = {
+    "EMPTY": (Pair("#ffffff", "#212429"), Pair("#ffffff", "#cccccc")),
+    "IDLE": (Pair("#868e96", "#7d8590"), Pair("#707070", "#595959")),
+    "EXEC": (Pair("#2b9348", "#4cc26f"), Pair("#00fe00", "#00cc00")),
+    "WAIT": (Pair("#b98300", "#f2c744"), Pair("#fefe00", "#cccc00")),
+    "STALL": (Pair("#d6293e", "#ff5c6c"), Pair("#ff0000", "#cc0000")),
 }
 
 STALL_REASONS = {
@@ -128,37 +130,14 @@ SYNTAX = {
     "operator": Pair("#4a5561", "#b6bec8"),
 }
 
-# What the reference viewer paints; its light colours are too pale for small things on white, which is
-# why they are a preset and not the default.
-REFERENCE_KINDS = {
-    "NONE": Pair("#a8a8a8", "#707070"),
-    "SMEM": Pair("#f0ff00", "#e0f000"),
-    "SALU": Pair("#a0ffa0", "#a0f0a0"),
-    "VMEM": Pair("#ffc432", "#f0c432"),
-    "FLAT": Pair("#80d0f8", "#80d0f0"),
-    "LDS": Pair("#ff7000", "#f07000"),
-    "VALU": Pair("#00a000", "#00a000"),
-    "JUMP": Pair("#5038ff", "#5038f0"),
-    "NEXT": Pair("#8020ff", "#8020f0"),
-    "IMMED": Pair("#404040", "#282828"),
-    "TRAP": Pair("#ff0804", "#f00020"),
-    "MSG": Pair("#101010", "#080000"),
-    "BVH": Pair("#ff0804", "#f00804"),
-    "MATRIX": Pair("#006000", "#006000"),
-}
-
-REFERENCE_STATES = {
-    "EMPTY": Pair("#ffffff", "#cccccc"),
-    "IDLE": Pair("#707070", "#595959"),
-    "EXEC": Pair("#00fe00", "#00cc00"),
-    "WAIT": Pair("#fefe00", "#cccc00"),
-    "STALL": Pair("#ff0000", "#cc0000"),
-}
-
 PRESETS = {
-    "rcv": {"token_kinds": TOKEN_KINDS, "wave_states": WAVE_STATES},
-    "reference": {"token_kinds": REFERENCE_KINDS, "wave_states": REFERENCE_STATES},
+    preset: {
+        "token_kinds": {kind: pairs[at] for kind, pairs in _TOKEN_KINDS.items()},
+        "wave_states": {state: pairs[at] for state, pairs in _WAVE_STATES.items()},
+    }
+    for at, preset in enumerate(("rcv", "reference"))
 }
+TOKEN_KINDS, WAVE_STATES = PRESETS["rcv"].values()
 
 
 def rgb(color: str) -> tuple[int, int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Event
 
 from rcv_py.base.errors import Cancelled
 
@@ -27,22 +28,10 @@ def silent(stage: Stage) -> None:
     """Ignore a stage that was reached."""
 
 
-class CancelFlag:
-    """Set by one thread, looked at by another; `check` raises `Cancelled` once it is set."""
-
-    def __init__(self) -> None:
-        self._set = False
-
-    def set(self) -> None:
-        """Ask the work to stop at its next check."""
-        self._set = True
-
-    @property
-    def is_set(self) -> bool:
-        """Whether somebody asked the work to stop."""
-        return self._set
+class CancelFlag(Event):
+    """Set by one thread, looked at by another."""
 
     def check(self) -> None:
         """Raise `Cancelled` if somebody asked the work to stop."""
-        if self._set:
+        if self.is_set():
             raise Cancelled

@@ -36,6 +36,15 @@ def run_starts(*columns: np.ndarray) -> np.ndarray:
     return np.flatnonzero(starts_run(*columns))
 
 
+def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first of the rows that hold the same, in order of what they hold, and which each row is; int64."""
+    number = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:  # one at a time: numbers of rows never overflow
+        value = np.unique(column, return_inverse=True)[1]
+        number = np.unique(number * (int(value.max(initial=0)) + 1) + value, return_inverse=True)[1]
+    return np.unique(number, return_index=True)[1], number
+
+
 def borders(counts: np.ndarray | Sequence[int]) -> np.ndarray:
     """Where each of several parts of these lengths begins, and where the last one ends; int64 [n + 1]."""
     first = np.zeros(len(counts) + 1, dtype=np.int64)

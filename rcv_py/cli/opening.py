@@ -34,7 +34,7 @@ from rcv_py.cli.options.shared import OfCapture, OfWaves, WithRunFiles
 from rcv_py.cli.terminal import watched
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace

@@ -18,7 +18,7 @@ from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.text import count
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.options.look_options import HotspotOptions
-from rcv_py.formats.run_files import launches
+from rcv_py.formats.uiout.run_files import launches
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
 from rcv_py.results.hotspot_like import facts, row_table, source_table

@@ -157,7 +157,7 @@ def counter_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
 
 
 TABLES = {
-    "code": Table("lines of the program with their costs and sources", tables.CODE, code_columns),
+    "code": Table("instructions of the program with their costs and sources", tables.CODE, code_columns),
     "waves": Table("traced waves", tables.WAVES, wave_columns),
     "tokens": Table("executed instructions", tables.TOKENS, part=token_columns),
     "states": Table("states of waves", tables.STATES, part=state_columns),

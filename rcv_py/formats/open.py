@@ -53,12 +53,10 @@ def capture_entry(path: Path) -> CaptureEntry:
     except TraceError as error:
         return CaptureEntry(path, path.name, "", 0, 0, 0, 0, 0, 0, str(error))
     lines = ~code.is_label
-    cost = [int(code.latency[kernel.first : kernel.stop].sum()) for kernel in code.kernels]
-    kernel = code.kernels[int(np.argmax(cost))].demangled if cost else ""
     return CaptureEntry(
         path=path,
         name=path.name,
-        kernel=short_kernel(kernel) if kernel else "",
+        kernel="" if code.main_kernel is None else short_kernel(code.main_kernel.demangled),
         waves=len(index.waves),
         instructions=int(np.count_nonzero(lines)),
         executed=int(np.count_nonzero(code.hits[lines])),

@@ -53,6 +53,13 @@ class CodeTable:
         part = slice(int(self.chain_first[row]), int(self.chain_first[row + 1]))
         return list(zip(self.chain_file[part].tolist(), self.chain_line[part].tolist(), strict=True))
 
+    @property
+    def main_kernel(self) -> Kernel | None:
+        """The kernel with most traced cycles, or the only one; None if there is none."""
+        return max(
+            self.kernels, key=lambda kernel: self.latency[kernel.first : kernel.stop].sum(), default=None
+        )
+
     @cached_property
     def leaf(self) -> np.ndarray:
         """Index into the chain columns of each row's innermost place, -1 if it has none; int32."""

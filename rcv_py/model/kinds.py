@@ -6,7 +6,10 @@ from enum import IntEnum
 
 
 class TokenKind(IntEnum):
-    """What unit a token belongs to; the number is the one in the files (MATRIX is ours)."""
+    """What unit a token belongs to; the number is the one in the files (MATRIX is ours).
+
+    The names are those of documents and columns; people read `KIND_NAME` and `KIND_TEXT`.
+    """
 
     NONE = 0
     SMEM = 1
@@ -26,6 +29,16 @@ class TokenKind(IntEnum):
 
 KIND_COUNT = 14
 
+KIND_NAME = {kind: kind.name for kind in TokenKind} | {
+    TokenKind.NONE: "other",
+    TokenKind.JUMP: "branch taken",
+    TokenKind.NEXT: "branch not taken",
+    TokenKind.IMMED: "wait",
+    TokenKind.TRAP: "trap",
+    TokenKind.MSG: "message",
+    TokenKind.MATRIX: "MFMA/WMMA",
+}
+
 KIND_TEXT = {
     TokenKind.NONE: "unknown",
     TokenKind.SMEM: "SMEM",
@@ -42,6 +55,12 @@ KIND_TEXT = {
     TokenKind.BVH: "ray tracing",
     TokenKind.MATRIX: "MFMA/WMMA",
 }
+
+
+def kind_name(data: str) -> str:
+    """Return the name for people of a kind as documents name it, `wait` of `IMMED`; else the text."""
+    return KIND_NAME[TokenKind[data]] if data in TokenKind.__members__ else data
+
 
 MATRIX_PREFIXES = ("v_mfma", "v_smfma", "v_wmma", "v_swmma")
 

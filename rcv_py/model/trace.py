@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -84,7 +84,6 @@ class Trace:
     marker_layout: tuple[tuple[int, int, int], ...] = ()  # code object, clock bits, clock shift
     marker_payloads: tuple[tuple[int, int, int], ...] = ()  # code object, marker, words
     state_curves: tuple[StateCurve, ...] = ()
-    extra: dict[str, object] = field(default_factory=dict)
     target_from: str = ""  # what told the target, for people; "" if it is only the generation
     batch_cache: BatchStreams | None = None  # where batches of its waves are kept by a long-running process
 
@@ -136,10 +135,8 @@ class Trace:
     @cached_property
     def kernel_name(self) -> str:
         """The symbol of the kernel with most traced cycles, or of the only label; "" if unknown."""
-        if not self.code.kernels:
-            return ""
-        cost = [int(self.code.latency[kernel.first : kernel.stop].sum()) for kernel in self.code.kernels]
-        return self.code.kernels[int(np.argmax(cost))].demangled
+        kernel = self.code.main_kernel
+        return "" if kernel is None else kernel.demangled
 
     def problems_about(self, *data: Affects) -> tuple[Problem, ...]:
         """The problems that explain why any of these kinds of data is missing."""

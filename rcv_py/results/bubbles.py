@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.base.text import count
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types, kinds
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ
-from rcv_py.results.field import Field, record, rows
+from rcv_py.results.field import Field, record_field, rows_field
 from rcv_py.results.places import sources
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import Columns, Spec, Table
 
 NO_INSTRUCTION = "no instruction of the program"
 _CHARGED = replace(kinds.MEAN_CYCLES, text=lambda cycles: count(round(cycles)), digits=3)
@@ -26,7 +25,7 @@ _PART = replace(_CHARGED, text=lambda cycles: count(round(cycles)) if cycles els
 _WAYS = (
     _PART("idle", "Charged to an instruction before which a wave was idle"),
     _PART("stall", "Charged to an instruction that stalled"),
-    _PART("drain", "Charged to the last line of a wave that had nothing left to issue"),
+    _PART("drain", "Charged to the last instruction of a wave that had nothing left to issue"),
 )
 
 BUBBLES = Spec.of(
@@ -35,12 +34,12 @@ BUBBLES = Spec.of(
     "instruction",
     INDEX_OR_NONE,
     INSTRUCTION_TEXT,
-    _CHARGED("bubbles", "Bubbles that are charged to it"),
+    _CHARGED("bubbles", "Bubbles that are charged to it", key="total"),
     kinds.SHARE("share_of_bubbles", "Part of all bubbles", "share"),
     *_WAYS,
     SOURCE_PLACE,
-    order=("instruction", "bubbles", "share_of_bubbles", *WAYS),
-    window=("instruction", "text", "bubbles", "share_of_bubbles", *WAYS),
+    order="instruction bubbles share_of_bubbles idle stall drain",
+    window="instruction text bubbles share_of_bubbles idle stall drain",
     nothing="Every SIMD issued or computed in every cycle in which it held a wave: there are no bubbles.",
 )
 
@@ -65,30 +64,30 @@ _ATTRIBUTES = {
     "mfma": "matrix",
     "bubbles": "bubble",
 }
-_FROM_0 = replace(kinds.NUMBER, json=partial(json_types.number, least=0), ending=", from 0.", digits=6)
+_FROM_0 = replace(kinds.FROM_0, ending=", from 0.", digits=6)
 FACTS = (
     CAPTURE,
     Field("rule", kinds.choice("ours", "reference"), "Our rules, or those of the reference"),
     WAVES_READ,
     kinds.WAVES("traced", "Traced waves"),
-    Field(
+    record_field(
         "totals",
-        record(*(replace(field, is_unknown=True) for field in _TOTALS)),
         "Sums over SIMDs; null if no wave was read",
+        *(replace(field, is_unknown=True) for field in _TOTALS),
     ),
-    Field(
+    record_field(
         "mfma_use",
-        record(
-            kinds.CYCLES("mfma_busy", "MFMA instructions by the cycles each takes", is_unknown=True),
-            _FROM_0("share_of_simd_cycles", "Part of the time with a traced wave", is_unknown=True),
-            kinds.TEXT("assumption", "What the number takes for granted, as a sentence"),
-        ),
         "How busy MFMA units were",
+        kinds.CYCLES("mfma_busy", "MFMA instructions by the cycles each takes", is_unknown=True),
+        _FROM_0("share_of_simd_cycles", "Part of the time with a traced wave", is_unknown=True),
+        kinds.TEXT("assumption", "What the number takes for granted, as a sentence"),
     ),
-    Field(
+    rows_field(
         "simds",
-        rows(kinds.WHOLE("se", "Shader engine, a number"), kinds.WHOLE("simd", "SIMD, a number"), *_SUMS),
         "One row a SIMD",
+        kinds.WHOLE("se", "Shader engine, a number"),
+        kinds.WHOLE("simd", "SIMD, a number"),
+        *_SUMS,
     ),
 )
 
@@ -96,17 +95,12 @@ FACTS = (
 def bubble_table(trace: Trace, found: Bubbles) -> Table:
     """Return one row an instruction that is charged anything, most first."""
     texts = [trace.code.text[line] if line >= 0 else NO_INSTRUCTION for line in found.line.tolist()]
-    return Table(
-        BUBBLES,
-        {
-            "instruction": found.line,
-            "text": texts,
-            "bubbles": found.total,
-            "share_of_bubbles": found.total / max(1, found.bubble),
-            **{way: getattr(found, way) for way in WAYS},
-            "source": sources(trace, found.line),
-        },
-    )
+    columns: Columns = {
+        "text": texts,
+        "share_of_bubbles": found.total / max(1, found.bubble),
+        "source": sources(trace, found.line),
+    }
+    return Table.of(BUBBLES, found, columns)
 
 
 def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> dict[str, Any]:
@@ -134,7 +128,7 @@ def _simds(found: Bubbles) -> Sequence[dict[str, int]]:
     columns = {
         "se": found.place >> 8,
         "simd": found.place & 255,
-        **{name: getattr(found, f"{attribute}_of") for name, attribute in _ATTRIBUTES.items()},
+        **{name: found.of_simd[attribute] for name, attribute in _ATTRIBUTES.items()},
     }
     values = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in values]

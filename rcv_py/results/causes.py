@@ -11,7 +11,7 @@ from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import Field, record, rows
+from rcv_py.results.field import record_field, rows_field
 from rcv_py.results.places import placed
 from rcv_py.results.table import Column, Spec, Table, Words
 
@@ -63,7 +63,7 @@ _BLAMED = (
     kinds.SOURCE("producer_source", f"{_PRODUCER}, its source place as file:line; empty if it has none"),
 )
 _PART = (_CAUSE, *_PLACE, *_BLAMED, *_COSTS)
-_PARTS = Field("parts", rows(*_PART), "What the row consists of")
+_PARTS = rows_field("parts", "What the row consists of", *_PART)
 DOCUMENTS = {by: spec.with_field(_PARTS) for by, spec in BY.items()}
 BLAMED = replace(_BY_LINE, name="causes by producer", fields=(*_BLAMED, *_COSTS))
 EACH = Spec.of(
@@ -88,21 +88,17 @@ _CYCLES = kinds.CYCLES("cycles", "Stall and gaps")
 FACTS = (
     common.CAPTURE,
     common.WAVES_READ,
-    Field(
+    record_field(
         "totals",
-        record(
-            replace(common.STALL, is_unknown=True),
-            replace(common.IDLE, is_unknown=True),
-            kinds.SHARE(
-                "explained_share_of_stall",
-                "Part of the stall with a cause; null without stall",
-                is_unknown=True,
-            ),
-            kinds.SHARE(
-                "explained_share_of_idle", "Part of the gaps with a cause; null without gaps", is_unknown=True
-            ),
-        ),
         "Sums over all waves; null if no wave was read",
+        replace(common.STALL, is_unknown=True),
+        replace(common.IDLE, is_unknown=True),
+        kinds.SHARE(
+            "explained_share_of_stall", "Part of the stall with a cause; null without stall", is_unknown=True
+        ),
+        kinds.SHARE(
+            "explained_share_of_idle", "Part of the gaps with a cause; null without gaps", is_unknown=True
+        ),
     ),
     kinds.TEXT("assumption", "What the attribution takes for granted, as a sentence"),
 )
@@ -128,7 +124,7 @@ def _rounded(share: float | None) -> float | None:
 
 
 def cause_table(trace: Trace, groups: Attribution, by: str, total_stall: int) -> Table:
-    """Return one row a cause, line or producer of `groups`; shares are of `total_stall`."""
+    """Return one row a cause, instruction or producer of `groups`; shares are of `total_stall`."""
     about = _causes(groups.cause) if by == "cause" else placed(trace, keys(groups, by))
     return Table(BY[by], about | _costs(groups, total_stall))
 

@@ -12,28 +12,21 @@ from rcv_py.analysis.health.note import HealthNote
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, Kind, rows
+from rcv_py.results.field import Field, Kind, of_analysis, rows
 from rcv_py.results.table import Spec, Table
 
-
-def _texts(each: str) -> Kind:
-    """A list of texts."""
-    return Kind(json=lambda sentence: json_types.listed(sentence, json_types.text(each)), is_nested=True)
-
-
 SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "How much it costs the reader")
-_VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))
 _OPTION = json_types.either("Value of the option.", "string", "integer", "boolean", "array")
 OPTIONS = Kind(json=lambda sentence: json_types.named(sentence, _OPTION), is_nested=True, document=dict)
 _MEASURED = (
     kinds.TEXT("name", "What was measured"),
-    _VALUE("value", "The value, in the unit that the text names"),
+    kinds.VALUE("value", "The value, in the unit that the text names"),
     kinds.TEXT("text", "The value with its unit and what it is a part of"),
 )
 _EVIDENCE = replace(
     rows(*_MEASURED),
-    document=lambda evidence: [{"name": one.name, "value": one.value, "text": one.text} for one in evidence],
-    text=lambda evidence: "; ".join(f"{one.name}: {one.text}" for one in evidence),
+    document=lambda evidence: [of_analysis(_MEASURED, number) for number in evidence],
+    text=lambda evidence: "; ".join(f"{number.name}: {number.text}" for number in evidence),
 )
 _TITLE = kinds.TEXT("title", "The note in one line")
 _REASONS = (
@@ -43,23 +36,23 @@ _REASONS = (
     kinds.TEXT("remedy", "What mends it", "mend"),
 )
 SETTINGS = OPTIONS("settings", "Options of rocprofv3 by name")
-_NAME = "Stable name of the check"
+_NOTE = kinds.TEXT("note", "Stable name of the check", key="name")
 
 NOTES = Spec.of(
     "check notes",
     "What speaks against trusting it, the worst first.",
     "note",
-    kinds.TEXT("name", _NAME),
+    replace(_NOTE, name="name"),
     SEVERITY,
     *_REASONS,
     SETTINGS,
 )
-NOTE_ROWS = Spec.of("check", "One row a note.", "note", kinds.TEXT("note", _NAME), SEVERITY, *_REASONS)
+NOTE_ROWS = Spec.of("check", "One row a note.", "note", _NOTE, SEVERITY, *_REASONS)
 NUMBERS = Spec.of(
     "check numbers",
     "One row a number that a note rests on.",
     "number",
-    kinds.TEXT("note", _NAME),
+    _NOTE,
     SEVERITY,
     _TITLE,
     replace(_MEASURED[0], name="evidence"),
@@ -73,8 +66,8 @@ HEAD = (
     kinds.FLAG("is_serious", "Whether a note is a warning or an error; --strict then exits with 4"),
 )
 FOOT = (
-    Field("checked", _texts("A few words."), "What was looked at"),
-    Field("problems", _texts("A sentence."), "What is wrong with the files"),
+    Field("checked", kinds.texts("A few words."), "What was looked at"),
+    Field("problems", kinds.texts("A sentence."), "What is wrong with the files"),
     SETTINGS,
     kinds.TEXT("input_yaml", "An input file for rocprofv3 that mends it; empty if none does"),
     kinds.TEXT("command", "How to use that file"),
@@ -83,11 +76,7 @@ FOOT = (
 
 def note_table(notes: Sequence[HealthNote], spec: Spec = NOTES) -> Table:
     """Return one row a note: those of documents, or `NOTE_ROWS`, without settings."""
-    columns = {
-        field.name: [getattr(note, "name" if field.name == "note" else field.name) for note in notes]
-        for field in spec.fields
-    }
-    return Table(spec, columns | {"severity": [str(note.severity) for note in notes]})
+    return Table.of(spec, notes, {"severity": [str(note.severity) for note in notes]})
 
 
 def number_table(notes: Sequence[HealthNote]) -> Table:

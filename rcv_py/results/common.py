@@ -10,9 +10,14 @@ from rcv_py.results.field import At, Field
 from rcv_py.results.table import Spec
 
 CAPTURE = kinds.TEXT("capture", "Name of the capture: that of its folder")
-INSTRUCTION_INDEX = kinds.ROW("instruction", "Index of the instruction in the program, counted from 0", "#")
+INSTRUCTION_INDEX = kinds.ROW(
+    "instruction", "Index of the instruction in the program, counted from 0", "#", key="line"
+)
 INDEX_OR_NONE = kinds.ROW_OR_NONE(
-    "instruction", "Index of the instruction in the program, counted from 0; -1 if there is none", "#"
+    "instruction",
+    "Index of the instruction in the program, counted from 0; -1 if there is none",
+    "#",
+    key="line",
 )
 INSTRUCTION_TEXT = kinds.INSTRUCTION("text", "Text of the instruction", "instruction")
 SOURCE_PLACE = kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none")

@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.compare.align import FATE_TEXT, Fate
-from rcv_py.analysis.compare.changes import Change, side_places
+from rcv_py.analysis.compare.changes import most_changed, ranked, side_places
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import LaunchDelta, why_not_per_wave
 from rcv_py.analysis.flame.flame_text import frame_source, full_name
 from rcv_py.base.paths import short_paths, short_place
 from rcv_py.base.text import percent
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import SOURCE_PLACE, TOTAL_ROWS
 from rcv_py.results.field import At, Field, Kind, only, record
 from rcv_py.results.table import Spec, Table
 
+MANY_TIMES = 4  # as much noise as cycles: then noise is not known
 UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}
 
 _ROW = replace(kinds.ROW_OR_NONE, text=lambda line: "" if line < 0 else str(line))
@@ -34,10 +35,10 @@ def _noise(row: Mapping[str, Any]) -> str:
 
 
 _NOISE = _CYCLES("noise", "How far the difference may be off", is_unknown=True)
-_REAL = kinds.FLAG("is_beyond_noise", "Whether it is more than noise")
-_LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A")
-_LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B")
-_STATUS = kinds.TEXT("status", "What became of it: same, changed, moved, inserted or removed")
+_REAL = kinds.YES_NO("is_beyond_noise", "Whether it is more than noise", "beyond noise", key="is_real")
+_LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A", key="line_a")
+_LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B", key="line_b")
+_STATUS = kinds.TEXT("status", "What became of it: same, changed, moved, inserted or removed", key="fate")
 _SOURCE_A, _SOURCE_B = (
     replace(
         SOURCE_PLACE,
@@ -56,10 +57,10 @@ _FIELDS = (
     _STATUS,
     kinds.COUNT("hits_a", "Executions in A", "hits A"),
     kinds.COUNT("hits_b", "Executions in B", "hits B"),
-    _CYCLES("cycles_a", "A wave of A", "cycles A"),
-    _CYCLES("cycles_b", "A wave of B at the executions of A", "cycles B"),
-    _PART("share_of_cycles_a", "Part of all cycles of A", "share A"),
-    _PART("share_of_cycles_b", "Part of all cycles of B", "share B"),
+    _CYCLES("cycles_a", "A wave of A", "cycles A", key="cost_a"),
+    _CYCLES("cycles_b", "A wave of B at the executions of A", "cycles B", key="cost_b"),
+    _PART("share_of_cycles_a", "Part of all cycles of A", "share A", key="share_a"),
+    _PART("share_of_cycles_b", "Part of all cycles of B", "share B", key="share_b"),
     Field("delta", replace(_CYCLES, text=lambda value: f"{value:+,.1f}"), "B less A, a wave"),
     Field(
         "ratio",
@@ -73,20 +74,13 @@ _FIELDS = (
     replace(_NOISE, name="noise_text", title="noise ±", at=At.TEXT, of=_noise),
     kinds.FLAG("is_noise_known", "Whether noise is not many times what there is", at=At(0)),
     _REAL,
-    replace(
-        _REAL,
-        name="is_real",
-        title="beyond noise",
-        at=At.TEXT,
-        of=lambda row: "yes" if row["is_beyond_noise"] else "no",
-    ),
     _SOURCE_A,
     _SOURCE_B,
     kinds.SOURCE("place", "Source place in B, or in A where B lacks the instruction", "source", at=At.TEXT),
     kinds.SOURCE("most", "What changed most in B, and its place", "changed most at", at=At.TEXT),
 )
 NUMBERS = ("hits_a", "hits_b", "cycles_a", "cycles_b", "delta", "ratio", "noise_text")  # of all tables
-_NUMBERS = (*NUMBERS, "share_of_cycles_a", "share_of_cycles_b", "is_real")
+_NUMBERS = (*NUMBERS, "share_of_cycles_a", "share_of_cycles_b", "is_beyond_noise")
 _TEXT = {  # what people see, in this order
     "instruction": ("instruction_a", "instruction_b", "status", *_NUMBERS, "text", "place"),
     "source": ("label", *_NUMBERS),
@@ -100,7 +94,7 @@ def _people(name: str, by: str) -> At:
     """Where people see a field: the window draws what is beyond noise, and sorts by noise as a number."""
     if name == "noise":
         return At.WINDOW
-    shown = At.TEXT if name in ("noise_text", "is_real") else At.TEXT | At.WINDOW
+    shown = At.TEXT if name in ("noise_text", "is_beyond_noise") else At.TEXT | At.WINDOW
     return shown if name in _TEXT[by] else At(0)
 
 
@@ -114,7 +108,7 @@ def _spec(by: str) -> Spec:
         )
         for field in _FIELDS
     )
-    names = tuple("noise" if name == "noise_text" else name for name in _TEXT[by] if name != "is_real")
+    names = tuple("noise" if name == "noise_text" else name for name in _TEXT[by] if name != _REAL.name)
     return Spec(
         "compare", "Differences, the largest first.", UNITS[by], tuple(fields), _TEXT[by], window=names
     )
@@ -123,40 +117,60 @@ def _spec(by: str) -> Spec:
 CHANGES = {by: _spec(by) for by in UNITS}
 
 
-def change_table(found: Comparison, rows: Sequence[Change], by: str) -> Table:
-    """Return one row a change; people see source places as short as is unambiguous."""
+def change_table(found: Comparison, by: str) -> Table:
+    """Return one row a change, those beyond noise first; no row if nothing can be compared.
+
+    Cycles are those a wave, at A's executions.  People see source places as short as is unambiguous.
+    """
+    if by == "instruction":
+        table, (line_a, line_b) = found.rows, found.listing
+        pairs = list(zip(line_a.tolist(), line_b.tolist(), strict=True))
+        names: Sequence[str] = [f"line {b}" if b >= 0 else f"line {a} of A" for a, b in pairs]
+        said: Sequence[str] = [found.b.code.text[b] if b >= 0 else found.a.code.text[a] for a, b in pairs]
+        fates = found.fate_texts
+    else:
+        groups, table = found.grouped(by)
+        names, said, fates = groups.names, groups.texts, [""] * len(groups.names)
+        line_b = most_changed(found, groups.of, len(names))
+        line_a = np.full_like(line_b, -1)
+    order = ranked(table) if found.kernel is not None else np.zeros(0, dtype=np.int64)
+    totals = [max(float(column.sum()), 1e-9) for column in (table.cost_a, table.cost_b)]
+    line_a, line_b, table = line_a[order], line_b[order], of_rows(table, order)
+    names, said, fates = ([column[at] for at in order.tolist()] for column in (names, said, fates))
+    places_a, places_b = side_places(found.a), side_places(found.b)
     short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
+    sources_a, sources_b = [places_a[row] for row in line_a], [places_b[row] for row in line_b]
+    short_b = [short_place(place, short) for place in sources_b]
     return Table(
         CHANGES[by],
         {
-            "label": [short_place(row.name, short) if by == "source" else row.name for row in rows],
-            "name": [row.name for row in rows],
-            "text": [row.text for row in rows],
-            "instruction_a": [row.line_a for row in rows],
-            "instruction_b": [row.line_b for row in rows],
-            "status": [row.fate for row in rows],
-            "hits_a": [row.hits_a for row in rows],
-            "hits_b": [row.hits_b for row in rows],
-            "cycles_a": [row.cost_a for row in rows],
-            "cycles_b": [row.cost_b for row in rows],
-            "share_of_cycles_a": [row.share_a for row in rows],
-            "share_of_cycles_b": [row.share_b for row in rows],
-            "delta": [row.delta for row in rows],
-            "ratio": [float("nan") if row.ratio is None else row.ratio for row in rows],
-            "noise": [row.noise for row in rows],
-            "is_noise_known": [row.is_noise_known for row in rows],
-            "is_beyond_noise": [row.is_real for row in rows],
-            "source_a": [row.source_a for row in rows],
-            "source_b": [row.source_b for row in rows],
-            "place": [short_place(row.source_b or row.source_a, short) for row in rows],
-            "most": [_most(row, short) for row in rows],
+            "label": [short_place(name, short) if by == "source" else name for name in names],
+            "name": names,
+            "text": said,
+            "instruction_a": line_a,
+            "instruction_b": line_b,
+            "status": fates,
+            "hits_a": table.hits_a,
+            "hits_b": table.hits_b,
+            "cycles_a": table.cost_a,
+            "cycles_b": table.cost_b,
+            "share_of_cycles_a": table.cost_a / totals[0],
+            "share_of_cycles_b": table.cost_b / totals[1],
+            "delta": table.delta,
+            "ratio": table.ratio,
+            "noise": table.noise,
+            # With one or two groups of waves, noise is many times what there is.
+            "is_noise_known": table.noise <= MANY_TIMES * np.maximum(table.cost_a, table.cost_b),
+            "is_beyond_noise": table.is_real,
+            "source_a": sources_a,
+            "source_b": sources_b,
+            "place": [b or short_place(a, short) for a, b in zip(sources_a, short_b, strict=True)],
+            "most": [
+                f"{row}  {place}".rstrip() if row >= 0 else ""
+                for row, place in zip(line_b.tolist(), short_b, strict=True)
+            ],
         },
     )
-
-
-def _most(row: Change, short: dict[str, str]) -> str:
-    """The instruction of B that changed most in a group, and where it is."""
-    return f"{row.line_b}  {short_place(row.source_b, short)}".rstrip() if row.line_b >= 0 else ""
 
 
 # -- both programs side by side, and the differences as frames ------------------------------------------
@@ -171,8 +185,8 @@ LISTING = Spec.of(
     _STATUS,
     kinds.INSTRUCTION("text_a", "Instruction of A; empty if there is none", "text A"),
     kinds.INSTRUCTION("text_b", "Instruction of B; empty if there is none", "text B"),
-    _COST("cycles_a", "A wave of A", "cycles A"),
-    _COST("cycles_b", "A wave of B at the executions of A", "cycles B"),
+    _COST("cycles_a", "A wave of A", "cycles A", key="cost_a"),
+    _COST("cycles_b", "A wave of B at the executions of A", "cycles B", key="cost_b"),
     _COST("delta", "B less A, a wave"),
     Field(
         "ratio",
@@ -185,18 +199,8 @@ LISTING = Spec.of(
     replace(_REAL, at=At.DATA),
     _SOURCE_A,
     _SOURCE_B,
-    order=("instruction_a", "instruction_b", "cycles_a", "cycles_b", "delta", "status"),
-    window=(
-        "instruction_a",
-        "text_a",
-        "cycles_a",
-        "instruction_b",
-        "text_b",
-        "cycles_b",
-        "delta",
-        "ratio",
-        "status",
-    ),
+    order="instruction_a instruction_b cycles_a cycles_b delta status",
+    window="instruction_a text_a cycles_a instruction_b text_b cycles_b delta ratio status",
 )
 
 
@@ -266,20 +270,18 @@ def listing_table(found: Comparison) -> Table:
     table, (row_a, row_b) = found.rows, found.listing
     side_a, side_b = row_a.tolist(), row_b.tolist()
     places_a, places_b = side_places(found.a), side_places(found.b)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(table.cost_a != 0, table.delta / table.cost_a, np.nan)
     return Table(
         LISTING,
         {
             "instruction_a": row_a,
             "instruction_b": row_b,
-            "status": [FATE_TEXT[Fate(fate)] for fate in found.fate.tolist()],
+            "status": found.fate_texts,
             "text_a": [found.a.code.text[row] if row >= 0 else "" for row in side_a],
             "text_b": [found.b.code.text[row] if row >= 0 else "" for row in side_b],
             "cycles_a": table.cost_a,
             "cycles_b": table.cost_b,
             "delta": table.delta,
-            "ratio": ratio,
+            "ratio": table.ratio,
             "is_beyond_noise": table.is_real,
             "source_a": [places_a[row] for row in side_a],
             "source_b": [places_b[row] for row in side_b],
@@ -330,12 +332,7 @@ _NOISY = record(
     kinds.RATIO("value", "B divided by A"),
     kinds.NUMBER("noise", "How far it may be off by noise; null if that is not known", is_unknown=True),
 )
-_WORK = Kind(
-    json=lambda sentence: json_types.listed(
-        sentence, _PAIR.json("Least and most over groups of traced waves.")
-    ),
-    is_nested=True,
-)
+_WORK = kinds.listed(_PAIR, "Least and most over groups of traced waves")
 _LAUNCH = record(
     _PAIR("duration", "Cycles from the first start of a wave to the last end"),
     _PAIR("waves", "Waves that were launched"),
@@ -374,16 +371,16 @@ FACTS = (
 )
 
 
-def facts(found: Comparison, rows: Sequence[Change], by: str) -> dict[str, Any]:
-    """Return what the document says besides the rows that are shown; `rows` are all changes."""
+def facts(found: Comparison, table: Table, by: str) -> dict[str, Any]:
+    """Return what the document says besides the rows that are shown; `table` has all changes."""
     kernel = found.kernel
     return _sides(found) | {
         "per": found.judgement.basis,
         "notes": list(found.notes),
         "is_same_program": found.align.is_same,
         "by": by,
-        "total_rows": len(rows),
-        "rows_beyond_noise": sum(row.is_real for row in rows),
+        "total_rows": len(table),
+        "rows_beyond_noise": sum(table.plain("is_beyond_noise")),
         "kernel": None
         if kernel is None
         else {

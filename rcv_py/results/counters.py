@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,10 @@ from rcv_py.analysis.counters.counter_tensor import simd_names
 from rcv_py.analysis.counters.counters import Counters
 from rcv_py.analysis.counters.derived_counters import CounterRow
 from rcv_py.base.text import DASH, count
-from rcv_py.results import json_types, kinds
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, rows
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.field import At, Field, rows_field
+from rcv_py.results.table import Columns, Spec, Table
 
 
 def _number(value: float) -> str:
@@ -38,7 +37,7 @@ COUNTERS = Spec.of(
     "counter",
     kinds.TEXT("name", "Its name", title="counter"),
     Field("kind", kinds.choice("raw", "derived"), "Counted by the hardware, or a formula", at=At.DATA),
-    kinds.NOTE("from", "Where it is from"),
+    kinds.NOTE("from", "Where it is from", key="group"),
     kinds.TEXT("unit", "Unit of min, mean and max"),
     _VALUE("min", "Smallest value", is_unknown=True),
     _VALUE("mean", "Mean", is_unknown=True),
@@ -46,23 +45,21 @@ COUNTERS = Spec.of(
     _SUM("total", "Sum; null if a sum means nothing", is_unknown=True, at=At.DATA),
     Field("sum", replace(kinds.TEXT, is_number=True), "Sum", title="total", at=At.TEXT, of=_total),
     kinds.COUNT("points", "Steps of its curve", at=At.DATA),
-    order=("name", "min", "mean", "max", "sum", "unit", "from"),
+    order="name min mean max sum unit from",
 )
-_NUMBERS = replace(kinds.texts(""), json=partial(json_types.listed, item=json_types.whole("A number.")))
+_NUMBERS = kinds.listed(kinds.WHOLE, "A number")
 FACTS = (
     CAPTURE,
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
     _NUMBERS("engines", "Shader engines that counted"),
     _NUMBERS("units", "Compute units that counted"),
-    Field("counters", rows(*COUNTERS.at(At.DATA)), COUNTERS.row[:-1]),
-    Field(
+    rows_field("counters", COUNTERS.row[:-1], *COUNTERS.at(At.DATA)),
+    rows_field(
         "errors",
-        rows(
-            kinds.TEXT("file", "Where the formula is from"),
-            kinds.TEXT("kind", "Kind of the mistake"),
-            kinds.TEXT("text", "A sentence"),
-        ),
         "Formulas that do not work; the exit code is then 2",
+        kinds.TEXT("file", "Where the formula is from"),
+        kinds.TEXT("kind", "Kind of the mistake"),
+        kinds.TEXT("text", "A sentence"),
     ),
 )
 RECORDED = Spec.of(
@@ -76,42 +73,29 @@ RECORDED = Spec.of(
     kinds.TEXT("units", "Compute units, joined by commas", title="CU"),
     kinds.TEXT("simds", "SIMDs, joined by commas", title="SIMD"),
 )
-RECORDED_FACTS = (CAPTURE, Field("counters", rows(*RECORDED.fields), RECORDED.row[:-1]))
+RECORDED_FACTS = (CAPTURE, rows_field("counters", RECORDED.row[:-1], *RECORDED.fields))
 
 
 def counter_table(found: Sequence[CounterRow]) -> Table:
     """Return one row a counter or formula."""
-    totals = [np.nan if row.total is None else row.total for row in found]
     extents = np.array([row.extent for row in found]).reshape(-1, 3)
-    return Table(
-        COUNTERS,
-        {
-            "name": [row.name for row in found],
-            "kind": ["raw" if row.is_raw else "derived" for row in found],
-            "from": [row.group for row in found],
-            "unit": [row.unit for row in found],
-            "min": extents[:, 0],
-            "mean": extents[:, 1],
-            "max": extents[:, 2],
-            "total": totals,
-            "points": [len(row.curve.time) for row in found],
-        },
-    )
+    columns: Columns = {
+        "kind": ["raw" if row.is_raw else "derived" for row in found],
+        **dict(zip(("min", "mean", "max"), extents.T, strict=True)),
+        "points": [len(row.curve.time) for row in found],
+    }
+    return Table.of(COUNTERS, found, columns)
 
 
 def recorded(found: Counters) -> Table:
     """Return one row a counter that was recorded."""
-    return Table(
-        RECORDED,
-        {
-            "name": [counter.name for counter in found.raw],
-            "interval": [counter.interval for counter in found.raw],
-            "samples": [len(counter.samples) for counter in found.raw],
-            "engines": [_listed(counter.samples.se.tolist()) for counter in found.raw],
-            "units": [_listed(counter.samples.cu.tolist()) for counter in found.raw],
-            "simds": [simd_names(counter.simds).removeprefix("SIMD ") for counter in found.raw],
-        },
-    )
+    columns: Columns = {
+        "samples": [len(counter.samples) for counter in found.raw],
+        "engines": [_listed(counter.samples.se.tolist()) for counter in found.raw],
+        "units": [_listed(counter.samples.cu.tolist()) for counter in found.raw],
+        "simds": [simd_names(counter.simds).removeprefix("SIMD ") for counter in found.raw],
+    }
+    return Table.of(RECORDED, found.raw, columns)
 
 
 def _listed(numbers: Iterable[int]) -> str:

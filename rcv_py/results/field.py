@@ -61,11 +61,11 @@ class Kind:
         digits: int | None = None,
         is_unknown: bool = False,
         is_optional: bool = False,
-        word: str = "yes",
         of: Callable[[Mapping[str, Any]], str] | None = None,
+        key: str = "",
     ) -> Field:
         """Return a field of the kind."""
-        return Field(name, self, meaning, title, at, digits, is_unknown, is_optional, word, of)
+        return Field(name, self, meaning, title, at, digits, is_unknown, is_optional, of, key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,16 @@ class Field:
     digits: int | None = None  # to which documents round; None: as the kind says
     is_unknown: bool = False  # may be null: nan, and -1 of code rows
     is_optional: bool = False  # a table may lack it
-    word: str = "yes"  # what a flag that is set says
     of: Callable[[Mapping[str, Any]], str] | None = None  # its text, made of the plain values of a row
+    key: str = ""  # the attribute of an analysis that holds it; the name if it is empty
 
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.name.replace("_", " "))
+
+    def of_analysis(self, found: object) -> Any:
+        """Return its value, or its column, of what an analysis returned."""
+        return getattr(found, self.key or self.name)
 
     @property
     def sentence(self) -> str:
@@ -128,11 +132,7 @@ class Field:
 
     def text(self, value: Any, unknown: str = "") -> str:
         """Return how a plain value reads; `unknown` stands for None."""
-        if value is None:
-            return unknown
-        if self.kind.dtype is np.bool_:
-            return self.word if value else ""
-        return self.kind.text(value)
+        return unknown if value is None else self.kind.text(value)
 
     def plain(self, column: np.ndarray) -> list[Any]:
         """Return the values of a column as documents have them: plain, rounded, None for unknown ones."""
@@ -156,6 +156,11 @@ def shapes(fields: Iterable[Field]) -> dict[str, Shape]:
     return {field.name: field.shape for field in fields}
 
 
+def of_analysis(fields: Iterable[Field], found: object) -> dict[str, Any]:
+    """Return the values of fields by name, of what an analysis returned."""
+    return {field.name: field.of_analysis(found) for field in fields}
+
+
 def only(where: At, *fields: Field) -> tuple[Field, ...]:
     """Return fields that are shown there only."""
     return tuple(replace(field, at=where) for field in fields)
@@ -172,10 +177,22 @@ def record(*fields: Field) -> Kind:
     return Kind(json=lambda sentence: json_types.record(sentence, shapes(fields), left_out), is_nested=True)
 
 
-def rows(*fields: Field) -> Kind:
-    """Return the kind of rows inside of a row."""
-    left_out = optional(fields)
-    return Kind(json=lambda sentence: json_types.rows(sentence, shapes(fields), left_out), is_nested=True)
+def rows(*fields: Field, row: str = "One row.") -> Kind:
+    """Return the kind of rows inside of a row, each of which a sentence describes."""
+    one = record(*fields).json(row)
+    return Kind(json=lambda sentence: json_types.listed(sentence, one), is_nested=True)
+
+
+def record_field(
+    name: str, meaning: str, *fields: Field, is_unknown: bool = False, is_optional: bool = False
+) -> Field:
+    """Return a field with fields inside."""
+    return record(*fields)(name, meaning, is_unknown=is_unknown, is_optional=is_optional)
+
+
+def rows_field(name: str, meaning: str, *fields: Field, is_optional: bool = False) -> Field:
+    """Return a field with rows inside."""
+    return rows(*fields)(name, meaning, is_optional=is_optional)
 
 
 def optional(fields: Iterable[Field]) -> tuple[str, ...]:

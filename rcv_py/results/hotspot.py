@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,19 +14,20 @@ from rcv_py.analysis.cost.hotspot import Bins
 from rcv_py.analysis.cost.place_text import source_of
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.cost.source_costs import source_costs
-from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, COSTS, INDEX_OR_NONE, MEASURE, RANGE, SUMS, TOTAL_ROWS, measured_in
-from rcv_py.results.field import At, Field, Kind, only, record
+from rcv_py.results.field import At, Field, only, record_field
 from rcv_py.results.occupancy import LIMITS_IN_SHORT
+from rcv_py.results.source import text_of
 from rcv_py.results.table import Spec, Table
 
 NOUNS = {"instruction": "instruction", "source": "source line", "kind": "kind", "class": "class"}
+_TEXT_TITLES = {"instruction": "instruction", "source": "text"}
 
 # -- the ranking ---------------------------------------------------------------------------------------
 _ISSUED = kinds.COUNT(
@@ -35,47 +37,40 @@ _ISSUED = kinds.COUNT(
 
 def ranking_spec(by: str, measure: str) -> Spec:
     """Return the fields of a ranking; people see a name and what it means, or a row and its instruction."""
-    is_line, is_sampled = by == "instruction", measure == SAMPLES
-    titles = {"instruction": "instruction", "source": "text"}
-    name: Kind = kinds.SOURCE if by == "source" else kinds.TEXT
-    fields: tuple[Field, ...] = (
+    is_line = by == "instruction"
+    data_or_all = At.EVERYWHERE if is_line else At.DATA
+    first, issued = "instruction" if is_line else "name", (_ISSUED,) if measure == SAMPLES else ()
+    spec = Spec.of(
+        "hotspot",
+        "The ranking, the largest first.",
+        NOUNS[by],
         Field(
             "name",
-            name,
+            kinds.SOURCE if by == "source" else replace(kinds.TEXT, text=kind_name),
             "What the row is called: an instruction, a source place, a kind or a class",
             title=by,
             at=At.DATA if is_line else At.EVERYWHERE,
         ),
         Field(
             "text",
-            kinds.INSTRUCTION if by in titles else kinds.NOTE,
+            kinds.INSTRUCTION if by in _TEXT_TITLES else kinds.NOTE,
             "Instruction, source text, or meaning of the kind",
-            title=titles.get(by, "meaning"),
+            title=_TEXT_TITLES.get(by, "meaning"),
         ),
-        Field(
-            "instruction",
-            INDEX_OR_NONE.kind,
-            INDEX_OR_NONE.meaning,
-            INDEX_OR_NONE.title,
-            at=At.EVERYWHERE if is_line else At.DATA,
-        ),
+        replace(INDEX_OR_NONE, at=data_or_all),
         kinds.COUNT(
             "instructions",
             "Instructions in the row",
             at=At.DATA if is_line else At.DATA | At.TEXT | At.REPORT,
+            key="rows",
         ),
         *COSTS,
-        *((_ISSUED,) if is_sampled else ()),
-        kinds.SHARE("share_of_total", "Part of what the ranking is by", "share"),
-        kinds.SOURCE(
-            "source",
-            "Innermost source place as file:line; empty if there is none",
-            at=At.EVERYWHERE if is_line else At.DATA,
-        ),
+        *issued,
+        kinds.SHARE("share_of_total", "Part of what the ranking is by", "share", key="share"),
+        kinds.SOURCE("source", "Innermost source place as file:line; empty if there is none", at=data_or_all),
+        order=f"{first} hits latency {' '.join(field.name for field in issued)} stall idle share_of_total "
+        "instructions text",
     )
-    middle = ("hits", "latency", *(("issued",) if is_sampled else ()), "stall", "idle", "share_of_total")
-    order = ("instruction" if is_line else "name", *middle, "instructions", "text")
-    spec = Spec("hotspot", "The ranking, the largest first.", NOUNS[by], fields, order=order)
     return measured_in(spec, measure)
 
 
@@ -85,7 +80,7 @@ RANKING_FACTS = (
     Field("by", kinds.choice(*NOUNS), "What a row is"),
     Field("sort", kinds.choice("latency", "stall", "idle", "hits"), "What ranks the rows, the largest first"),
     MEASURE,
-    Field("totals", record(*COSTS), "Sums over the whole program"),
+    record_field("totals", "Sums over the whole program", *COSTS),
     TOTAL_ROWS,
 )
 
@@ -93,12 +88,7 @@ RANKING_FACTS = (
 def ranking_table(trace: Trace, costs: CostColumns, by: str, sort: str) -> tuple[Table, tuple[Ranked, ...]]:
     """Return the rows whose `sort` column is not zero, the largest first, and what they were made of."""
     found = ranking(trace.code, trace.sources, costs, by, sort)
-    spec = ranking_spec(by, costs.label)
-    columns = {name: [getattr(row, name) for row in found] for name in ("name", "text", "source", *SUMS)}
-    columns["instruction"] = [row.line for row in found]
-    columns["instructions"] = [row.rows for row in found]
-    columns["share_of_total"] = [row.share for row in found]
-    return Table(spec, columns), found
+    return Table.of(ranking_spec(by, costs.label), found), found
 
 
 def totals(costs: CostColumns) -> dict[str, int]:
@@ -106,32 +96,12 @@ def totals(costs: CostColumns) -> dict[str, int]:
     return {name: int(getattr(costs, name).sum()) for name in SUMS}
 
 
-def occupancy_facts(found: OccupancyLimits) -> dict[str, object]:
-    """Return how many waves fit on a SIMD."""
-    return {
-        "waves_per_simd": found.waves,
-        "max_waves_per_simd": found.cap,
-        "binding": None if found.binding is None else found.binding.name,
-        "limits": [
-            {
-                "name": one.name,
-                "used": one.used,
-                "allocated": one.given,
-                "available": one.of,
-                "source": one.source,
-            }
-            for one in found.limits
-        ],
-        "resident_peak": found.resident.peak,
-    }
-
-
 # -- the histogram -------------------------------------------------------------------------------------
 
 
 def _kinds(row: Mapping[str, Any]) -> str:
     total = sum(row["kinds"].values())
-    return ", ".join(f"{kind} {percent(value, total)}" for kind, value in row["kinds"].items())
+    return ", ".join(f"{kind_name(kind)} {percent(value, total)}" for kind, value in row["kinds"].items())
 
 
 BINS = Spec.of(
@@ -176,7 +146,7 @@ def places_spec(by: str, unit: str) -> Spec:
         *only(
             At.DATA,
             kinds.TEXT("name", "What the place is called"),
-            kinds.TEXT("path", "Path of the source file, or code rows of a block; empty if there is none"),
+            kinds.TEXT("path", "Path of the source file, or instructions of a block; empty if there is none"),
             INDEX_OR_NONE,
             kinds.ROW_OR_NONE("source_line", "Line of the source file, counted from 1; -1 if none"),
             kinds.WHOLE("depth", "Places around it, as a count; 0 without a tree"),
@@ -218,7 +188,7 @@ PLACES_BY = ("source", "instruction", "tree")
 class _Row(NamedTuple):
     name: str
     path: str
-    instruction: int
+    line: int
     source_line: int
     depth: int
     cost: int
@@ -231,25 +201,32 @@ def places_table(
 ) -> Table:
     """Return places with what each is charged of `cost`, of each code row; UsageError for an unknown file."""
     makers = {"source": _source_lines, "instruction": _code_lines, "tree": _tree}
-    found = list(makers[by](trace, cost, how, file))
-    columns = {name: [getattr(row, name) for row in found] for name in _Row._fields}
-    share = np.array(columns["cost"], dtype=np.float64) / max(1, int(cost.sum()))
-    return Table(places_spec(by, unit), columns | {"share_of_total": share})
+    places = list(makers[by](trace, cost, how, file))
+    whole = max(1, int(cost.sum()))
+    return Table.of(places_spec(by, unit), places, {"share_of_total": [row.cost / whole for row in places]})
 
 
-def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
+def _source_lines(trace: Trace, cost: np.ndarray, how: SourceCost, path: str | None) -> Iterator[_Row]:
     """Source lines that cost anything, the costliest first; of one file all that code came from, in order."""
     table = source_costs(trace.code, cost, how, len(trace.sources))
-    if file is None:
+    if path is None:
         chosen = np.argsort(-table.cost, kind="stable")
         chosen = chosen[table.cost[chosen] > 0]
     else:
-        chosen = np.arange(len(table))[table.lines_of(_file(trace, file))]
+        chosen = np.arange(len(table))[table.lines_of(_file(trace, path))]
     for row in chosen.tolist():
-        source, line = trace.sources[int(table.file[row])], int(table.line[row])
-        text = source.lines[line - 1] if source.lines is not None and 1 <= line <= len(source.lines) else ""
-        place = f"{source.path}:{line}"
-        yield _Row(place, source.path, -1, line, 0, int(table.cost[row]), text.strip(), place)
+        file, line = int(table.file[row]), int(table.line[row])
+        place = f"{trace.sources[file].path}:{line}"
+        yield _Row(
+            place,
+            trace.sources[file].path,
+            -1,
+            line,
+            0,
+            int(table.cost[row]),
+            text_of(trace, file, line).strip(),
+            place,
+        )
 
 
 def _file(trace: Trace, path: str) -> int:
@@ -266,7 +243,7 @@ def _code_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | Non
 
 def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
     has_sources = len(trace.code.chain_file) > 0
-    root = source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
+    root = source_tree(trace.code, trace.sources, cost, how) if has_sources else label_tree(trace, cost)
     return _walk(root, -1)
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rcv_py.analysis.compat.legacy_analyzer import LegacyReport
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, STALL
-from rcv_py.results.field import Field, Kind, record, rows
+from rcv_py.results.field import Field, Kind, record, rows_field
 from rcv_py.results.table import Spec, Table
 
-_LATENCY = kinds.CYCLES("latency", "Latency")
+_LATENCY = kinds.CYCLES("latency", "Latency", key="total")
 _USED = Kind(json=lambda sentence: json_types.either(sentence, "integer", "string"))
 SOURCES = Spec.of(
     "hotspot like sources",
@@ -20,16 +21,16 @@ SOURCES = Spec.of(
     SOURCE_PLACE,
     STALL,
     _LATENCY,
-    kinds.NUMBER("stall_percent_of_latency", "Stall in percent of the line's latency", digits=4),
-    kinds.TEXT("dominant_class", "Class with most stall"),
+    kinds.NUMBER("stall_percent_of_latency", "Stall in percent of the line's latency", digits=4, key="rate"),
+    kinds.TEXT("dominant_class", "Class with most stall", key="dominant"),
 )
 ROWS = Spec.of(
     "hotspot like",
     "Instructions by stall.",
     "instruction",
-    INSTRUCTION_INDEX,
+    replace(INSTRUCTION_INDEX, key="row"),
     INSTRUCTION_TEXT,
-    kinds.TEXT("class", "Class by the rules"),
+    kinds.TEXT("class", "Class by the rules", key="name"),
     STALL,
     _LATENCY,
     SOURCE_PLACE,
@@ -39,14 +40,12 @@ _OCCUPANCY = record(
     kinds.WHOLE("accum", "Accumulation registers of a wave"),
     kinds.WHOLE("allocated", "Vector registers given to a wave, rounded up"),
     kinds.WHOLE("pool", "Vector registers that the rules divide"),
-    Field(
+    rows_field(
         "limits",
-        rows(
-            kinds.TEXT("name", "Name of the resource"),
-            _USED("used", "What is used, in units of the resource, or as text"),
-            kinds.WAVES("waves", "Waves a SIMD that fit"),
-        ),
         "One row a resource",
+        kinds.TEXT("name", "Name of the resource"),
+        _USED("used", "What is used, in units of the resource, or as text"),
+        kinds.WAVES("waves", "Waves a SIMD that fit"),
     ),
     kinds.WAVES("waves", "Waves a SIMD by all of them"),
     kinds.TEXT("binding", "Name of the resource that binds"),
@@ -96,30 +95,9 @@ def facts(trace: Trace, report: LegacyReport, like: str) -> dict[str, Any]:
 
 def source_table(report: LegacyReport, top: int) -> Table:
     """Return the first source lines that stalled."""
-    lines = [line for line in report.sources[:top] if line.stall]
-    return Table(
-        SOURCES,
-        {
-            "source": [line.source for line in lines],
-            "stall": [line.stall for line in lines],
-            "latency": [line.total for line in lines],
-            "stall_percent_of_latency": [line.rate for line in lines],
-            "dominant_class": [line.dominant for line in lines],
-        },
-    )
+    return Table.of(SOURCES, [line for line in report.sources[:top] if line.stall])
 
 
 def row_table(report: LegacyReport, top: int) -> Table:
     """Return the first instructions that stalled."""
-    ranked = [instruction for instruction in report.ranked[:top] if instruction.stall]
-    return Table(
-        ROWS,
-        {
-            "instruction": [one.row for one in ranked],
-            "text": [one.text for one in ranked],
-            "class": [one.name for one in ranked],
-            "stall": [one.stall for one in ranked],
-            "latency": [one.total for one in ranked],
-            "source": [one.source for one in ranked],
-        },
-    )
+    return Table.of(ROWS, [instruction for instruction in report.ranked[:top] if instruction.stall])

@@ -17,7 +17,7 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.check import SEVERITY
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, only, record, rows, unknown
+from rcv_py.results.field import At, Field, only, record_field, rows_field, unknown
 from rcv_py.results.table import Spec, Table
 
 _PATH = kinds.TEXT("path", "Path of the folder")
@@ -45,103 +45,89 @@ _OCCUPANCY = (
 FACTS = (
     CAPTURE,
     _PATH,
-    Field(
+    record_field(
         "format",
-        record(
-            kinds.TEXT("version", "Version of the format"),
-            kinds.TEXT("target", "Name of the GPU, such as gfx950"),
-            kinds.TEXT("target_from", "Its origin; empty if only the generation is known, such as gfx9"),
-            kinds.WHOLE("gfxip", "Generation of the instruction set, a number"),
-            kinds.FLAG("has_thread_trace", "Whether waves were traced"),
-            kinds.FLAG("has_pc_samples", "Whether there are PC samples"),
-        ),
         "What was recorded",
+        kinds.TEXT("version", "Version of the format"),
+        kinds.TEXT("target", "Name of the GPU, such as gfx950"),
+        kinds.TEXT("target_from", "Its origin; empty if only the generation is known, such as gfx9"),
+        kinds.WHOLE("gfxip", "Generation of the instruction set, a number"),
+        kinds.FLAG("has_thread_trace", "Whether waves were traced"),
+        kinds.FLAG("has_pc_samples", "Whether there are PC samples"),
     ),
     kinds.TEXT("kernel", "Name of the kernel with most cycles"),
     Field("kernels", kinds.texts("A name."), "Names of all kernels of the program"),
-    Field(
+    record_field(
         "waves",
-        record(
-            kinds.WAVES("count", "How many there are"),
-            kinds.WHOLE("bytes", "Size of their files, in bytes"),
-            Field("by_shader_engine", kinds.mapping(kinds.WAVES, (), "Traced"), "Waves by shader engine"),
-            kinds.COUNT("slots", "Places that held a wave"),
-            kinds.CYCLES("min_cycles", "Shortest life"),
-            kinds.CYCLES("max_cycles", "Longest life"),
-            kinds.CYCLES("cycles", "Sum of all lives"),
-        ),
         "Traced waves",
+        kinds.WAVES("count", "How many there are"),
+        kinds.WHOLE("bytes", "Size of their files, in bytes"),
+        Field("by_shader_engine", kinds.mapping(kinds.WAVES, (), "Traced"), "Waves by shader engine"),
+        kinds.COUNT("slots", "Places that held a wave"),
+        kinds.CYCLES("min_cycles", "Shortest life"),
+        kinds.CYCLES("max_cycles", "Longest life"),
+        kinds.CYCLES("cycles", "Sum of all lives"),
     ),
-    Field("code", record(*_CODE), "The program; null if the capture has none"),
-    Field(
+    record_field("code", "The program; null if the capture has none", *_CODE),
+    record_field(
         "activity",
-        record(
-            *(
-                kinds.NUMBER(name, f"{name.capitalize()}, in percent of latency and idle")
-                for name in ("idle", "stall", "issue")
-            )
-        ),
         "Where the time of all waves went",
+        *(
+            kinds.NUMBER(name, f"{name.capitalize()}, in percent of latency and idle")
+            for name in ("idle", "stall", "issue")
+        ),
     ),
-    Field(
+    record_field(
         "source",
-        record(
-            _MAPPED,
-            kinds.COUNT("files", "Source files"),
-            kinds.COUNT("files_with_text", "Source files whose text is there"),
-            kinds.COUNT("source_lines", "Source lines that are named"),
-            kinds.NUMBER(
-                "effective_source_lines", "Lines that would carry the instructions if spread evenly, a count"
-            ),
-            kinds.TEXT("top_source", "The line with most instructions, as file:line"),
-            kinds.SHARE("top_share_of_instructions", "Part of the instructions on it"),
-            kinds.SHARE("top_share_of_cycles", "Part of the cycles on it"),
-        ),
         "How instructions are mapped to sources",
+        _MAPPED,
+        kinds.COUNT("files", "Source files"),
+        kinds.COUNT("files_with_text", "Source files whose text is there"),
+        kinds.COUNT("source_lines", "Source lines that are named"),
+        kinds.NUMBER(
+            "effective_source_lines", "Lines that would carry the instructions if spread evenly, a count"
+        ),
+        kinds.TEXT("top_source", "The line with most instructions, as file:line"),
+        kinds.SHARE("top_share_of_instructions", "Part of the instructions on it"),
+        kinds.SHARE("top_share_of_cycles", "Part of the cycles on it"),
     ),
-    Field(
+    record_field(
         "occupancy",
-        record(*_OCCUPANCY),
         "All waves, traced or not; null if the capture does not say when waves began and ended",
+        *_OCCUPANCY,
     ),
-    Field(
+    record_field(
         "clock",
-        record(
-            kinds.CYCLE("start", "First moment"),
-            kinds.CYCLE("end", "Last moment"),
-            kinds.CYCLES("cycles", "From first to last"),
-            *unknown(
-                kinds.NUMBER("duration_ns", "The same in nanoseconds; null if the rate is not known"),
-                kinds.NUMBER("shader_mhz", "Rate of the shader clock, in MHz; null if it is not known"),
-            ),
-            kinds.FLAG("is_aligned", "Whether the clocks of shader engines could be aligned"),
-            Field(
-                "offsets",
-                kinds.mapping(kinds.SIGNED_CYCLES, (), "Offset"),
-                "What was added to times, by shader engine",
-            ),
-        ),
         "Times",
+        kinds.CYCLE("start", "First moment"),
+        kinds.CYCLE("end", "Last moment"),
+        kinds.CYCLES("cycles", "From first to last"),
+        *unknown(
+            kinds.NUMBER("duration_ns", "The same in nanoseconds; null if the rate is not known"),
+            kinds.NUMBER("shader_mhz", "Rate of the shader clock, in MHz; null if it is not known"),
+        ),
+        kinds.FLAG("is_aligned", "Whether the clocks of shader engines could be aligned"),
+        Field(
+            "offsets",
+            kinds.mapping(kinds.SIGNED_CYCLES, (), "Offset"),
+            "What was added to times, by shader engine",
+        ),
     ),
-    Field(
+    record_field(
         "extras",
-        record(
-            Field("counters", kinds.texts("A name."), "Names of hardware counters"),
-            kinds.COUNT("dispatches", "Dispatches"),
-            kinds.COUNT("events", "Events of the hardware", is_unknown=True),
-            kinds.COUNT("markers", "Kinds of markers"),
-        ),
         "What else was recorded",
+        Field("counters", kinds.texts("A name."), "Names of hardware counters"),
+        kinds.COUNT("dispatches", "Dispatches"),
+        kinds.COUNT("events", "Events of the hardware", is_unknown=True),
+        kinds.COUNT("markers", "Kinds of markers"),
     ),
-    Field(
+    rows_field(
         "problems",
-        rows(
-            SEVERITY,
-            kinds.TEXT("where", "The file or the part that is concerned"),
-            kinds.TEXT("text", "A sentence"),
-            kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
-        ),
         "What is wrong, also what the tables say about themselves",
+        SEVERITY,
+        kinds.TEXT("where", "The file or the part that is concerned"),
+        kinds.TEXT("text", "A sentence"),
+        kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
     ),
 )
 CAPTURES = Spec.of(
@@ -156,7 +142,7 @@ CAPTURES = Spec.of(
     _MAPPED,
     *_COSTS,
     kinds.NOTE("note", "What is wrong with it; empty if nothing is"),
-    order=("place", "waves", "instructions", "executed", "mapped", "hits", "latency"),
+    order="place waves instructions executed mapped hits latency",
 )
 BELOW = (CAPTURES.field("captures"),)
 

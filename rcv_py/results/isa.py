@@ -76,10 +76,10 @@ LABELS = Spec.of(
     "isa labels",
     "Labels in the order of the program.",
     "label",
-    _ROW,
-    kinds.CYCLES("latency", "Latency from here to the next label"),
-    kinds.SHARE("share_of_labels", "Part of what all labels cost", "share"),
-    kinds.SIGNED_INDEX("code_object", "Number of the code object"),
+    replace(_ROW, key="row"),
+    kinds.CYCLES("latency", "Latency from here to the next label", key="cost"),
+    kinds.SHARE("share_of_labels", "Part of what all labels cost", "share", key="share"),
+    kinds.SIGNED_INDEX("code_object", "Number of the code object", key="codeobj"),
     kinds.ADDRESS("address", "Address in the code object"),
     kinds.NOTE("name", "Name of the label"),
 )
@@ -122,9 +122,9 @@ def listing(
     *,
     show_idle: bool = True,
 ) -> Listing:
-    """Return the `lines`, `blocks` or `branches` of the program; `read` is called if jumps are not known.
+    """Return instructions, `blocks` or `branches` of the program; `read` is called if jumps are not known.
 
-    `costs` are by default those of all waves; shares of lines are of latency, and of idle if it is shown.
+    `costs` are by default those of all waves; shares are of latency, and of idle if it is shown.
     """
     costs = costs or cost_columns(trace.code)
     how = flow(trace.code)
@@ -138,18 +138,7 @@ def listing(
 
 def label_table(trace: Trace, costs: CostColumns) -> Table:
     """Return the labels with what the code after each costs."""
-    found = labels(trace.code, costs.latency)
-    return Table(
-        LABELS,
-        {
-            "instruction": [one.row for one in found],
-            "latency": [one.cost for one in found],
-            "share_of_labels": [one.share for one in found],
-            "code_object": [one.codeobj for one in found],
-            "address": [one.address for one in found],
-            "name": [one.name for one in found],
-        },
-    )
+    return Table.of(LABELS, labels(trace.code, costs.latency))
 
 
 def _jumps(
@@ -193,13 +182,11 @@ def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
 
 
 def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumns) -> Listing:
-    empty = np.zeros(0, dtype=np.int64)
     # Not `found or …`: what was seen is as long as there were jumps, and so false where none was taken.
-    seen = Branches(empty, empty, empty, empty) if found is None else found
-    table = branch_table(seen, how.is_branch, how.target)
+    seen = branches((), trace.code) if found is None else found
+    table = branch_table(seen, how)
     # What ran in waves that could not be read went to a place that is not known.
-    ran = seen.ran if len(seen.ran) == len(trace.code) else np.zeros(len(trace.code), dtype=np.int64)
-    is_known = ((ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
+    is_known = ((seen.ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
     both = table.taken + table.not_taken
     columns: Columns = {
         "instruction": table.row,

@@ -35,31 +35,6 @@ def number(meaning: str, *, least: float | None = None) -> Shape:
     return {"type": "number", **limit, "description": meaning}
 
 
-def cycles(meaning: str, *, least: int | None = 0) -> Shape:
-    """A whole number of shader clock cycles."""
-    return whole(f"{meaning}, in cycles.", least=least)
-
-
-def parts_of_cycles(meaning: str) -> Shape:
-    """A number of shader clock cycles that need not be whole."""
-    return number(f"{meaning}, in cycles.")
-
-
-def times(meaning: str) -> Shape:
-    """How often something happened."""
-    return whole(f"{meaning}, as a count.")
-
-
-def waves(meaning: str) -> Shape:
-    """A whole number of waves."""
-    return whole(f"{meaning}, in waves.")
-
-
-def ratio(meaning: str) -> Shape:
-    """A quotient or a share that may lie outside of 0 to 1."""
-    return number(f"{meaning}, 1 being the same or all.")
-
-
 def choice(meaning: str, *values: Any) -> Shape:
     """One of some values."""
     return {"enum": list(values), "description": meaning}
@@ -104,8 +79,3 @@ def record(meaning: str, fields: Fields, optional: Sequence[str] = ()) -> Shape:
         "required": [name for name in fields if name not in optional],
         "additionalProperties": False,
     }
-
-
-def rows(meaning: str, fields: Fields, optional: Sequence[str] = ()) -> Shape:
-    """A list of records."""
-    return listed(meaning, record("One row.", fields, optional))

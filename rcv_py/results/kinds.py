@@ -57,9 +57,9 @@ WAVES = _whole(", in waves.", "waves")
 BYTES = _whole(", in bytes.", "bytes")
 WHOLE = _whole()
 NUMBER = _real(".")
-_FROM_0 = replace(NUMBER, json=partial(json_types.number, least=0))
-MEAN_WAVES = replace(_FROM_0, ending=", in waves.", unit="waves", digits=4)
-NANOSECONDS = replace(_FROM_0, unit="ns", digits=1)
+FROM_0 = replace(NUMBER, json=partial(json_types.number, least=0))
+MEAN_WAVES = replace(FROM_0, ending=", in waves.", unit="waves", digits=4)
+NANOSECONDS = replace(FROM_0, unit="ns", digits=1)
 SHARE = replace(
     _real(", from 0 to 1.", text=partial(percent, whole=1), digits=6),
     json=lambda sentence: {"type": "number", "minimum": 0, "maximum": 1, "description": sentence},
@@ -72,7 +72,8 @@ PLACE = replace(ROW_OR_NONE, text=lambda place: str(place) if place >= 0 else ""
 INDEX = replace(_whole(), text=str)  # of something else, a name as well
 SIGNED_INDEX = replace(_whole(least=None), text=str)
 ADDRESS = replace(_whole(", in bytes."), text="{:#x}".format)
-FLAG = Kind(json=json_types.flag, dtype=np.bool_, width=10)
+FLAG = Kind(json=json_types.flag, dtype=np.bool_, width=10, text=lambda is_set: "yes" if is_set else "")
+YES_NO = replace(FLAG, text=lambda is_set: "yes" if is_set else "no")
 TEXT = Kind(json=json_types.text, width=20)
 NOTE = replace(TEXT, elastic="right")  # a text that may be cut
 INSTRUCTION = replace(NOTE, width=22)
@@ -80,9 +81,10 @@ SOURCE = replace(TEXT, elastic="left")  # path:line
 WAVE = replace(TEXT, width=24)
 
 
+VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))
 CYCLE_RANGE = Kind(  # a begin and an end
     json=lambda sentence: {
-        **json_types.listed(sentence, json_types.cycles("Begin, then end", least=None)),
+        **json_types.listed(sentence, json_types.whole("Begin, then end, in cycles.", least=None)),
         "minItems": 2,
         "maxItems": 2,
     },

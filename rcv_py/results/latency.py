@@ -14,21 +14,20 @@ from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import Field, record, unknown
+from rcv_py.results.field import Field, record_field, unknown
 from rcv_py.results.places import placed
 from rcv_py.results.table import Spec, Table
 
 _COUNT = replace(kinds.COUNT, json=json_types.number)
 _MEAN = replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=3)
 _PLACE = (INSTRUCTION_TEXT, SOURCE_PLACE)
-_FIRST = ("instruction", "text", "source")  # in the window
 _CYCLES = (
     kinds.CYCLES("total", "Latency and idle"),
-    kinds.CYCLES("not_hidden", "Part that no other wave of the SIMD hid"),
+    kinds.CYCLES("not_hidden", "Part that no other wave of the SIMD hid", key="seen"),
     kinds.CYCLES("hidden", "Part in which another wave of the SIMD was busy"),
-    kinds.CYCLES("hidden_idle", "Hidden part of the gaps in front"),
-    kinds.CYCLES("hidden_stall", "Hidden part of the stall"),
-    kinds.CYCLES("hidden_issue", "Hidden part of the issue or execution"),
+    kinds.CYCLES("hidden_idle", "Hidden part of the gaps in front", key="idle"),
+    kinds.CYCLES("hidden_stall", "Hidden part of the stall", key="stall"),
+    kinds.CYCLES("hidden_issue", "Hidden part of the issue or execution", key="issue"),
 )
 HIDDEN = Spec.of(
     "hidden_latency",
@@ -36,16 +35,16 @@ HIDDEN = Spec.of(
     "instruction",
     INSTRUCTION_INDEX,
     *_CYCLES,
-    kinds.SHARE("hidden_share_of_total", "Hidden part of latency and idle", "hidden share"),
+    kinds.SHARE("hidden_share_of_total", "Hidden part of latency and idle", "hidden share", key="share"),
     *_PLACE,
-    window=_FIRST,
+    window="instruction text source",
 )
 _COUNTED = (
     _MEAN("mean", "Mean time from issue to return"),
-    _MEAN("standard_error", "Standard error of the mean", "error"),
-    _MEAN("standard_deviation", "Standard deviation", "std"),
+    _MEAN("standard_error", "Standard error of the mean", "error", key="error"),
+    _MEAN("standard_deviation", "Standard deviation", "std", key="std"),
     _COUNT("samples", "Returns that were matched"),
-    _COUNT("in_flight", "Operations whose return was not seen"),
+    _COUNT("in_flight", "Operations whose return was not seen", key="censored"),
     _MEAN("issue", "Mean time to issue"),
     _MEAN("stall", "Mean stall"),
 )
@@ -54,15 +53,17 @@ _BY_WAITS = (
     _MEAN("median", "Median of their latencies", is_unknown=True),
     _MEAN("p90", "Latency that nine tenths of them do not exceed", is_unknown=True),
 )
+BY_COUNTERS = ("counter", *(field.name for field in _COUNTED))
+BY_WAITS = tuple(field.name for field in _BY_WAITS)
 MEMORY = Spec.of(
     "memory_latency",
     "Instructions that read or wrote memory.",
     "instruction",
     INSTRUCTION_INDEX,
-    kinds.TEXT("counter", "Counter that measured it"),
+    kinds.TEXT("counter", "Counter that measured it", key="unit"),
     *_COUNTED,
     *_PLACE,
-    window=(*_FIRST, "counter"),
+    window="instruction text source counter",
 )
 MEMORY_AND_WAITS = Spec.of(
     "memory_latency",
@@ -70,21 +71,11 @@ MEMORY_AND_WAITS = Spec.of(
     "instruction",
     INSTRUCTION_INDEX,
     kinds.TEXT("counter", "Counter that measured it; empty if only waits did"),
-    *(replace(field, is_unknown=True) for field in _COUNTED),
+    *unknown(*_COUNTED),
     *_BY_WAITS,
     *_PLACE,
-    window=(
-        *_FIRST,
-        "counter",
-        "mean",
-        "standard_error",
-        "standard_deviation",
-        "samples",
-        "in_flight",
-        "exact",
-        "median",
-        "p90",
-    ),
+    window="instruction text source counter mean standard_error standard_deviation samples in_flight exact "
+    "median p90",
 )
 FACTS = (
     CAPTURE,
@@ -93,24 +84,20 @@ FACTS = (
     kinds.TEXT("reason", "Why there are no rows; empty if there are"),
     TOTAL_ROWS,
 )
-HIDDEN_TOTALS = Field(
+HIDDEN_TOTALS = record_field(
     "totals",
-    record(
-        *(replace(field, is_unknown=True) for field in _CYCLES),
-        *unknown(
-            kinds.CYCLES("mfma_busy", "Matrix instructions by the cycles each takes"),
-            kinds.CYCLES("simd_cycles", "Time in which a SIMD held a traced wave, summed over SIMDs"),
-        ),
-    ),
     "Sums over all rows, and how busy matrix units were; null if no wave was read",
-)
-MEMORY_TOTALS = Field(
-    "totals",
-    record(
-        kinds.COUNT("samples", "Returns that were matched"),
-        kinds.COUNT("in_flight", "Operations whose return was not seen"),
+    *unknown(*_CYCLES),
+    *unknown(
+        kinds.CYCLES("mfma_busy", "Matrix instructions by the cycles each takes"),
+        kinds.CYCLES("simd_cycles", "Time in which a SIMD held a traced wave, summed over SIMDs"),
     ),
+)
+MEMORY_TOTALS = record_field(
+    "totals",
     "Sums over what counters show",
+    kinds.COUNT("samples", "Returns that were matched"),
+    kinds.COUNT("in_flight", "Operations whose return was not seen"),
 )
 VARIANTS = {  # kind of the document → its table, its totals, and what asks for it
     "hidden": (HIDDEN, HIDDEN_TOTALS, "What other waves hide."),
@@ -125,19 +112,7 @@ VARIANTS = {  # kind of the document → its table, its totals, and what asks fo
 
 def hidden_rows(trace: Trace, found: HiddenTable) -> Table:
     """Return one row an instruction that costs anything, the largest remainder first."""
-    return Table(
-        HIDDEN,
-        {
-            **placed(trace, found.line),
-            "total": found.total,
-            "not_hidden": found.seen,
-            "hidden": found.hidden,
-            "hidden_idle": found.idle,
-            "hidden_stall": found.stall,
-            "hidden_issue": found.issue,
-            "hidden_share_of_total": found.share,
-        },
-    )
+    return Table.of(HIDDEN, found, placed(trace, found.line))
 
 
 def hidden_totals(table: Table, matrix: MatrixUse) -> dict[str, int | None]:
@@ -148,13 +123,8 @@ def hidden_totals(table: Table, matrix: MatrixUse) -> dict[str, int | None]:
 
 
 def memory_rows(trace: Trace, found: MemoryLatency) -> Table:
-    """Return one row a counter and line, the longest mean first."""
-    columns = {
-        **placed(trace, found.line),
-        "counter": found.unit,
-        **{name: getattr(found, _name(name)) for name in _names(_COUNTED)},
-    }
-    return Table(MEMORY, columns)
+    """Return one row a counter and instruction, the longest mean first."""
+    return Table.of(MEMORY, found, placed(trace, found.line))
 
 
 def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None) -> Table:
@@ -164,11 +134,11 @@ def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency 
     nothing = np.full(len(line), np.nan)
     columns: dict[str, Any] = {
         **placed(trace, line),
-        "counter": [found.unit[at] if at >= 0 else "" for at in by_counter.tolist()],
-        **{name: entries(getattr(found, _name(name)), by_counter) for name in _names(_COUNTED)},
+        "counter": np.append(found.unit, "")[by_counter],
+        **{field.name: entries(field.of_analysis(found), by_counter) for field in _COUNTED},
         **{
-            name: nothing if told is None else entries(getattr(told, name), by_wait)
-            for name in _names(_BY_WAITS)
+            field.name: nothing if told is None else entries(field.of_analysis(told), by_wait)
+            for field in _BY_WAITS
         },
     }
     return Table(MEMORY_AND_WAITS, columns)
@@ -177,15 +147,3 @@ def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency 
 def memory_totals(found: MemoryLatency) -> dict[str, int]:
     """Return sums over what counters tell."""
     return {"samples": int(found.samples.sum()), "in_flight": int(found.censored.sum())}
-
-
-_ATTRIBUTES = {"in_flight": "censored", "standard_error": "error", "standard_deviation": "std"}
-
-
-def _names(fields: tuple[Field, ...]) -> list[str]:
-    return [field.name for field in fields]
-
-
-def _name(field: str) -> str:
-    """The attribute of the analysis that holds a field."""
-    return _ATTRIBUTES.get(field, field)

@@ -40,10 +40,11 @@ def _top(row: Record) -> str:
     if row["top_instruction"] is None:
         return ""
     place = f" ({row['top_source']})" if row["top_source"] else ""
-    return f"{percent(row['top_share_of_stall'], 1)} line {row['top_instruction']}: {row['top_text']}{place}"
+    share = percent(row["top_share_of_stall"], 1)
+    return f"{share} instruction {row['top_instruction']}: {row['top_text']}{place}"
 
 
-def _twin(row: Record) -> str:
+def _replicate(row: Record) -> str:
     if not row["replicate"] or row["replicate_noise"] is None:
         return row["replicate"]
     return f"{row['replicate']}, {percent(row['replicate_noise'], 1)} off per execution"
@@ -166,7 +167,7 @@ LIBRARY = Spec.of(
         is_unknown=True,
     ),
     kinds.SOURCE(
-        "replicate_text", "Another capture of the same instructions", "replicate", at=At.PEOPLE, of=_twin
+        "replicate_text", "Another capture of the same instructions", "replicate", at=At.PEOPLE, of=_replicate
     ),
     kinds.TEXT("error", "Why it cannot be opened; empty if it can", at=At.DATA),
 )
@@ -221,7 +222,7 @@ _VALUES: dict[str, Callable[[LibraryRow], Any]] = {
     "health": lambda row: "" if row.error else row.health,
     "verdict": lambda row: "" if row.error else row.verdict,
     "serious_notes": lambda row: -1 if row.error else row.serious,
-    "replicate": lambda row: row.twin,
+    "replicate": lambda row: row.replicate,
     "replicate_noise": lambda row: row.noise if row.noise >= 0 else _UNKNOWN,
     "error": lambda row: row.error,
 }

@@ -13,7 +13,7 @@ from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOKEN, WAVE_NAME
-from rcv_py.results.field import Field, record
+from rcv_py.results.field import Field, record_field
 from rcv_py.results.places import waves
 from rcv_py.results.table import Spec, Table
 
@@ -62,30 +62,24 @@ FACTS = (
     Field("by", kinds.choice(*MEASURES), "What is measured for bins and ranking"),
     kinds.COUNT("hits", "Executions by traced waves; null: not known, waves are missing", is_unknown=True),
     kinds.TEXT("missing", "Which waves could not be read, a sentence; empty if all could"),
-    Field(
+    record_field(
         "measures",
-        record(*(Field(field.name, record(*_SPREAD), field.meaning, is_unknown=True) for field in _MEASURES)),
         "Each measure in numbers; null if it has no value",
+        *(record_field(field.name, field.meaning, *_SPREAD, is_unknown=True) for field in _MEASURES),
     ),
-    Field(
+    record_field(
         "bins",
-        record(
-            Field(
-                "edges", kinds.listed(kinds.SIGNED_CYCLES, "Limit"), "Limits of the bins, one more than bins"
-            ),
-            Field("hits", kinds.listed(kinds.COUNT, "Hits"), "Hits in each bin"),
-        ),
         "Histogram of the measure: bin i holds edges[i] <= value < edges[i + 1]",
+        Field("edges", kinds.listed(kinds.SIGNED_CYCLES, "Limit"), "Limits of the bins, one more than bins"),
+        Field("hits", kinds.listed(kinds.COUNT, "Hits"), "Hits in each bin"),
     ),
 )
-PC_SAMPLES = Field(
+PC_SAMPLES = record_field(
     "samples",
-    record(
-        kinds.COUNT("issued", "Samples in which it issued"),
-        kinds.COUNT("stalled", "Samples in which it stalled"),
-        Field("reasons", kinds.mapping(kinds.COUNT, (), "Samples"), "Stalled samples by reason"),
-    ),
     "PC samples of the instruction",
+    kinds.COUNT("issued", "Samples in which it issued"),
+    kinds.COUNT("stalled", "Samples in which it stalled"),
+    Field("reasons", kinds.mapping(kinds.COUNT, (), "Samples"), "Stalled samples by reason"),
 )
 SAMPLE_FACTS = (*_HEAD, PC_SAMPLES)
 

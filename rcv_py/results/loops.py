@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.iterations.loop_iterations import LoopIterations, LoopTable
-from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary, LoopTable
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
 from rcv_py.analysis.latency.cross_lane import cross_lane
 from rcv_py.analysis.waits.load_to_use import load_to_use
 from rcv_py.base.errors import UsageError
-from rcv_py.model.kinds import TokenKind
+from rcv_py.model.columns import of_rows
+from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results import common, kinds
-from rcv_py.results.field import At, Field, record, unknown
-from rcv_py.results.places import instructions, sources, waves
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.field import At, Field, record, record_field, unknown
+from rcv_py.results.places import instructions, placed, sources, waves
+from rcv_py.results.table import Column, Columns, Spec, Table
 
 MOST_PARTS = 4  # kinds that a split names
 
@@ -28,7 +28,7 @@ MOST_PARTS = 4  # kinds that a split names
 def _split(row: Mapping[str, Any]) -> str:
     total = max(1, sum(row["kinds"].values()) + row["idle"])
     parts = list(row["kinds"].items())[:MOST_PARTS]
-    return ", ".join(f"{kind} {100 * cycles / total:.0f} %" for kind, cycles in parts)
+    return ", ".join(f"{kind_name(kind)} {100 * cycles / total:.0f} %" for kind, cycles in parts)
 
 
 _BRANCH = kinds.ROW("branch", "Index of the branch that jumps back")
@@ -41,6 +41,7 @@ _KINDS = Field(
     "Cycles by kind of instruction, the most first",
     at=At.DATA,
 )
+_OUTLIER = replace(kinds.FLAG, text=lambda is_outlier: "outlier" if is_outlier else "")
 _SPLIT = kinds.NOTE("split", "What the cycles were spent on", at=At.TEXT, of=_split)
 _DATA_STALL, _DATA_IDLE = replace(common.STALL, at=At.DATA), replace(common.IDLE, at=At.DATA)
 _STATISTIC = "of the iterations between two jumps back"
@@ -62,12 +63,12 @@ LOOPS = Spec.of(
     kinds.COUNT("taken", "Jumps back, in all waves"),
     kinds.WAVES("waves", "Waves that jumped back"),
     kinds.MEAN_COUNT("per_wave", "Jumps back a wave", at=At.DATA | At.TEXT),
-    kinds.COUNT("iterations", "Iterations between two jumps back", at=At.DATA),
+    kinds.COUNT("iterations", "Iterations between two jumps back", at=At.DATA, key="between"),
     kinds.CYCLES("cycles", "Time of all iterations", at=At.REPORT),
-    kinds.RANK_CYCLES("min", f"Shortest {_STATISTIC}", is_unknown=True),
+    kinds.RANK_CYCLES("min", f"Shortest {_STATISTIC}", is_unknown=True, key="least"),
     kinds.RANK_CYCLES("median", f"Median {_STATISTIC}", is_unknown=True),
     kinds.RANK_CYCLES("p90", f"What nine tenths {_STATISTIC} do not exceed", is_unknown=True),
-    kinds.RANK_CYCLES("max", f"Longest {_STATISTIC}", is_unknown=True),
+    kinds.RANK_CYCLES("max", f"Longest {_STATISTIC}", is_unknown=True, key="most"),
     _DATA_STALL,
     _DATA_IDLE,
     _KINDS,
@@ -90,21 +91,17 @@ ITERATIONS = Spec.of(
     kinds.WAVE(
         "wave", "A wave, such as se0/simd2/slot5/wv3: shader engine, SIMD, slot, and which of the slot"
     ),
-    kinds.WHOLE("iteration", "Which iteration of the wave, counted from 0"),
-    kinds.CYCLE("start", "Begin"),
+    kinds.WHOLE("iteration", "Which iteration of the wave, counted from 0", key="number"),
+    kinds.CYCLE("start", "Begin", key="begin"),
     kinds.CYCLE("end", "End", at=At.DATA),
     kinds.CYCLES("cycles", "Duration, from its head to the next one"),
     kinds.RANK_CYCLES("median", "Median of the loop", is_unknown=True, at=At.DATA | At.TEXT),
-    kinds.FLAG(
-        "is_outlier",
-        "Whether it took much longer than others",
-        "outlier",
-        word="outlier",
-        at=At.DATA | At.TEXT,
-    ),
+    _OUTLIER("is_outlier", "Whether it took much longer than others", "outlier", at=At.DATA | At.TEXT),
     common.STALL,
     common.IDLE,
-    kinds.WHOLE("token", "Its first row among the wave's instructions, counted from 0", at=At.DATA),
+    kinds.WHOLE(
+        "token", "Its first row among the wave's instructions, counted from 0", at=At.DATA, key="first"
+    ),
     _KINDS,
     _SPLIT,
     replace(_BRANCH_SOURCE, at=At.DATA | At.TEXT),
@@ -115,7 +112,7 @@ ITERATIONS = Spec.of(
         at=At.DATA | At.WINDOW,
         is_optional=True,
     ),
-    order=("branch", "wave", "iteration", "start", "cycles", "median", "stall", "idle", "is_outlier"),
+    order="branch wave iteration start cycles median stall idle is_outlier",
     nothing="No loop was continued twice, so no iteration lies between two jumps back.",
     note="An outlier took much longer than others: beyond the third quartile by 1.5 times their distance.",
 )
@@ -150,33 +147,26 @@ DISTANCE = Spec.of(
     "One row an operation that a wait required.",
     "operation",
     common.INSTRUCTION_INDEX,
-    kinds.COUNT("hits", "Executions that a wait required"),
+    kinds.COUNT("hits", "Executions that a wait required", key="n"),
     kinds.SIGNED_CYCLES("p10", f"{_TO_WAIT}, a tenth being less", at=At.DATA),
     kinds.SIGNED_CYCLES("median", f"{_TO_WAIT}, median"),
     kinds.SIGNED_CYCLES("p90", f"{_TO_WAIT}, nine tenths being less"),
-    kinds.WHOLE("mfma_between", "MFMA instructions in between, median count", "MFMA"),
-    kinds.WHOLE("valu_between", "VALU instructions in between, median count", "VALU"),
-    kinds.COUNT("short_hits", "Executions whose wait came sooner than the measured latency"),
+    kinds.WHOLE("mfma_between", "MFMA instructions in between, median count", "MFMA", key="matrix"),
+    kinds.WHOLE("valu_between", "VALU instructions in between, median count", "VALU", key="vector"),
+    kinds.COUNT("short_hits", "Executions whose wait came sooner than the measured latency", key="short"),
     kinds.CYCLES("stall", "Stall of these waits"),
     kinds.ROW_OR_NONE(
-        "wait_instruction", "Index of the wait that required it most often; -1 if there is none", at=At.DATA
+        "wait_instruction",
+        "Index of the wait that required it most often; -1 if there is none",
+        at=At.DATA,
+        key="wait",
     ),
     kinds.RANK_CYCLES("latency", "Measured latency, median", is_unknown=True),
     kinds.FLAG("is_short", "Whether the wait mostly comes sooner than the latency", at=At.DATA),
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
     kinds.SOURCE("wait_source", "Source place of the wait as file:line; empty if there is none", at=At.DATA),
-    order=(
-        "instruction",
-        "hits",
-        "median",
-        "p90",
-        "latency",
-        "short_hits",
-        "mfma_between",
-        "valu_between",
-        "stall",
-    ),
+    order="instruction hits median p90 latency short_hits mfma_between valu_between stall",
     nothing="No wait required an operation.",
     note="Cycles from issue to the first wait that required it, and instructions in between (medians); "
     "short: sooner than the measured latency.",
@@ -185,10 +175,10 @@ CHAINS = Spec.of(
     "loops chains",
     "One row a chain of cross-lane operations.",
     "chain",
-    kinds.ROW("first_instruction", "Index of its first operation", "first"),
-    kinds.ROW("last_instruction", "Index of its last wait", "last"),
+    kinds.ROW("first_instruction", "Index of its first operation", "first", key="first"),
+    kinds.ROW("last_instruction", "Index of its last wait", "last", key="last"),
     kinds.COUNT("links", "Operations in the chain"),
-    kinds.COUNT("hits", "Executions of the chain"),
+    kinds.COUNT("hits", "Executions of the chain", key="times"),
     kinds.CYCLES("cycles", "Time of all executions"),
     kinds.MEAN_CYCLES("cycles_per_link", "Mean time of a link", digits=1),
     common.STALL,
@@ -206,10 +196,12 @@ BARRIERS = Spec.of(
     "barrier",
     common.INSTRUCTION_INDEX,
     kinds.CYCLE("arrived", "When the first wave arrived"),
-    kinds.WHOLE("workgroup", "Number of the workgroup, counted from 0 by shader engine and start"),
+    kinds.WHOLE(
+        "workgroup", "Number of the workgroup, counted from 0 by shader engine and start", key="group"
+    ),
     kinds.WAVES("waves", "Traced waves that met"),
     kinds.CYCLES("skew", "From the first to the last arrival"),
-    kinds.CYCLES("release_spread", "From the first to the last release"),
+    kinds.CYCLES("release_spread", "From the first to the last release", key="spread"),
     kinds.CYCLES("stall", "Stall of all of them"),
     kinds.WAVE("last_wave", "The wave that arrived last, such as se0/simd2/slot5/wv3"),
     common.SOURCE_PLACE,
@@ -227,32 +219,30 @@ FACTS = (
     common.WAVE_ASKED,
     common.WAVES_READ,
     kinds.ROW_OR_NONE("dominant_loop", "Row of the loop the kernel is about, of --by loops; -1 if none"),
-    Field(
+    record_field(
         "phases",
-        record(*(_PHASE(name, f"The {name} of the dominant loop") for name in PHASES)),
         "A phase; null without a loop that a wave ran twice",
+        *(_PHASE(name, f"The {name} of the dominant loop") for name in PHASES),
         is_unknown=True,
     ),
     kinds.COUNT("outliers", "Iterations that took much longer than others"),
-    Field(
+    record_field(
         "barriers",
-        record(
-            kinds.COUNT("instances", "Meetings of two or more traced waves"),
-            *unknown(
-                kinds.RANK_CYCLES("median_skew", "Median skew"),
-                kinds.CYCLES("max_skew", "Largest skew"),
-                kinds.CYCLES("max_release_spread", "Largest time between the releases of one meeting"),
-            ),
-            kinds.COUNT("dropped", "Executions that fit no meeting"),
-            kinds.FLAG("is_group_guessed", "Whether a workgroup is only known by the starts of its waves"),
-            Field(
-                "groups_known_by",
-                kinds.choice("capture", "barriers"),
-                "How workgroups are known: numbered in the capture, or their barriers open together",
-                is_unknown=True,
-            ),
-        ),
         "Barriers in numbers",
+        kinds.COUNT("instances", "Meetings of two or more traced waves"),
+        *unknown(
+            kinds.RANK_CYCLES("median_skew", "Median skew"),
+            kinds.CYCLES("max_skew", "Largest skew"),
+            kinds.CYCLES("max_release_spread", "Largest time between the releases of one meeting"),
+        ),
+        kinds.COUNT("dropped", "Executions that fit no meeting"),
+        kinds.FLAG("is_group_guessed", "Whether a workgroup is only known by the starts of its waves"),
+        Field(
+            "groups_known_by",
+            kinds.choice("capture", "barriers"),
+            "How workgroups are known: numbered in the capture, or their barriers open together",
+            is_unknown=True,
+        ),
     ),
     common.TOTAL_ROWS,
 )
@@ -270,57 +260,33 @@ class Inputs:
 
 def loop_table(trace: Trace, loops: LoopTable) -> Table:
     """Return one row a loop; kinds, stall and idle are sums over the iterations between two jumps."""
-    return Table(
-        LOOPS,
-        {
-            "branch": loops.branch,
-            "head": loops.head,
-            "taken": loops.taken,
-            "waves": loops.waves,
-            "per_wave": loops.taken / np.maximum(1, loops.waves),
-            "iterations": loops.between,
-            "cycles": loops.cycles,
-            "min": loops.least,
-            "median": loops.median,
-            "p90": loops.p90,
-            "max": loops.most,
-            "stall": loops.stall,
-            "idle": loops.idle,
-            "kinds": loops.kinds,
-            "text": instructions(trace, loops.branch),
-            "head_source": sources(trace, loops.head),
-            "branch_source": sources(trace, loops.branch),
-        },
-    )
+    columns: Columns = {
+        "text": instructions(trace, loops.branch),
+        "head_source": sources(trace, loops.head),
+        "branch_source": sources(trace, loops.branch),
+        "per_wave": loops.taken / np.maximum(1, loops.waves),
+        "iterations": loops.between,
+        "min": loops.shortest,
+        "max": loops.longest,
+    }
+    return Table.of(LOOPS, loops, columns)
 
 
 def iteration_table(trace: Trace, found: LoopIterations, rows: np.ndarray, *, has_note: bool) -> Table:
     """Return one row for each of these iterations; the note says what it is: entry, last or outlier."""
-    one, loops = found.iterations.at(rows), found.table
-    is_outlier = np.isin(rows, found.outliers)
-    branch = loops.branch[one.loop]
-    note = np.select(
-        [one.is_first, one.is_last, is_outlier], ["entry", "last", "outlier"], default=""
-    ).astype(object)
-    return Table(
-        ITERATIONS,
-        {
-            "branch": branch,
-            "wave": waves(trace, one.wave),
-            "iteration": one.number,
-            "start": one.begin,
-            "end": one.end,
-            "cycles": one.cycles,
-            "median": loops.median[one.loop],
-            "is_outlier": is_outlier,
-            "stall": one.stall,
-            "idle": one.idle,
-            "token": one.first,
-            "kinds": one.kinds,
-            "branch_source": sources(trace, branch),
-        }
-        | ({"note": note} if has_note else {}),
-    )
+    iterations, loops = found.iterations.at(rows), found.table
+    branch, is_outlier = loops.branch[iterations.loop], np.isin(rows, found.outliers)
+    columns: dict[str, Column] = {
+        "branch": branch,
+        "wave": waves(trace, iterations.wave),
+        "median": loops.median[iterations.loop],
+        "is_outlier": is_outlier,
+        "branch_source": sources(trace, branch),
+    }
+    if has_note:
+        states = [iterations.is_first, iterations.is_last, is_outlier]
+        columns["note"] = np.select(states, ["entry", "last", "outlier"], default="").astype(object)
+    return Table.of(ITERATIONS, iterations, columns)
 
 
 def iterations_of(found: LoopIterations, loop: int, wave: int | None = None) -> np.ndarray:
@@ -361,102 +327,44 @@ def _iterations(inputs: Inputs) -> Table:
 
 def _phases(inputs: Inputs) -> Table:
     """The longest wave first."""
-    found = inputs.loops.phases
-    cycles = found.cycles.reshape(-1, len(PHASES))
+    phases = inputs.loops.phases
+    cycles, stall = phases.cycles.reshape(-1, len(PHASES)), phases.stall.reshape(-1, len(PHASES))
     order = np.argsort(-cycles.sum(axis=1), kind="stable")
-    return Table(
-        PHASE_COSTS,
-        {
-            "wave": waves(inputs.trace, found.wave[order]),
-            **{name: cycles[order, at] for at, name in enumerate(PHASES)},
-            **{
-                f"{name}_stall": found.stall.reshape(-1, len(PHASES))[order, at]
-                for at, name in enumerate(PHASES)
-            },
-        },
-    )
+    columns: dict[str, Column] = {"wave": waves(inputs.trace, phases.wave[order])}
+    for at, name in enumerate(PHASES):
+        columns |= {name: cycles[order, at], f"{name}_stall": stall[order, at]}
+    return Table(PHASE_COSTS, columns)
 
 
 def _first(inputs: Inputs) -> Table:
-    hits = inputs.loops.hits
-    rows = np.flatnonzero(hits.stall)
-    rows = rows[np.lexsort((rows, -hits.first_stall[rows]))]
-    return Table(
-        FIRST,
-        {
-            "instruction": rows,
-            "waves": hits.waves[rows],
-            "hits": hits.hits[rows],
-            "first_stall": hits.first_stall[rows],
-            "later_stall": hits.later_stall[rows],
-            "first_share_of_stall": hits.first_stall[rows] / hits.stall[rows],
-            "text": instructions(inputs.trace, rows),
-            "source": sources(inputs.trace, rows),
-        },
-    )
+    rows = np.flatnonzero(inputs.loops.hits.stall)
+    rows = rows[np.lexsort((rows, -inputs.loops.hits.first_stall[rows]))]
+    hits = of_rows(inputs.loops.hits, rows)
+    share = {"first_share_of_stall": hits.first_stall / hits.stall}
+    return Table.of(FIRST, hits, placed(inputs.trace, rows) | share)
 
 
 def _distance(inputs: Inputs) -> Table:
     found = load_to_use(inputs.trace, inputs.batches, inputs.rows)
-    return Table(
-        DISTANCE,
-        {
-            "instruction": found.line,
-            "hits": found.n,
-            "p10": found.p10,
-            "median": found.median,
-            "p90": found.p90,
-            "mfma_between": found.matrix,
-            "valu_between": found.vector,
-            "short_hits": found.short,
-            "stall": found.stall,
-            "wait_instruction": found.wait,
-            "latency": found.latency,
-            "is_short": found.is_short,
-            "text": instructions(inputs.trace, found.line),
-            "source": sources(inputs.trace, found.line),
-            "wait_source": sources(inputs.trace, found.wait),
-        },
-    )
+    places = placed(inputs.trace, found.line) | {"wait_source": sources(inputs.trace, found.wait)}
+    return Table.of(DISTANCE, found, places)
 
 
 def _chains(inputs: Inputs) -> Table:
     found = cross_lane(inputs.trace, inputs.batches, inputs.rows)
-    return Table(
-        CHAINS,
-        {
-            "first_instruction": found.first,
-            "last_instruction": found.last,
-            "links": found.links,
-            "hits": found.times,
-            "cycles": found.cycles,
-            "cycles_per_link": found.cycles_per_link,
-            "stall": found.stall,
-            "text": instructions(inputs.trace, found.first),
-            "source": sources(inputs.trace, found.first),
-            "last_source": sources(inputs.trace, found.last),
-        },
-    )
+    places = {
+        "text": instructions(inputs.trace, found.first),
+        "source": sources(inputs.trace, found.first),
+        "last_source": sources(inputs.trace, found.last),
+    }
+    return Table.of(CHAINS, found, places)
 
 
 def _barriers(inputs: Inputs) -> Table:
     found = barrier_skew(inputs.trace, inputs.batches, inputs.rows)
-    order = np.argsort(-found.skew, kind="stable")
-    line = found.line[order]
-    return Table(
-        BARRIERS,
-        {
-            "instruction": line,
-            "arrived": found.arrived[order],
-            "workgroup": found.group[order],
-            "waves": found.waves[order],
-            "skew": found.skew[order],
-            "release_spread": found.spread[order],
-            "stall": found.stall[order],
-            "last_wave": waves(inputs.trace, found.last[order]),
-            "source": sources(inputs.trace, line),
-        },
-    )
+    found = of_rows(found, np.argsort(-found.skew, kind="stable"))
+    places = {"last_wave": waves(inputs.trace, found.last), "source": sources(inputs.trace, found.line)}
+    return Table.of(BARRIERS, found, places)
 
 
 TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --by

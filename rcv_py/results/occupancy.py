@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,9 @@ from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types, kinds
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, only, record, rows
+from rcv_py.results.field import At, Field, only, record, record_field, rows_field
 from rcv_py.results.table import Spec, Table, Words
 
 BY = {  # what a curve is of: its title, and how the document calls it
@@ -28,39 +27,25 @@ BY = {  # what a curve is of: its title, and how the document calls it
     "all": ("group", "Group"),
     "name": ("name", "Shader engine, kernel or state"),
 }
-_MEAN = replace(
-    kinds.NUMBER,
-    json=partial(json_types.number, least=0),
-    ending=", in waves.",
-    unit="waves",
-    digits=None,
-    text=lambda value: f"{value:,.1f}",
-)
+_MEAN = replace(kinds.MEAN_WAVES, digits=None, text=lambda value: f"{value:,.1f}")
 _SHARE = replace(kinds.SHARE, digits=None)
 _AREA = replace(kinds.WHOLE, ending=", in wave-cycles.", unit="wave-cycles")
 NUMBERS = (
-    kinds.CYCLE("start", "First change"),
+    kinds.CYCLE("start", "First change", key="begin"),
     kinds.CYCLE("end", "Last change"),
-    Field(
-        "area",
-        replace(kinds.WHOLE, ending=", in wave-cycles.", unit="wave-cycles"),
-        "Waves times cycles",
-        at=At.DATA,
-    ),
+    _AREA("area", "Waves times cycles", at=At.DATA),
     _MEAN("mean", "Mean over time"),
     kinds.WAVES("peak", "Most at a time"),
     _SHARE(
         "tail_share_of_time",
         "Part of the time behind the last moment with more than half of the peak",
         "tail",
+        key="tail",
     ),
     kinds.CYCLES("ramp", "From the first wave until nine tenths of the peak"),
     kinds.CYCLES("drain", "From the last moment with nine tenths of the peak to the end", at=At.DATA),
 )
-_IDS = replace(
-    kinds.texts(""),
-    json=lambda sentence: json_types.listed(sentence, json_types.whole("A number.", least=None)),
-)
+_IDS = kinds.listed(kinds.SIGNED_INDEX, "A number")
 
 
 def curves(by: str, *, has_ids: bool = False) -> Spec:
@@ -75,7 +60,7 @@ def curves(by: str, *, has_ids: bool = False) -> Spec:
         *((ids,) if has_ids else ()),
         *NUMBERS,
         _SHARE("share_of_wave_cycles", "Part of the wave-cycles of all", "share"),
-        order=(by, "mean", "peak", "tail_share_of_time", "ramp", "start", "end", "share_of_wave_cycles"),
+        order=f"{by} mean peak tail_share_of_time ramp start end share_of_wave_cycles",
     )
 
 
@@ -94,23 +79,11 @@ FACTS = (
 )
 
 
-_ATTRIBUTES = {"start": "begin", "tail_share_of_time": "tail"}  # where analyses differ
-
-
 def curve_table(by: str, names: Sequence[str], numbers: Sequence[OccupancyNumbers]) -> Table:
     """Return one row a curve; the first one is that of all."""
     whole = numbers[0].area if numbers else 0
-    return Table(
-        curves(by),
-        {
-            by: names,
-            **{
-                field.name: [getattr(row, _ATTRIBUTES.get(field.name, field.name)) for row in numbers]
-                for field in NUMBERS
-            },
-            "share_of_wave_cycles": [row.area / whole if whole else 0.0 for row in numbers],
-        },
-    )
+    share = [row.area / whole if whole else 0.0 for row in numbers]
+    return Table.of(curves(by), numbers, {by: names, "share_of_wave_cycles": share})
 
 
 STEPS = Spec.of(
@@ -145,7 +118,8 @@ LIMIT = (  # fields that the header of a ranking has too
     kinds.TEXT("name", "Name of the resource", title="resource"),
     kinds.WHOLE("used", "What a wave takes (LDS: a workgroup) before rounding, in units of the resource"),
     kinds.WHOLE(
-        "allocated", "What it is given, rounded up to what is given at a time, in units of the resource"
+        "allocated",
+        "What it is given, rounded up to what is given at a time, in units of the resource",
     ),
     kinds.WHOLE("available", "What there is, in units of the resource"),
     kinds.NOTE("source", "Where the number is from"),
@@ -164,14 +138,8 @@ LIMITS = Spec.of(
         kinds.ROW_OR_NONE("max_used", "What may be used for the next step, in the unit; -1: nothing helps"),
         kinds.WHOLE("excess", "What is too much for the next step, in the unit"),
     ),
-    Field(
-        "next_step",
-        replace(kinds.TEXT, is_number=True),
-        "What the next step takes",
-        at=At.TEXT,
-        of=_next_step,
-    ),
-    order=("name", "used", "allocated", "available", "waves", "next_step", "source"),
+    _STEP("next_step", "What the next step takes", at=At.TEXT, of=_next_step),
+    order="name used allocated available waves next_step source",
 )
 LIMIT_FACTS = (
     kinds.WAVES("waves_per_simd", "Waves of this kernel that fit on a SIMD"),
@@ -183,37 +151,40 @@ LIMITS_DOCUMENT = (
     kinds.TEXT("target", "Name of the GPU"),
     kinds.TEXT("device", "The device whose numbers were taken"),
     *LIMIT_FACTS,
-    Field("limits", rows(*LIMITS.at(At.DATA)), "One row a resource that is known"),
+    rows_field("limits", "One row a resource that is known", *LIMITS.at(At.DATA)),
     kinds.TEXT("next_step", "What the next step takes; empty if nothing binds"),
     kinds.WAVES("goal", "Waves of a SIMD after that step", is_unknown=True),
-    Field(
+    record_field(
         "resident",
-        record(
-            kinds.WAVES("peak", "Most"),
-            _MEAN("mean", "Mean over time"),
-            kinds.COUNT("simds", "SIMDs that were looked at"),
-        ),
         "Traced waves of a SIMD at a time",
+        kinds.WAVES("peak", "Most"),
+        _MEAN("mean", "Mean over time"),
+        kinds.COUNT("simds", "SIMDs that were looked at"),
     ),
     Field("notes", kinds.texts("A sentence."), "What is doubtful or missing"),
 )
 # The same in short, as the header of a ranking has it.
 LIMITS_IN_SHORT = record(
     *LIMIT_FACTS,
-    Field("limits", rows(*LIMIT), "One row a resource that is known"),
+    rows_field("limits", "One row a resource that is known", *LIMIT),
     kinds.WAVES("resident_peak", "Most traced waves on a SIMD at a time"),
 )
 
 
-_LIMIT_ATTRIBUTES = {"allocated": "given", "available": "of", "max_used": "most"}
-
-
 def limit_table(found: OccupancyLimits) -> Table:
     """Return one row a resource that limits the waves of a SIMD."""
-    names = [field.name for field in LIMITS.at(At.DATA)]
-    attributes = {name: _LIMIT_ATTRIBUTES.get(name, name) for name in names}
-    columns = {name: [getattr(limit, of) for limit in found.limits] for name, of in attributes.items()}
-    return Table(LIMITS, columns)
+    return Table.of(LIMITS, found.limits)
+
+
+def limits_in_short(found: OccupancyLimits) -> dict[str, Any]:
+    """Return the same in short, as `LIMITS_IN_SHORT` declares it."""
+    limits = limit_table(found).records(field.name for field in LIMIT)
+    return {**_room(found), "limits": limits, "resident_peak": found.resident.peak}
+
+
+def _room(found: OccupancyLimits) -> dict[str, Any]:
+    binding = None if found.binding is None else found.binding.name
+    return {"waves_per_simd": found.waves, "max_waves_per_simd": found.cap, "binding": binding}
 
 
 def limit_document(trace: Trace, found: OccupancyLimits) -> dict[str, Any]:
@@ -222,9 +193,7 @@ def limit_document(trace: Trace, found: OccupancyLimits) -> dict[str, Any]:
         "capture": trace.name,
         "target": trace.target,
         "device": found.device.name,
-        "waves_per_simd": found.waves,
-        "max_waves_per_simd": found.cap,
-        "binding": None if found.binding is None else found.binding.name,
+        **_room(found),
         "limits": limit_table(found).rows(),
         "next_step": found.next_step,
         "goal": found.goal if found.next_step else None,

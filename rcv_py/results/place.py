@@ -17,7 +17,7 @@ from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.results import common, kinds
-from rcv_py.results.field import Field, record, rows
+from rcv_py.results.field import record_field, rows_field
 from rcv_py.results.line import PC_SAMPLES, sample_facts
 
 TOTALS = (
@@ -52,19 +52,17 @@ _GIVEN = (
 _OF_LINE = (
     common.INSTRUCTION_TEXT,
     common.SOURCE_PLACE,
-    Field("totals", record(*TOTALS), "The instruction over all traced waves"),
+    record_field("totals", "The instruction over all traced waves", *TOTALS),
     replace(PC_SAMPLES, meaning="PC samples of the instruction; only of captures that have some"),
 )
 _OF_EXECUTION = (
     kinds.COUNT("hits_of_wave", "Executions of the instruction by the wave"),
     *common.TOKEN,
-    Field(
-        "waited_for",
-        rows(*_WAITED_FOR),
-        "Operations that a wait waited for, counter by counter, the oldest first",
+    rows_field(
+        "waited_for", "Operations that a wait waited for, counter by counter, the oldest first", *_WAITED_FOR
     ),
-    Field("released_by", rows(*_RELEASED_BY), "Waits that waited for the operation"),
-    Field("causes", rows(*_CAUSES), "Why it was late"),
+    rows_field("released_by", "Waits that waited for the operation", *_RELEASED_BY),
+    rows_field("causes", "Why it was late", *_CAUSES),
 )
 _MORE = (
     *_OF_LINE,
@@ -72,32 +70,27 @@ _MORE = (
     replace(common.WAVE_END, name="wave_end"),
     *_OF_EXECUTION,
 )
-PLACES = Field(
+PLACES = rows_field(
     "places",
-    rows(
-        *_GIVEN,
-        *(
-            replace(field, is_optional=True)
-            for field in (
-                *_OF_LINE,
-                replace(common.WAVE_START, name="wave_start"),
-                replace(common.WAVE_END, name="wave_end"),
-                *_OF_EXECUTION,
-            )
-        ),
-    ),
     "One row a place, in the order they were given; an instruction, a wave and a hit each add fields",
+    *_GIVEN,
+    *(
+        replace(field, is_optional=True)
+        for field in (
+            *_OF_LINE,
+            replace(common.WAVE_START, name="wave_start"),
+            replace(common.WAVE_END, name="wave_end"),
+            *_OF_EXECUTION,
+        )
+    ),
 )
 
 
 def line_facts(trace: Trace, line: int) -> dict[str, Any]:
-    """Return what is known of a code row: its instruction, and what it costs in all waves."""
+    """Return what is known of an instruction: its text, and what it costs in all waves."""
     totals = line_totals(trace.code, line)
     found: dict[str, Any] = {"text": trace.code.text[line], "source": source_of(trace, line)}
-    found["totals"] = {
-        name: getattr(totals, "whole" if name == "program_total" else name)
-        for name in (field.name for field in TOTALS)
-    }
+    found["totals"] = {name: getattr(totals, name) for name in (field.name for field in TOTALS)}
     if trace.has_pc_samples:
         found["samples"] = sample_facts(stall_reasons(trace.code, slice(line, line + 1)))
     return found
@@ -111,7 +104,7 @@ def wave_facts(wave: Wave) -> dict[str, Any]:
 def execution_facts(
     trace: Trace, wave: Wave, line: int, hit: int | None, beside: Iterable[WaveBatch]
 ) -> dict[str, Any]:
-    """Return what is known of the n-th time a wave ran a line; how often it did if none is named.
+    """Return what is known of the n-th time a wave ran an instruction; how often it did if none is named.
 
     `beside` are the waves of its unit, which compete with it.
     """

@@ -14,12 +14,12 @@ from rcv_py.results.table import Column, Table, Words
 
 
 def instructions(trace: Trace, lines: np.ndarray) -> Words:
-    """Return the text of each code row, "" for a row that is none of the program."""
+    """Return the text of each instruction, "" for an index that is none of the program."""
     return _words(lines, lambda line: trace.code.text[line] if 0 <= line < len(trace.code) else "")
 
 
 def sources(trace: Trace, lines: np.ndarray) -> Words:
-    """Return the innermost source place of each code row as `path:line`, "" if it has none."""
+    """Return the innermost source place of each instruction as `path:line`, "" if it has none."""
     return _words(lines, lambda line: source_of(trace, line))
 
 

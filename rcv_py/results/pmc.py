@@ -9,15 +9,13 @@ from typing import Any
 from rcv_py.analysis.counters.pmc.decision import Decision, missing
 from rcv_py.analysis.counters.pmc.traffic import Range, Traffic, counter_of, pmc_lines, ratio, share, span
 from rcv_py.base.text import byte_size, short_count, short_kernel
-from rcv_py.results import json_types, kinds
+from rcv_py.results import kinds
 from rcv_py.results.common import TOTAL_ROWS
 from rcv_py.results.field import At, Field, only, rows, unknown
 from rcv_py.results.table import Spec, Table
 
 _NUMBER = replace(kinds.NUMBER, digits=None)
 _SHARE = replace(kinds.SHARE, digits=None)
-_BOUND = replace(_NUMBER, json=lambda sentence: json_types.maybe(kinds.NUMBER.json(sentence)))
-_OR_NULL = replace(kinds.TEXT, json=lambda sentence: json_types.maybe(kinds.TEXT.json(sentence)))
 _COUNTED = {
     "hits": "Requests that found their line in L2",
     "misses": "Requests that did not",
@@ -116,7 +114,7 @@ PMC = Spec.of(
         At.DATA,
         kinds.TEXT("because", "The same as a sentence"),
         kinds.TEXT("remedy", "What to do"),
-        _OR_NULL("decided_by", "Name of the test that decided; null if none did"),
+        kinds.TEXT("decided_by", "Name of the test that decided; null if none did", is_unknown=True),
         _TESTS("tests", "The tests that lead there, in order"),
         Field("missing", kinds.texts("Name of a counter."), "Counters that would show more"),
         Field("record", kinds.texts("A line."), "Lines for rocprofv3 that record them, a run each"),

@@ -3,45 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.cost.activity import SHOWN, Activity, StateShares
-from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
+from rcv_py.analysis.cost.activity import SHOWN
+from rcv_py.analysis.cost.stall_reasons import reason_name
 from rcv_py.analysis.device.pipe_use import PIPES
 from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, Kind, optional, record, rows, shapes
+from rcv_py.results.field import Field, Kind, record, record_field, rows_field
 from rcv_py.results.json_types import Shape
 from rcv_py.results.table import Spec, Table
 
-_VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))
 SUMMARY = Spec.of(
     "summary",
     "One row a number.",
     "number",
     kinds.TEXT("section", "What it belongs to"),
     kinds.TEXT("name", "What it is called"),
-    _VALUE("value", "The value"),
+    kinds.VALUE("value", "The value"),
     kinds.TEXT("unit", "Unit, or what it is a part of"),
 )
 
 
 def _open_rows(each: str, fields: tuple[Field, ...], more: Shape) -> Kind:
     """Rows with these fields and others by name."""
-    shape = json_types.record(each, shapes(fields), optional(fields))
-    return Kind(
-        json=lambda sentence: json_types.listed(sentence, {**shape, "additionalProperties": more}),
-        is_nested=True,
-    )
-
-
-def _by_name(value: Shape) -> Kind:
-    return Kind(json=lambda sentence: json_types.named(sentence, value), is_nested=True)
+    row = record(*fields).json(each) | {"additionalProperties": more}
+    return Kind(json=lambda sentence: json_types.listed(sentence, row), is_nested=True)
 
 
 SIMD = (
@@ -53,11 +44,14 @@ SIMD = (
     kinds.CYCLES("no_issue", "Time in which no traced wave issued", "no-issue"),
     kinds.CYCLES("bubbles", "Part of that in which the MFMA unit did not work either", "nothing happens"),
 )
-_NUMBER = replace(kinds.NUMBER, json=json_types.number)
+_PIPE = kinds.CYCLES("", "Time in which the pipe of that name issued")
+_COUNTER = kinds.NUMBER(
+    "", "A counter: its sum, or a busy share in percent if the name begins with share_", is_unknown=True
+)
 
 
 def _of_unit(name: str, meaning: str) -> Field:
-    return _NUMBER(name, meaning, is_unknown=True, is_optional=True)
+    return kinds.NUMBER(name, meaning, is_unknown=True, is_optional=True)
 
 
 _UNIT = (
@@ -74,41 +68,41 @@ _UNIT = (
 )
 DOCUMENT = (
     CAPTURE,
-    Field(
+    rows_field(
         "facts",
-        rows(
-            kinds.TEXT("id", "Stable name"),
-            kinds.TEXT("name", "What it is called"),
-            _VALUE("value", "The value, in the unit of `unit` or of the name; a name is a text"),
-            kinds.TEXT("unit", "Unit, or what it is a part of"),
-        ),
         "Single numbers",
+        kinds.TEXT("id", "Stable name"),
+        kinds.TEXT("name", "What it is called"),
+        kinds.VALUE("value", "The value, in the unit of `unit` or of the name; a name is a text"),
+        kinds.TEXT("unit", "Unit, or what it is a part of"),
     ),
-    Field(
-        "waves", record(kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "That could be read")), "Waves"
+    record_field(
+        "waves", "Waves", kinds.WAVES("traced", "Recorded"), kinds.WAVES("read", "That could be read")
     ),
     Field(
         "activity",
-        _by_name(json_types.cycles("Time of all waves", least=None)),
+        kinds.mapping(kinds.SIGNED_CYCLES, (), "Time of all waves"),
         "Where the time of all waves went, by activity; in samples for PC samples",
         is_optional=True,
     ),
     Field(
         "states",
-        _by_name(json_types.cycles("Time of all waves")),
+        kinds.mapping(kinds.CYCLES, (), "Time of all waves"),
         "Time of the traced waves by state",
         is_optional=True,
     ),
-    Field("stall_reasons", _by_name(json_types.times("Samples")), "PC samples by reason", is_optional=True),
+    Field(
+        "stall_reasons", kinds.mapping(kinds.COUNT, (), "Samples"), "PC samples by reason", is_optional=True
+    ),
     Field(
         "simds",
-        _open_rows("One SIMD.", SIMD, json_types.cycles("Time in which the pipe of that name issued")),
+        _open_rows("One SIMD.", SIMD, _PIPE.shape),
         "One row a SIMD with traced waves; besides these fields one for each pipe that was used",
         is_optional=True,
     ),
     Field(
         "counters",
-        _by_name(json_types.number("In percent of the busy time.")),
+        kinds.mapping(kinds.NUMBER, (), "In percent of the busy time"),
         "Busy shares by hardware counters",
         is_optional=True,
     ),
@@ -117,11 +111,7 @@ DOCUMENT = (
         _open_rows(
             "One compute unit.",
             _UNIT,
-            json_types.maybe(
-                json_types.number(
-                    "A counter: its sum, or a busy share in percent if the name begins with share_."
-                )
-            ),
+            _COUNTER.shape,
         ),
         "One row a compute unit; besides these fields one for each counter",
         is_optional=True,
@@ -191,30 +181,19 @@ def _unit_rows(units: UnitTable) -> Iterator[tuple[Any, ...]]:
                 yield name, column.title, plain_number(column.values[row]), ""
 
 
-def parts(found: DeviceSummary) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Return each split of a whole: its title, and names with cycles or samples."""
-    found_parts: list[tuple[str, list[tuple[str, int]]]] = []
+def parts(found: DeviceSummary) -> Iterator[tuple[str, list[tuple[str, int]]]]:
+    """Yield each split of a whole: its title, and names with cycles or samples."""
     if found.activity is not None:
-        found_parts.append(("activity", _activity(found.activity)))
+        yield (
+            "activity",
+            [("issue", found.activity.issue), ("stall", found.activity.stall), ("idle", found.activity.idle)],
+        )
     if found.states is not None:
-        found_parts.append(("states", _states(found.states)))
+        yield "states", [(state.name, int(found.states.cycles[state])) for state in SHOWN]
     if found.reasons is not None:
-        found_parts.append(("stall reasons", _reasons(found.reasons)))
-    return found_parts
-
-
-def _activity(activity: Activity) -> list[tuple[str, int]]:
-    return [("issue", activity.issue), ("stall", activity.stall), ("idle", activity.idle)]
-
-
-def _states(states: StateShares) -> list[tuple[str, int]]:
-    return [(state.name, int(states.cycles[state])) for state in SHOWN]
-
-
-def _reasons(reasons: StallReasons) -> list[tuple[str, int]]:
-    rows = [("issued", reasons.issued)]
-    rows += [(reason_name(reason), samples) for reason, samples in reasons.ranked()]
-    return rows + ([("no reason given", reasons.unknown)] if reasons.unknown else [])
+        ranked = [(reason_name(reason), samples) for reason, samples in found.reasons.ranked()]
+        unknown = [("no reason given", found.reasons.unknown)] if found.reasons.unknown else []
+        yield "stall reasons", [("issued", found.reasons.issued), *ranked, *unknown]
 
 
 def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]:

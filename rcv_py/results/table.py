@@ -11,7 +11,7 @@ import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.markdown import md_table, md_text
-from rcv_py.results.field import At, Field, rows
+from rcv_py.results.field import At, Field, of_analysis, rows_field
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +68,15 @@ class Spec:
         row: str,
         noun: str,
         *fields: Field,
-        order: tuple[str, ...] = (),
-        window: tuple[str, ...] = (),
+        order: str = "",
+        window: str = "",
         nothing: str = "",
         note: str = "",
-        csv: tuple[str, ...] = (),
+        csv: str = "",
     ) -> Spec:
-        """Return the spec of these fields."""
-        return cls(name, row, noun, fields, order, window, nothing, note, csv)
+        """Return the spec of these fields; orders are names with spaces between them."""
+        first, in_window, in_csv = (tuple(names.split()) for names in (order, window, csv))
+        return cls(name, row, noun, fields, first, in_window, nothing, note, in_csv)
 
     def __getitem__(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)
@@ -102,7 +103,7 @@ class Spec:
 
     def field(self, name: str = "rows") -> Field:
         """Return the field of a document that holds its rows."""
-        return Field(name, rows(*self.at(At.DATA)), self.row.removesuffix("."))
+        return rows_field(name, self.row.removesuffix("."), *self.at(At.DATA))
 
     def meaning(self, column: str) -> Meaning:
         """Return what a column is, or one of the numbers by name that are columns `field_key`."""
@@ -144,7 +145,19 @@ class Table:
         self._length = max(lengths, default=0)
 
     @classmethod
-    def of(cls, spec: Spec, rows: Sequence[Sequence[object]]) -> Table:
+    def of(cls, spec: Spec, found: object, columns: Columns = MappingProxyType({})) -> Table:
+        """Return the table of what an analysis returned: of columns as attributes, or of a sequence of rows.
+
+        A field is not read if it stands in `columns`, is optional or is made of others.
+        """
+        fields = [field for field in spec.fields if not (field.of or field.is_optional)]
+        fields = [field for field in fields if field.name not in columns]
+        if not isinstance(found, Sequence):
+            return cls(spec, {**of_analysis(fields, found), **columns})
+        return cls(spec, {field.name: [*map(field.of_analysis, found)] for field in fields} | {**columns})
+
+    @classmethod
+    def of_rows(cls, spec: Spec, rows: Sequence[Sequence[object]]) -> Table:
         """Return the table of rows of plain values, in the order of the fields."""
         columns = zip(*rows, strict=True) if rows else [()] * len(spec.fields)
         return cls(spec, dict(zip((field.name for field in spec.fields), columns, strict=True)))

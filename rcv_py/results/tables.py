@@ -30,7 +30,7 @@ _TIME = kinds.CYCLE("time", "When it was")
 CODE = Spec.of(
     "code",
     "One row an instruction of the program; costs are sums over all traced waves.",
-    "line",
+    "instruction",
     _LINE,
     kinds.INDEX("number", "Number of the row in the file"),
     kinds.INDEX("code_object", "Id of the code object"),

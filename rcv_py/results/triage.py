@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rcv_py.analysis.findings.bound_class import CLASS_NAMES, SHOWN_NAMES
 from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
 from rcv_py.model.trace import CaptureEntry, Trace
-from rcv_py.results import json_types, kinds
+from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
-from rcv_py.results.field import At, Field, Kind, only, record, rows, shapes, unknown
+from rcv_py.results.field import (
+    At,
+    Field,
+    of_analysis,
+    only,
+    record,
+    record_field,
+    rows,
+    rows_field,
+    unknown,
+)
 from rcv_py.results.table import Spec, Table
 
 _LINE_IN_FILE = record(
@@ -29,39 +38,21 @@ _EVIDENCE = (
     replace(INSTRUCTION_INDEX, is_optional=True),
     kinds.TEXT("source", "Source place of the instruction, `file.py:186`", is_optional=True),
     kinds.WAVE("wave", "A wave, such as se0/simd2/slot5/wv3", is_optional=True),
-    Field(
-        "token",
-        replace(kinds.WHOLE, json=partial(json_types.whole, least=-1)),
-        "Row among the wave's instructions, counted from 0",
-        is_optional=True,
-    ),
+    kinds.ROW_OR_NONE("token", "Row among the wave's instructions, counted from 0", is_optional=True),
     kinds.CYCLE("start", "Start", is_optional=True),
     kinds.CYCLE("end", "End", is_optional=True),
     _LINE_IN_FILE("position", "A line of a source file", is_optional=True),
 )
-_PLACES = Kind(
-    json=lambda sentence: json_types.listed(
-        sentence,
-        json_types.record(
-            "A place where the finding can be seen.",
-            shapes(_EVIDENCE),
-            [field.name for field in _EVIDENCE if field.is_optional],
-        ),
-    ),
+_PLACES = replace(
+    rows(*_EVIDENCE, row="A place where the finding can be seen."),
     document=lambda evidence: [place.as_json() for place in evidence],
     text=lambda evidence: "; ".join(map(str, evidence)),
-    is_nested=True,
 )
 _WINDOW, _FOR_PROGRAMS = At.DATA | At.WINDOW, At.DATA
 GAIN = kinds.SHARE(
     "gain", "What the kernel's duration can gain at most; an estimate if that is no upper bound", at=_WINDOW
 )
 AT_STAKE = kinds.WHOLE("cycles", "What is at stake, in cycles or, of PC samples, in samples", at=_WINDOW)
-
-_CSV = (
-    "rank", "name", "title", "gain", "cycles", "is_upper_bound", "share_of_unit", "unit", "exposed",
-    "attributed", "sentence", "remedy", "remedy_id", "effort", "evidence", "assumption",
-)  # fmt: skip
 
 FINDINGS = Spec.of(
     "triage",
@@ -73,7 +64,7 @@ FINDINGS = Spec.of(
     GAIN,
     AT_STAKE,
     kinds.FLAG("is_upper_bound", "Whether no change of this alone can win more than that", at=_WINDOW),
-    kinds.SHARE("share_of_unit", "What is at stake, of the unit", at=_WINDOW),
+    kinds.SHARE("share_of_unit", "What is at stake, of the unit", at=_WINDOW, key="share"),
     kinds.TEXT("unit", "What the share is a part of", "of", at=_WINDOW),
     kinds.CYCLES(
         "exposed", "Part of it in which nothing happened on the SIMD, summed over waves", at=_WINDOW
@@ -94,63 +85,49 @@ FINDINGS = Spec.of(
     kinds.TEXT("effort", "Effort of the remedy: low, medium or high; empty if none fits", at=_FOR_PROGRAMS),
     kinds.NOTE("assumption", "What is taken for granted", at=_FOR_PROGRAMS),
     _PLACES("evidence", "Where it can be seen", at=_WINDOW),
-    csv=_CSV,
+    csv="rank name title gain cycles is_upper_bound share_of_unit unit exposed attributed sentence remedy "
+    "remedy_id effort evidence assumption",
 )
 
 _BOUND_CLASS = record(
     Field("name", kinds.choice(*CLASS_NAMES), "The class"),
     kinds.TEXT("sentence", "It with the number that shows it"),
-    Field(
+    rows_field(
         "numbers",
-        rows(
-            Field("id", kinds.choice(*SHOWN_NAMES), "What it is"),
-            Field(
-                "value",
-                replace(kinds.NUMBER, json=partial(json_types.number, least=0)),
-                "A share from 0 to 1; `rate`: bytes a compute unit and cycle",
-            ),
-            kinds.TEXT("text", "The number with what it is a part of"),
-        ),
         "The numbers that show it, the deciding one first",
+        Field("id", kinds.choice(*SHOWN_NAMES), "What it is"),
+        kinds.FROM_0("value", "A share from 0 to 1; `rate`: bytes a compute unit and cycle"),
+        kinds.TEXT("text", "The number with what it is a part of"),
     ),
+)
+_NUMBERS = (
+    kinds.TEXT("id", "Stable name"),
+    kinds.TEXT("name", "What it is called"),
+    kinds.TEXT("text", "The number with its unit"),
+    kinds.TEXT("part_of", "What it is a part of", key="of"),
+)
+_TOTALS = unknown(
+    kinds.CYCLES(
+        "simd_cycles",
+        "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave",
+        key="resident",
+    ),
+    kinds.CYCLES("no_issue", "Part of it in which no wave issued"),
+    kinds.CYCLES("bubbles", "Part of that in which the matrix unit did not work either"),
 )
 HEAD = (
     CAPTURE,
     kinds.TEXT("kernel", "Name of the kernel"),
-    Field(
+    record_field(
         "waves",
-        record(
-            kinds.WAVES("read", "Waves that were read"),
-            kinds.WAVES("traced", "Traced waves"),
-            kinds.WAVES("counted", "Waves whose costs are ranked"),
-            kinds.WAVES("missing", "Waves whose file is missing or damaged"),
-        ),
         "How much was looked at",
+        kinds.WAVES("read", "Waves that were read"),
+        kinds.WAVES("traced", "Traced waves"),
+        kinds.WAVES("counted", "Waves whose costs are ranked"),
+        kinds.WAVES("missing", "Waves whose file is missing or damaged"),
     ),
-    Field(
-        "totals",
-        record(
-            *unknown(
-                kinds.CYCLES(
-                    "simd_cycles",
-                    "Time in which a SIMD held a traced wave, summed over SIMDs; null: of no wave",
-                ),
-                kinds.CYCLES("no_issue", "Part of it in which no wave issued"),
-                kinds.CYCLES("bubbles", "Part of that in which the matrix unit did not work either"),
-            )
-        ),
-        "What findings are measured against",
-    ),
-    Field(
-        "numbers",
-        rows(
-            kinds.TEXT("id", "Stable name"),
-            kinds.TEXT("name", "What it is called"),
-            kinds.TEXT("text", "The number with its unit"),
-            kinds.TEXT("part_of", "What it is a part of"),
-        ),
-        "Numbers that frame all findings",
-    ),
+    record_field("totals", "What findings are measured against", *_TOTALS),
+    rows_field("numbers", "Numbers that frame all findings", *_NUMBERS),
     kinds.TEXT(
         "alarm", "Why nothing may be concluded from the capture, and what to do; empty if all is well"
     ),
@@ -167,14 +144,12 @@ FOOT = (
 
 def finding_table(found: Sequence[Finding]) -> Table:
     """Return one row a finding."""
-    names = [field.name for field in FINDINGS.fields if field.name != "share_of_unit"]
-    columns = {name: [getattr(finding, name) for finding in found] for name in names}
-    return Table(FINDINGS, {**columns, "share_of_unit": [finding.share for finding in found]})
+    return Table.of(FINDINGS, found)
 
 
 def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
     """Return the findings of a table and what is said about all, as `HEAD` and `FOOT` declare it."""
-    known = found.resident > 0
+    totals = of_analysis(_TOTALS, found)
     return {
         "capture": trace.name,
         "kernel": trace.kernel_name,
@@ -184,20 +159,13 @@ def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
             "counted": found.waves if found.choice is None else found.choice.waves,
             "missing": found.unread,
         },
-        "totals": {
-            "simd_cycles": found.resident if known else None,
-            "no_issue": found.no_issue if known else None,
-            "bubbles": found.bubbles if known else None,
-        },
-        "numbers": [
-            {"id": number.id, "name": number.name, "text": number.text, "part_of": number.of}
-            for number in found.numbers
-        ],
+        "totals": totals if found.resident > 0 else dict.fromkeys(totals),
+        "numbers": [of_analysis(_NUMBERS, number) for number in found.numbers],
         "alarm": found.alarm,
         "class": None if found.bound_class is None else found.bound_class.as_json(),
         "headline": found.headline,
         "total_findings": len(found.findings),
-        "below_threshold": found.hidden,
+        "below_threshold": len(found.small),
         "findings": table.rows(),
         "assumption": found.assumption,
         "note": found.why,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.device.utilization import utilization
+from rcv_py.analysis.device.utilization import unit_title, utilization
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
@@ -20,7 +21,9 @@ UNITS = Spec.of(
     "units",
     "One row a unit that was used.",
     "unit",
-    kinds.TEXT("unit", "Name of the unit with the number of its SIMD; shared units have none"),
+    replace(kinds.TEXT, text=unit_title)(
+        "unit", "Name of the unit with the number of its SIMD; shared units have none"
+    ),
     kinds.CYCLES("busy", "Time in which any instruction issued (gfx9) or executed on it"),
     kinds.CYCLES("cycles", "Length of the range", at=At.DATA),
     kinds.SHARE("share_of_range", "Busy part of the range", "share"),

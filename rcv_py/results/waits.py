@@ -11,7 +11,7 @@ from rcv_py.analysis.waits.wait_latency import WaitSummary
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import Field, record, rows
+from rcv_py.results.field import record_field, rows_field
 from rcv_py.results.places import instructions, placed, sources
 from rcv_py.results.table import Spec, Table
 
@@ -92,20 +92,18 @@ LATENCIES = Spec.of(
     common.INSTRUCTION_TEXT,
     *_SAMPLED,
     common.SOURCE_PLACE,
-    order=("instruction", *(field.name for field in _SAMPLED)),
+    order="instruction exact bounds p10 median p90 mean",
     nothing=_NOTHING,
 )
 DOCUMENT = WAITS.with_field(
-    Field(
+    rows_field(
         "producers",
-        rows(
-            *common.PLACE,
-            _N,
-            _CHARGED,
-            _PART,
-            Field("latency", record(*_SAMPLED), "From issue to result, in cycles"),
-        ),
         "What it waited for, by stall",
+        *common.PLACE,
+        _N,
+        _CHARGED,
+        _PART,
+        record_field("latency", "From issue to result, in cycles", *_SAMPLED),
     )
 )
 _TOTALS = (
@@ -118,10 +116,10 @@ FACTS = (
     common.CAPTURE,
     common.WAVE_ASKED,
     common.WAVES_READ,
-    Field(
+    record_field(
         "totals",
-        record(*(replace(field, is_unknown=True) for field in _TOTALS)),
         "Sums over all waits; null if no wave was read",
+        *(replace(field, is_unknown=True) for field in _TOTALS),
     ),
 )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,14 @@ from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.analysis.timeline.wave_places import traced_waves
 from rcv_py.analysis.waves.populations import Populations
 from rcv_py.base.text import count
-from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.model.kinds import TokenKind, WaveState, kind_name
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
-from rcv_py.results import common, json_types, kinds
-from rcv_py.results.field import At, Field, record
+from rcv_py.results import common, kinds
+from rcv_py.results.field import At, Field, record_field
 from rcv_py.results.places import instructions, sources
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import Columns, Spec, Table
 
 STATES = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
 STATE_MEANING = {
@@ -84,7 +83,7 @@ RESIDENT = Spec.of(
 )
 
 
-_MEDIAN = replace(kinds.NUMBER, json=partial(json_types.number, least=0), digits=None)
+_MEDIAN = replace(kinds.FROM_0, digits=None, text=lambda value: f"{value:,.1f}".removesuffix(".0"))
 POPULATIONS = Spec.of(
     "populations",
     "One row a population: those that work first, then by executions.",
@@ -92,35 +91,18 @@ POPULATIONS = Spec.of(
     kinds.TEXT("id", "What `--waves` takes"),
     kinds.NOTE("name", "The same for people"),
     kinds.TEXT("kernel", "Symbol of the kernel; empty if it is not known", at=At.DATA),
-    kinds.FLAG("is_working", "Whether these waves do the work of the kernel", at=At.DATA),
-    kinds.TEXT(
-        "works",
-        "Whether these waves do the work of the kernel",
-        at=At.TEXT,
-        of=lambda row: "yes" if row["is_working"] else "no",
+    kinds.YES_NO(
+        "is_working", "Whether these waves do the work of the kernel", "works", at=At.DATA | At.TEXT
     ),
     kinds.WHOLE("waves", "Waves that took this way; how often loops ran is left aside"),
     kinds.WHOLE("cut", "Of them: waves whose record does not reach the end of the program"),
-    Field(
-        "median_hits",
-        replace(_MEDIAN, text=lambda value: f"{value:,.1f}".removesuffix(".0")),
-        "Executions a wave, median",
-        title="executions",
-    ),
-    kinds.WHOLE("instructions", "Distinct instructions in the basic blocks of the way"),
+    _MEDIAN("median_hits", "Executions a wave, median", "executions", key="instructions"),
+    kinds.WHOLE("instructions", "Distinct instructions in the basic blocks of the way", key="reached"),
     kinds.CYCLES("cycles", "Sum of the lives of these waves"),
-    kinds.SHARE("share_of_wave_cycles", "Part of the lives of all waves that were read", "share"),
-    order=(
-        "id",
-        "works",
-        "waves",
-        "cut",
-        "median_hits",
-        "instructions",
-        "cycles",
-        "share_of_wave_cycles",
-        "name",
+    kinds.SHARE(
+        "share_of_wave_cycles", "Part of the lives of all waves that were read", "share", key="share"
     ),
+    order="id is_working waves cut median_hits instructions cycles share_of_wave_cycles name",
     nothing="The capture has no traced waves.",
 )
 POPULATION_FACTS = (
@@ -140,7 +122,7 @@ TOKENS = Spec.of(
     "Instructions that touch the range, in order of their starts: --tokens.",
     "instruction",
     *common.TOKEN,
-    kinds.TEXT("kind", "Kind of the instruction"),
+    replace(kinds.TEXT, text=kind_name)("kind", "Kind of the instruction"),
     replace(common.INSTRUCTION_INDEX, is_unknown=True),
     replace(common.INSTRUCTION_TEXT, meaning="Text of the instruction; empty if it is not known"),
     common.SOURCE_PLACE,
@@ -153,15 +135,13 @@ WAVE = (
     common.WAVE_END,
     LIVED,
     kinds.CYCLE_RANGE("range", "The range that states and instructions are of; the life if none was given"),
-    Field(
+    record_field(
         "states",
-        record(
-            *(
-                kinds.CYCLES(state.name.lower(), f"{meaning}; null without a timeline", is_unknown=True)
-                for state, meaning in STATE_MEANING.items()
-            )
-        ),
         "What it did in that range",
+        *(
+            kinds.CYCLES(state.name.lower(), f"{meaning}; null without a timeline", is_unknown=True)
+            for state, meaning in STATE_MEANING.items()
+        ),
     ),
     kinds.COUNT("hits", "Instructions of its whole life"),
     kinds.CYCLES("latency", "Latency of all of them"),
@@ -255,32 +235,18 @@ def waves(
 
 def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:
     """Return one row a life of the occupancy record; `kernels` names the kernel of each."""
-    traced = traced_waves(trace, lives).tolist()
-    names = ("se", "sa", "cu", "simd", "slot", "end", "workgroup")
-    return Table(
-        RESIDENT,
-        {
-            **{name: getattr(lives, name) for name in names},
-            "start": lives.begin,
-            "cycles": lives.end - lives.begin,
-            "kernel": kernels,
-            "wave": [str(trace.waves.id(row)) if row >= 0 else "" for row in traced],
-        },
-    )
-
-
-_ATTRIBUTES = {"median_hits": "instructions", "instructions": "reached", "share_of_wave_cycles": "share"}
+    columns: Columns = {
+        "start": lives.begin,
+        "cycles": lives.end - lives.begin,
+        "kernel": kernels,
+        "wave": [str(trace.waves.id(row)) if row >= 0 else "" for row in traced_waves(trace, lives).tolist()],
+    }
+    return Table.of(RESIDENT, lives, columns)
 
 
 def population_table(found: Populations) -> Table:
     """Return one row a way through the code."""
-    return Table(
-        POPULATIONS,
-        {
-            field.name: getattr(found, _ATTRIBUTES.get(field.name, field.name))
-            for field in POPULATIONS.at(At.DATA)
-        },
-    )
+    return Table.of(POPULATIONS, found)
 
 
 def population_facts(trace: Trace, found: Populations) -> dict[str, int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
@@ -15,7 +16,6 @@ from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.baseline import Baseline
 from rcv_py.state.cell import Cell
 from rcv_py.state.selection import Hover, SearchQuery, Selection
 from rcv_py.state.wave_store import WaveStore
@@ -70,6 +70,20 @@ class History:
     def can_go_forward(self) -> bool:
         """Whether there is a later visit."""
         return self.position + 1 < len(self.visits)
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """A capture with the costs of all its waves; its tokens are not kept."""
+
+    trace: Trace
+    costs: CaptureCosts
+    replicate: Baseline | None = None  # another capture of the same build: what it differs by is noise
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return self.trace.name
 
 
 class Session:

@@ -92,7 +92,7 @@ class App:
 def run(
     path: Path | str | None = None,
     baseline: Path | str | None = None,
-    twin: Path | str | None = None,
+    replicate: Path | str | None = None,
     panel: str | None = None,
     place: Place | None = None,
     *,
@@ -100,7 +100,7 @@ def run(
 ) -> int:
     """Show the window, with a capture or folder opened if there is one; return the exit code.
 
-    `baseline` is the capture that the first one is compared with, `twin` another one of its build; `panel`
+    `baseline` is the capture that the first one is compared with, `replicate` another of its build; `panel`
     comes to the front, and `place` is selected.  `run_files` are tables of the run, instead of
     those near each capture.  Raise UsageError, with nothing shown, for a panel that does not exist.
     """
@@ -120,7 +120,7 @@ def run(
         if path is not None:
             app.window.opener.open(path)
         if baseline is not None:
-            app.window.baseline.open(baseline, twin)
+            app.window.baseline.open(baseline, replicate)
         with closes(app.window):
             code = app.qt.exec()
     app.close()
@@ -137,8 +137,7 @@ def start(settings_store: QSettings | None) -> App:
     session = Session()
     tasks = Tasks()
     ui = UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
-    loader = Loader(settings)
-    loader.bind(session)
+    loader = Loader(session, settings)
     loader.finished.connect(memory.trim)
     window = MainWindow(ui, loader)
     theme.apply()  # of the whole: under a style sheet each step of putting widgets together restyles them

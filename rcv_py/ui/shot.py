@@ -35,7 +35,7 @@ class Shot:
     line: int | None = None
     range: tuple[int, int] | None = None
     baseline: Path | None = None
-    twin: Path | None = None
+    replicate: Path | None = None
     run_files: tuple[Path, ...] = ()  # tables of the run; none: those near the capture
 
 
@@ -71,7 +71,7 @@ def _take(app: App, shot: Shot, errors: list[BaseException]) -> None:
             f"{shot.path} holds several captures.", hint="Name one of them; `rcv info` lists them."
         )
     if shot.baseline is not None:
-        window.baseline.open(shot.baseline, shot.twin)
+        window.baseline.open(shot.baseline, shot.replicate)
         wait_until_idle(app, errors)
     _go(app, shot)
     wait_until_idle(app, errors)

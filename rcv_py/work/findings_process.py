@@ -17,12 +17,11 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.work.jobs import hold_memory
-from rcv_py.work.load import batches
+from rcv_py.work.load import batches, hold_memory
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 SMALL_BYTES = 4 << 20  # of wave files: up to here no step takes long

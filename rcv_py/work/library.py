@@ -10,7 +10,7 @@ from rcv_py.analysis.overview.library import LibraryRow, library_row
 from rcv_py.base.errors import RcvError
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.work.findings_process import findings_of_trace
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from threading import Lock, Thread, current_thread
 from time import monotonic
@@ -27,7 +27,6 @@ from typing import Any, Generic, TypeVar
 
 from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
-from rcv_py.base.lifeline import end_with_parent
 
 NICE = 10  # of 19: how much a process lets others go first
 _ALIGN = 16
@@ -305,7 +304,7 @@ def _without_main() -> Iterator[None]:
 
 def _serve(connection: Connection, task: bytes, is_tidy: bool) -> None:
     """Answer calls until the other end is closed, by intent or because its process died."""
-    end_with_parent()
+    _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which ends us
     with suppress(EOFError, OSError, KeyboardInterrupt):
         if is_tidy:
@@ -317,6 +316,38 @@ def _serve(connection: Connection, task: bytes, is_tidy: bool) -> None:
             setup()
         while True:
             connection.send_bytes(_outcome(function, pickle.loads(connection.recv_bytes())))
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent does, however that ends.
+
+    `kill -9` gives nobody a chance to stop its children, and a child that computes does not look up.  So the
+    kernel is asked to tell: the pipe by which multiprocessing knows of its parent signals its reader when the
+    other end goes, and nobody handles that signal.  That works even while a C function holds the GIL.
+    Where pipes do not signal, a thread waits for the same end.
+    """
+    parent = parent_process()
+    if parent is None:
+        return
+    if isinstance(parent.sentinel, int):
+        with suppress(OSError, ImportError):
+            _let_it_signal(parent.sentinel)
+    if wait([parent.sentinel], timeout=0):  # it went while we started: nothing will signal any more
+        os._exit(1)
+    Thread(target=_watch, args=(parent.sentinel,), name="rcv-lifeline", daemon=True).start()
+
+
+def _let_it_signal(pipe: int) -> None:
+    """Have SIGIO, which ends a process, sent to us when the pipe's other end is closed."""
+    import fcntl  # noqa: PLC0415 - Windows has none
+
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(pipe, fcntl.F_SETFL, fcntl.fcntl(pipe, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _watch(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
 
 
 def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> bytes:

@@ -105,7 +105,7 @@ def test_every_claimed_cycle_of_a_wave_has_one_place_in_its_wait(name: str) -> N
         token = claims.token[spans.claim]
         begin, end = one.start[token], one.issue[token]
         if each.is_idle:
-            begin, end = begin - one.piece.idle[token], begin
+            begin, end = begin - one.tokens.idle[token], begin
         assert np.all((begin <= spans.begin) & (spans.begin < spans.end) & (spans.end <= end))
         order = np.lexsort((spans.begin, token))
         same = token[order][1:] == token[order][:-1]
@@ -188,4 +188,4 @@ def test_waves_that_do_not_count_still_cover() -> None:
     assert found.of(np.arange(len(table))).cycles == 3, (
         "17 to 19: the matrix unit works, and another wave issues"
     )
-    assert (work.resident_cycles, work.nothing_cycles) == (24, 3)
+    assert (work.resident.total, work.nothing.total) == (24, 3)

@@ -119,14 +119,14 @@ def test_a_launch_that_takes_longer_is_a_regression_though_its_traced_waves_do_n
     assert (found.verdict, found.judgement.basis) == (Verdict.MORE, "launch")
 
 
-def test_a_twin_tells_what_launches_differ_by() -> None:
+def test_a_replicate_tells_what_launches_differ_by() -> None:
     a, b = gemm(TILES, 100, 512, 100_000), gemm(TILES, 100, 512, 104_000)
     assert compare(a, b).verdict is Verdict.SAME
     again = replace(
         costs(table(TILES), [0, 4, 4, 100, 4, 4], rounds=(4,) * 8, seed=9), launch=launch(100_500, 512)
     )
-    assert compare(a, b, twin=again).verdict is Verdict.MORE
-    assert compare(a, b, twin=replace(again, launch=launch(105_000, 512))).verdict is Verdict.SAME
+    assert compare(a, b, replicate=again).verdict is Verdict.MORE
+    assert compare(a, b, replicate=replace(again, launch=launch(105_000, 512))).verdict is Verdict.SAME
 
 
 def test_a_launch_that_is_cut_is_not_compared() -> None:

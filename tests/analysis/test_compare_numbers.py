@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.compare.changes import changes
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import MAX_GROUPS, CaptureCosts, capture_costs
 from rcv_py.analysis.compare.deltas import ALMOST_SURE, SURE, quantile
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.formats.open import open_trace
+from rcv_py.results.compare import UNITS, change_table
 from tests.analysis.compare_cases import PROGRAM, STALLS, costs, table
 from tests.support.captures import THREAD_TRACES, trace_path
 
@@ -56,9 +56,7 @@ def test_a_real_capture_does_not_differ_from_itself(name: str) -> None:
     one = real(name)
     found = compare(one, one)
     assert found.verdict is Verdict.SAME
-    assert not any(
-        row.is_real for by in ("instruction", "source", "block", "class") for row in changes(found, by)
-    )
+    assert not any(row["is_beyond_noise"] for by in UNITS for row in change_table(found, by).records())
 
 
 def test_more_waves_of_the_same_build_are_no_regression() -> None:
@@ -78,10 +76,12 @@ def test_more_stall_is_a_regression_and_is_found_where_it_is() -> None:
     # One round costs 124 cycles of stall and 4 for each of 5 instructions, and 60 more in B.
     assert found.kernel is not None
     assert found.kernel.at_equal_hits.value == pytest.approx(1 + 60 / 144, rel=0.05)
-    (row,) = [row for row in changes(found) if row.is_real]
-    assert (row.line_a, row.line_b) == (WAIT, WAIT)
-    assert row.delta == pytest.approx(3 * 60, rel=0.2)
-    assert [row.name for row in changes(found, "class") if row.is_real] == ["WAIT_LOAD"]
+    (row,) = [row for row in change_table(found, "instruction").records() if row["is_beyond_noise"]]
+    assert (row["instruction_a"], row["instruction_b"]) == (WAIT, WAIT)
+    assert row["delta"] == pytest.approx(3 * 60, rel=0.2)
+    assert [row["name"] for row in change_table(found, "class").records() if row["is_beyond_noise"]] == [
+        "WAIT_LOAD"
+    ]
     assert compare(found.b, found.a).verdict is Verdict.FEWER
 
 
@@ -120,30 +120,30 @@ def test_chance_seldom_makes_a_difference() -> None:
     assert told <= 5  # 2 of 40 are expected at 95 %
 
 
-def test_a_twin_raises_the_floor() -> None:
+def test_a_replicate_raises_the_floor() -> None:
     a, b = costs(table(), STALLS), costs(table(), slower(20), seed=2)
-    twin = costs(table(), slower(-25), seed=3)
+    replicate = costs(table(), slower(-25), seed=3)
     assert compare(a, b).verdict is Verdict.MORE
-    found = compare(a, b, twin=twin)
+    found = compare(a, b, replicate=replicate)
     assert found.verdict is Verdict.SAME
     assert not found.rows.is_real.any()
-    assert compare(a, b, twin=costs(table(), STALLS, seed=3)).verdict is Verdict.MORE
+    assert compare(a, b, replicate=costs(table(), STALLS, seed=3)).verdict is Verdict.MORE
 
 
-def test_what_two_runs_differ_by_is_told_only_with_a_twin() -> None:
+def test_what_two_runs_differ_by_is_told_only_with_a_replicate() -> None:
     a, b = costs(table(), STALLS, spread=0.001), costs(table(), slower(6), spread=0.001)
-    twin = costs(table(), STALLS, spread=0.01, seed=3)
+    replicate = costs(table(), STALLS, spread=0.01, seed=3)
     assert compare(a, b).verdict is Verdict.SAME  # 4 % more, which two runs of one build may differ by
-    assert compare(a, b, twin=twin).verdict is Verdict.MORE
-    assert compare(a, b, least=0.01).verdict is Verdict.MORE
+    assert compare(a, b, replicate=replicate).verdict is Verdict.MORE
+    assert compare(a, b, threshold=0.01).verdict is Verdict.MORE
 
 
-def test_a_twin_must_be_of_the_same_build() -> None:
+def test_a_replicate_must_be_of_the_same_build() -> None:
     a = costs(table(), STALLS)
     other = costs(table([*PROGRAM[:3], "s_nop 0", *PROGRAM[4:]]), STALLS)
-    found = compare(a, a, twin=other)
+    found = compare(a, a, replicate=other)
     assert found.verdict is Verdict.NOT_COMPARABLE
-    assert "twin" in found.judgement.sentence
+    assert "replicate" in found.judgement.sentence
 
 
 def test_different_amounts_of_work_are_compared_at_equal_executions() -> None:
@@ -161,9 +161,9 @@ def test_a_rebuild_is_compared_per_wave_and_its_new_lines_count() -> None:
     stalls = [*STALLS[:4], 200, *STALLS[4:]]
     found = compare(costs(table(), STALLS), costs(table(text), stalls, seed=2))
     assert (found.verdict, found.judgement.basis) == (Verdict.MORE, "wave")
-    new = next(row for row in changes(found) if row.fate == "inserted")
-    assert (new.line_a, new.line_b, new.is_real) == (-1, 4, True)
-    assert new.delta == pytest.approx(3 * 204, rel=0.05)
+    new = next(row for row in change_table(found, "instruction").records() if row["status"] == "inserted")
+    assert (new["instruction_a"], new["instruction_b"], new["is_beyond_noise"]) == (-1, 4, True)
+    assert new["delta"] == pytest.approx(3 * 204, rel=0.05)
 
 
 def test_twice_the_rounds_of_another_build_are_not_judged() -> None:
@@ -213,12 +213,14 @@ def test_one_wave_tells_no_noise_of_rows() -> None:
     a, b = costs(table(), STALLS, rounds=(3,)), costs(table(), slower(500), rounds=(3,))
     found = compare(a, b)
     assert found.verdict is Verdict.MORE  # five times as much is beyond the 10 % that are assumed
-    assert not any(row.is_noise_known or row.is_real for row in changes(found))
+    columns = change_table(found, "instruction").columns
+    assert not np.any(columns["is_noise_known"])
+    assert not np.any(columns["is_beyond_noise"])
 
 
 def sums(found: Comparison, by: str) -> tuple[float, float]:
-    rows = changes(found, by)
-    return sum(row.cost_a for row in rows), sum(row.cost_b for row in rows)
+    columns = change_table(found, by).columns
+    return float(np.sum(columns["cycles_a"])), float(np.sum(columns["cycles_b"]))
 
 
 def test_every_grouping_has_the_same_sums() -> None:

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.compare.align import align
-from rcv_py.analysis.compare.changes import changes
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, capture_costs
 from rcv_py.analysis.compare.grouped import ONLY_A
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.formats.open import open_trace
 from rcv_py.model.code import CodeTable
+from rcv_py.results.compare import change_table
 from rcv_py.synth.build import Plan, build
 from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.program import SOURCES, Kernel, kernel
@@ -109,7 +109,7 @@ def before(costs_of) -> CaptureCosts:
 
 
 @pytest.fixture(scope="module")
-def twin(costs_of) -> CaptureCosts:
+def replicate(costs_of) -> CaptureCosts:
     return costs_of(kernel("reduce"), 1)
 
 
@@ -118,40 +118,40 @@ def load_of(kernel: Kernel) -> int:
 
 
 def real_rows(found: Comparison) -> list[str]:
-    return [row.text for row in changes(found) if row.is_real]
+    return [row["text"] for row in change_table(found, "instruction").records() if row["is_beyond_noise"]]
 
 
-def test_one_load_that_takes_a_fifth_longer_is_a_regression(before, twin, costs_of) -> None:
+def test_one_load_that_takes_a_fifth_longer_is_a_regression(before, replicate, costs_of) -> None:
     after = costs_of(slowed(kernel("reduce"), load_of(kernel("reduce")), 1.2), 2)
-    found = compare(before, after, twin=twin)
+    found = compare(before, after, replicate=replicate)
     assert found.verdict is Verdict.MORE
     assert real_rows(found)[0] == WAIT, "the wait for that load comes first"
-    row = changes(found)[0]
-    assert row.ratio == pytest.approx(0.2, abs=0.06)
+    row = change_table(found, "instruction").records()[0]
+    assert row["ratio"] == pytest.approx(0.2, abs=0.06)
     back = compare(after, before)
-    assert back.verdict in (Verdict.FEWER, Verdict.SAME), "without a twin a fifth may be within noise"
+    assert back.verdict in (Verdict.FEWER, Verdict.SAME), "without a replicate a fifth may be within noise"
 
 
 @pytest.mark.parametrize("seed", [2, 3, 4])
-def test_another_run_of_the_same_build_does_not_trip(before, twin, costs_of, seed: int) -> None:
-    found = compare(before, costs_of(kernel("reduce"), seed), twin=twin)
+def test_another_run_of_the_same_build_does_not_trip(before, replicate, costs_of, seed: int) -> None:
+    found = compare(before, costs_of(kernel("reduce"), seed), replicate=replicate)
     assert found.verdict is Verdict.SAME
     assert not real_rows(found)
     assert compare(before, costs_of(kernel("reduce"), seed)).verdict is Verdict.SAME
 
 
-def test_a_capture_is_no_twin_of_itself(before, costs_of) -> None:
+def test_a_capture_is_no_replicate_of_itself(before, costs_of) -> None:
     """It would say that there is no noise at all."""
     other = costs_of(kernel("reduce"), 2)
-    found, alone = compare(before, other, twin=before), compare(before, other)
+    found, alone = compare(before, other, replicate=before), compare(before, other)
     assert found.judgement == alone.judgement
-    assert any("The twin is capture A itself" in note for note in found.notes)
+    assert any("The replicate is capture A itself" in note for note in found.notes)
 
 
-def test_renamed_registers_and_moved_source_lines_are_no_difference(before, twin, costs_of) -> None:
+def test_renamed_registers_and_moved_source_lines_are_no_difference(before, replicate, costs_of) -> None:
     path = SOURCES["vector"].path
     built, sources = with_lines(rebuilt(kernel("reduce"), Edits(shift=4)).kernel, SOURCES, path, 7)
-    found = compare(before, costs_of(built, 2, sources), twin=twin)
+    found = compare(before, costs_of(built, 2, sources), replicate=replicate)
     assert found.verdict is Verdict.SAME
     assert (found.align.to_b >= 0).all()
     names = found.grouped("source")[0].names

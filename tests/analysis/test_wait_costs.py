@@ -11,7 +11,7 @@ from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.waits.wait_latency import (
     Blocking,
     WaitLatency,
-    told,
+    measured,
     wait_summary,
 )
 from rcv_py.analysis.waits.waitcnt.replay import replay
@@ -98,7 +98,7 @@ def test_an_exact_sample_is_when_the_memory_really_answered(sample: str, tmp_pat
     batch = trace.reader.read(list(range(len(trace.waves))))
     piece = of_waves(batch.waves)
     links = replay(piece, trace.code, trace.gfxip, trace.target)
-    exact = np.flatnonzero(told(piece, links).is_exact)
+    exact = np.flatnonzero(measured(piece, links)[0])
     ended = (piece.start + piece.stall)[links.token[exact]]
     answered = []
     for row in exact.tolist():

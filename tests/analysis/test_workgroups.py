@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.attribution.attribute import engine_stream, stalls
+from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.stream import engine_stream
 from rcv_py.analysis.compare.costs import capture_costs
 from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.analysis.latency.barrier_skew import barrier_skew

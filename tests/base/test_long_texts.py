@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.base.text import no_formula
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from tests.support.captures import ROOT
 
 CPU_S = 20  # in which the process is killed; expressions that take the square of a text take hours
@@ -32,7 +32,7 @@ from rcv_py.analysis.attribution.lines import _M0, _TO_LDS
 from rcv_py.analysis.counters.formula.parser import _NUMBER
 from rcv_py.base.text import no_formula
 from pathlib import Path
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 what_line = import_module("rcv_py.analysis.health.mapping").what_line
 count_of = lambda text: (_M0.match(text), _TO_LDS.search(text))
 {line}

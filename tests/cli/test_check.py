@@ -55,15 +55,15 @@ def test_the_input_file_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert job["advanced_thread_trace"] is True
 
 
-def test_a_twin_tells_the_noise(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replicate_tells_the_noise(capsys: pytest.CaptureFixture[str]) -> None:
     before, after = (captures.trace_path(f"flash_attn_small_{name}") for name in ("before", "after"))
-    assert "A twin differs by 5.8 % of the latency per execution" in run(capsys, before, "--twin", after)
+    assert "A replicate differs by 5.8 % of the latency per execution" in run(capsys, before, "--twin", after)
 
 
-def test_what_is_no_twin_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_replicate_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     words = [captures.trace_path("pa_mqa_big"), "--twin", captures.trace_path("vec_add")]
     assert main(["check", *map(str, words)]) == 2
-    assert "is no twin of" in capsys.readouterr().err
+    assert "is no replicate of" in capsys.readouterr().err
 
 
 def test_bad_input_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

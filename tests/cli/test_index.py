@@ -110,12 +110,14 @@ def test_what_is_not_known_is_null(mixed: Path, capsys: pytest.CaptureFixture[st
     assert all(rows["broken"][name] is None for name in numbers)
 
 
-def test_twins_are_named_with_their_noise(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replicates_are_named_with_their_noise(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(run(capsys, library, "--json", "--sort", "capture"))["captures"]
-    twins = [(row["replicate"], row["capture"], row["replicate_noise"]) for row in rows if row["replicate"]]
+    replicates = [
+        (row["replicate"], row["capture"], row["replicate_noise"]) for row in rows if row["replicate"]
+    ]
     after, before = (captures.trace_path(f"flash_attn_small_{name}").name for name in ("after", "before"))
-    assert [(one, other) for one, other, _ in twins] == [(after, before)]
-    assert 0.05 < twins[0][2] < 0.07
+    assert [(one, other) for one, other, _ in replicates] == [(after, before)]
+    assert 0.05 < replicates[0][2] < 0.07
 
 
 @pytest.mark.parametrize("order", LIBRARY_ORDERS)

@@ -30,7 +30,7 @@ def index(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return output.out
 
 
-def test_all_captures_with_their_twins(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_captures_with_their_replicates(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(index(capsys, library, "--json"))
     rows = {Path(row["path"]).relative_to(library).as_posix(): row for row in document["captures"]}
     assert set(rows) == {
@@ -39,9 +39,9 @@ def test_all_captures_with_their_twins(library: Path, capsys: pytest.CaptureFixt
     times = [row["duration_ns"] for row in document["captures"] if row["duration_ns"] is not None]
     assert len(times) > 1
     assert times == sorted(times, reverse=True)
-    twins = rows["a/matmul_small"], rows["b/deep/matmul_small"]
-    assert sum(bool(row["replicate"]) for row in twins) == 1
-    assert max(row["replicate_noise"] or 0 for row in twins) == 0
+    replicates = rows["a/matmul_small"], rows["b/deep/matmul_small"]
+    assert sum(bool(row["replicate"]) for row in replicates) == 1
+    assert max(row["replicate_noise"] or 0 for row in replicates) == 0
     assert rows["broken"]["error"]
     assert rows["placeholder"]["serious_notes"] == 1
 

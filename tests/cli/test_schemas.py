@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator, meta
 
 from rcv_py.cli.options.commands import COMMANDS, FOLDED
 from rcv_py.cli.schemas import BY_ID, SCHEMAS, of_command, schema_document
@@ -42,7 +42,7 @@ def checked(done: Run) -> dict[str, Any]:
     assert done.err == "" or done.code == 2
     document: dict[str, Any] = json.loads(done.out)
     errors = [
-        f"{error.json_path}: {error.message[:300]}"
+        f"{'/'.join(map(str, error.instance_path))}: {error.message[:300]}"
         for error in validator(document["schema"]).iter_errors(document)
     ]
     assert not errors, f"{document['schema']}: {errors[:3]}"
@@ -147,7 +147,7 @@ def test_every_command_about_a_capture_is_held() -> None:
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.id)
 def test_a_schema_is_one_and_explains_every_field(schema: Any) -> None:
     document = schema.as_json()
-    Draft202012Validator.check_schema(document)
+    meta.validate(document)
     assert schema.meaning.endswith(".")
     for place, shape in fields(document):
         assert len(shape.get("description", "")) > 4, place
@@ -195,7 +195,7 @@ def test_schemas_are_found_by_command_and_name() -> None:
     for name in ("envelope", *(schema.id for schema in SCHEMAS), *ON_A_CAPTURE):
         done = run("schema", name)
         assert done.code == 0
-        Draft202012Validator.check_schema(json.loads(done.out))
+        meta.validate(json.loads(done.out))
     assert run("schema", "hotspt").err == (
         "rcv: There is no schema called hotspt.\n     Did you mean `rcv schema hotspot`?\n"
     )

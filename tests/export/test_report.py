@@ -34,7 +34,8 @@ from rcv_py.export.report.model import (
 )
 from rcv_py.export.report.svg import COLORS, svg
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.model.kinds import kind_name
 from rcv_py.state.selection import Place
 from tests.support import captures
 from tests.support.samples import write_sample
@@ -194,11 +195,11 @@ def test_numbers_are_those_of_hotspot(
     assert shown == [[str(value) for value in row] for row in expected]
     by_kind = asked(capsys, "hotspot", path, "--by", "kind", "--json")
     assert latencies(tables(reports[name], "kinds")[0]) == [
-        (one["name"], one["latency"]) for one in by_kind["rows"]
+        (kind_name(one["name"]), one["latency"]) for one in by_kind["rows"]
     ]
     by_class = asked(capsys, "hotspot", path, "--by", "class", "--json")
     assert latencies(tables(reports[name], "kinds")[1]) == [
-        (one["name"], one["latency"]) for one in by_class["rows"]
+        (kind_name(one["name"]), one["latency"]) for one in by_class["rows"]
     ]
 
 

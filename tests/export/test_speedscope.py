@@ -101,7 +101,7 @@ def test_profiles_add_up(name: str) -> None:
         end = np.minimum(tokens.end, np.append(tokens.start[1:], tokens.end[-1:]))
         for line in np.unique(tokens.line)[:20].tolist():
             own = tokens.line == line
-            assert times[f"{code.text[line]}  [line {line}]"] == int((end - tokens.start)[own].sum())
+            assert times[f"{code.text[line]}  [#{line}]"] == int((end - tokens.start)[own].sum())
 
 
 def test_source_frames_hold_their_instructions() -> None:
@@ -110,8 +110,8 @@ def test_source_frames_hold_their_instructions() -> None:
     by_source = found["profiles"][0]
     for stack in by_source["samples"][:300]:
         leaf, place = frames[stack[-1]], frames[stack[-2]]
-        assert "[line " in leaf["name"]
-        line = int(leaf["name"].rsplit("[line ", 1)[1][:-1])
+        assert "[#" in leaf["name"]
+        line = int(leaf["name"].rsplit("[#", 1)[1][:-1])
         chain = trace.code.chain(line)
         if len(chain):
             assert (place["file"], place["line"]) == (trace.sources[chain[0][0]].path, chain[0][1])

@@ -9,7 +9,7 @@ from rcv_py.analysis.health.check import check_waves
 from rcv_py.analysis.waits.waits import wait_pairs
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import SourceCost
-from rcv_py.work.jobs import prepare
+from rcv_py.work.load import prepare
 from tests.support.whole_capture import (
     ADD,
     BRANCH,

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from rcv_py.formats.open import find_captures, open_trace
-from rcv_py.formats.uiout.load import open_folder
-from rcv_py.model.modes import ReferenceRule
 from tests.support.captures import SHARED, THREAD_TRACES, TRACES, golden, synthetic_path, trace_path
 from tests.support.measured import MEASURED
 from tests.support.python_calls import python_calls
+from tests.support.reference_clock import open_as_reference
 
 
 @cache
@@ -63,7 +62,7 @@ def test_our_offsets_bring_the_first_samples_together(name):
 def test_a_made_up_capture_is_aligned_as_the_reference_does():
     expected = golden("synthetic/counters_gfx9.rcv.json")["se_time_offset"]
     path = synthetic_path("counters_gfx9")
-    reference = open_folder(path, rule=ReferenceRule.REFERENCE).clock.offsets
+    reference = open_as_reference(path).clock.offsets
     assert {str(se): cycles for se, cycles in reference.items()} == expected == {"0": 0, "1": 799}
     assert open_trace(path).clock.offsets == {0: 0, 1: 800}  # what the file was made with
 

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rcv_py.base.errors import UsageError
-from rcv_py.formats import run_files
 from rcv_py.formats.input.run_places import MAX_PLACES, nearby
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout import run_files
+from rcv_py.formats.uiout.run_files import run_facts
 from tests.support import captures
 
 HEAD = (

@@ -33,10 +33,10 @@ from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import AllowedPaths, Tool, tools
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.pmc_files import pmc_table
-from rcv_py.formats.run_files import run_facts
 from rcv_py.formats.uiout import wave_json
 from rcv_py.formats.uiout.chains import places
-from rcv_py.formats.uiout.names import demangled
+from rcv_py.formats.uiout.kernels import demangled
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Place, Selection
 from tests.fuzz.mutate import VALUES, damaged_bytes, damaged_text, damaged_tree

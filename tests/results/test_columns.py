@@ -16,8 +16,6 @@ MOST = 3  # names of one Spec that a literal elsewhere may have
 ABOVE = ("api", "cli", "export", "ui", "work")  # what results are for; all others are below them
 HARDWARE = {"se", "sa", "cu", "simd", "slot", "wid"}  # where a wave was: attributes of every table of waves
 YET = {  # to be converted
-    "ui.panels.distribution",
-    "ui.panels.latency",
     "api",  # `Literal` types of options
     "api.capture",  # the same, and facts of a document
     "cli.commands.pmc",  # roles of counters

@@ -52,6 +52,10 @@ WORDS = (  # of texts and names in the code
     r"\bevidence_go\b",
     r"\bdoes not accept more\b",
     r"\bleft places empty\b",
+    r"instruction without a code line",
+    r"Latency and idle of all lines",
+    r"most expensive line\"",
+    r"lines of the program with",
 )
 
 

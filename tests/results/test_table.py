@@ -35,7 +35,7 @@ SPEC = Spec(
         Field("median", RANK_CYCLES, "Median", is_unknown=True),
         Field("share", SHARE, "Part", digits=3),
         Field("kinds", mapping(COUNT, ("A", "B", "C"), "Times"), "Times by name", at=At.DATA),
-        Field("outlier", FLAG, "Whether it is one", word="outlier"),
+        Field("outlier", replace(FLAG, text=lambda value: "outlier" if value else ""), "Whether it is one"),
         Field("text", INSTRUCTION, "The instruction"),
         Field("what", TEXT, "Line and stall", at=At.TEXT, of=lambda row: f"{row['line']}: {row['stall']}"),
         Field("note", choice("", "entry"), "What it is", is_optional=True, at=At.DATA),

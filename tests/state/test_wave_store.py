@@ -4,7 +4,7 @@ import pytest
 
 from rcv_py.model.ids import WaveId
 from rcv_py.state.wave_store import NAMED, WaveStore
-from rcv_py.work.jobs import prepare
+from rcv_py.work.load import prepare
 from tests.support.wave_folder import reader, trace, wave
 
 

@@ -17,10 +17,10 @@ from rcv_py.analysis.attribution.attribute import (
     Attribution,
     attribution,
     before_shared_fetch,
-    engine_stream,
 )
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
+from rcv_py.analysis.attribution.stream import engine_stream
 from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace

@@ -26,11 +26,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import engine_stream, stalls
+from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WAITS, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims
-from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.attribution.stream import Stream, engine_stream
 from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 

@@ -17,9 +17,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rcv_py.analysis.attribution.attribute import engine_stream, stalls
+from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.attribution.stream import Stream, engine_stream
 from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -95,7 +95,7 @@ def _judge(found: Judged, trace: Trace, truth: Truth, waves: list[Wave]) -> None
     claims = stalls(one, trace.gfxip).claims()
     truths = [truth.waves[wave.id.se, wave.id.simd, wave.id.slot, wave.id.wid] for wave in waves]
     names = {(wave.id.simd, wave.id.slot, wave.id.wid): at for at, wave in enumerate(waves)}
-    first, barriers = one.piece.first.tolist(), _barriers(trace, one, waves)
+    first, barriers = one.tokens.first.tolist(), _barriers(trace, one, waves)
     nth_of = {token: nth for tokens in barriers.values() for nth, (token, *_) in enumerate(tokens)}
     columns = (claims.token, claims.cause, claims.producer, claims.cycles)
     for token, cause, producer, cycles in zip(*(column.tolist() for column in columns), strict=True):

@@ -14,8 +14,9 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.causes import NOT_SELECTED, CauseNode, CausesPanel
+from rcv_py.ui.panels.causes import CauseNode, CausesPanel
 from rcv_py.ui.panels.token_details import TokenDetailsPanel
+from rcv_py.ui.table.table_panel import NOT_SELECTED
 from tests.analysis import build
 from tests.support import captures
 
@@ -172,7 +173,7 @@ def test_only_the_selected_line_is_shown_on_demand(
     assert outline(shown.tree.rows.root) == ["WAIT_LDS 24 2", "  4 24 2", "    2 24 2"]
     ui.session.select_line(5)
     settled()
-    assert shown.empty.sentence.text() == "Line 5 never stalled or idled, and made nothing else late."
+    assert shown.empty.sentence.text() == "Instruction 5 never stalled or idled, and made nothing else late."
     assert shown.bar.isVisible(), "or nobody could take the filter away"
     shown.only.setChecked(False)
     settled()

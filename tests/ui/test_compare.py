@@ -18,7 +18,7 @@ from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.base.errors import RcvError
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.state.baseline import Baseline
+from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.flame.flame_paint import SHADE, color_codes
 from rcv_py.ui.panels.compare import FLAME, MODES, NO_BASELINE, SIDE_BY_SIDE, ComparePanel
@@ -26,7 +26,8 @@ from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.support.captures import trace_path
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import SAMPLE, open_sample, settle
 
 Settled = Callable[[], None]
 WAIT = 3
@@ -213,9 +214,9 @@ def test_mode_and_filter_are_remembered(compared: ComparePanel, ui: UiContext, s
     assert compared.by == "block"
 
 
-def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatch, reused: Reused) -> None:
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(SAMPLE))
-    with window() as app:
+    with reused() as app:
         commands, session = app.ui.commands, app.ui.session
         assert commands["file.compare"].why_not()
         open_sample(app, qtbot)
@@ -232,19 +233,19 @@ def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatc
         settle(app, qtbot)
 
 
-def test_a_twin_tells_the_noise(
+def test_a_replicate_tells_the_noise(
     compared: ComparePanel, ui: UiContext, qtbot: object, settled: Settled
 ) -> None:
-    """A twin that differs from A as B does: what was a difference is noise."""
+    """A replicate that differs from A as B does: what was a difference is noise."""
     baseline = ui.session.baseline.value
     assert baseline is not None
     assert compared.result is not None
     assert compared.result.judgement.verdict is Verdict.MORE
     longer = capture(list(PROGRAM), [*STALLS[:3], STALLS[3] + 90, *STALLS[4:]], seed=3)
-    twin = Baseline(longer[0], capture_costs(longer[0], [longer[1]]))
-    ui.session.set_baseline(replace(baseline, twin=twin))
+    replicate = Baseline(longer[0], capture_costs(longer[0], [longer[1]]))
+    ui.session.set_baseline(replace(baseline, replicate=replicate))
     qtbot.waitUntil(  # type: ignore[attr-defined]
-        lambda: compared.result is not None and compared.result.noise_of is twin.costs, timeout=10_000
+        lambda: compared.result is not None and compared.result.noise_of is replicate.costs, timeout=10_000
     )
     settled()
     assert compared.verdict.text().startswith("No difference beyond noise")
@@ -257,11 +258,13 @@ def test_a_twin_tells_the_noise(
     assert compared.verdict.text().startswith("The launch of B takes ")
 
 
-def test_the_menu_opens_a_twin(qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    twin = shutil.copytree(SAMPLE, tmp_path / SAMPLE.name)
-    chosen = [SAMPLE, SAMPLE, twin]
+def test_the_menu_opens_a_replicate(
+    qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reused: Reused
+) -> None:
+    replicate = shutil.copytree(SAMPLE, tmp_path / SAMPLE.name)
+    chosen = [SAMPLE, SAMPLE, replicate]
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(chosen.pop(0)))
-    with window() as app:
+    with reused() as app:
         commands, session = app.ui.commands, app.ui.session
         open_sample(app, qtbot)
         assert commands["file.twin"].why_not()
@@ -272,13 +275,13 @@ def test_the_menu_opens_a_twin(qtbot: object, monkeypatch: pytest.MonkeyPatch, t
         settle(app, qtbot)
         assert "is the baseline itself" in str(app.window.shown_errors.pop())
         assert session.baseline.value is not None
-        assert session.baseline.value.twin is None
+        assert session.baseline.value.replicate is None
         commands.run("file.twin")
         settle(app, qtbot)
         assert session.baseline.value is not None
-        assert session.baseline.value.twin is not None
+        assert session.baseline.value.replicate is not None
         commands.run("file.forget_twin")
-        assert session.baseline.value.twin is None
+        assert session.baseline.value.replicate is None
         commands.run("file.forget_baseline")
         assert session.baseline.value is None
         settle(app, qtbot)

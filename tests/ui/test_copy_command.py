@@ -30,6 +30,8 @@ from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
 from tests.support.captures import synthetic_path, trace_path
+from tests.support.command_runs import CACHE
+from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
 from tests.ui.window import settle as settle_soon
 
@@ -85,7 +87,7 @@ def printed(panel: Panel) -> dict[str, Any]:
     parse(list(words[1:]))
     out = StringIO()
     with redirect_stdout(out):
-        assert main([*words[1:], "--json"]) == 0, words
+        assert main([*words[1:], "--json"], CACHE) == 0, words
     return dict(json.loads(out.getvalue()))
 
 
@@ -127,8 +129,8 @@ def test_every_panel_has_a_command_that_runs(name: str, app: App, shown: Any, qt
     assert printed(panel)["schema"].startswith("rcv.")
 
 
-def test_nothing_is_copied_without_a_capture(qtbot: QtBot) -> None:
-    with window() as app:
+def test_nothing_is_copied_without_a_capture(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         for dock in app.window.workspace.docks.values():
             assert dock.panel.command_line() is None
         assert "capture" in app.ui.commands["export.copy_command"].why_not()
@@ -213,10 +215,10 @@ def test_instructions_in_each_mode(mode: LatencyMode, app: App, shown: Any) -> N
     rows = printed(panel)["rows"]
     names = ("hits", "latency", "stall", "idle")
     every = [tuple(row[name] for name in ("instruction", *names)) for row in rows]
-    columns = [column_of(panel.view, name).values for name in ("row", *names)]
+    columns = [column_of(panel.view, name).values for name in ("instruction", *names)]
     assert every == [tuple(int(value) for value in row) for row in zip(*columns, strict=True)]
     assert any(row["latency"] for row in rows)
-    share = column_of(panel.view, "share").values
+    share = column_of(panel.view, "share_of_total").values
     real = ~app.ui.session.trace.value.code.is_label
     assert [
         row["share_of_total"] * 100 for row, is_real in zip(rows, real, strict=True) if is_real
@@ -246,7 +248,9 @@ def test_a_filtered_and_sorted_listing(app: App, shown: Any) -> None:
         words = panel.command_line()
         assert {"--match=GLOBAL_load", "--sort=stall", "--clock=80000:100000"} <= set(words)
         rows = printed(panel)["rows"]
-        assert cells(panel.view, "row", "stall", "latency") == told(rows, "instruction", "stall", "latency")
+        assert cells(panel.view, "instruction", "stall", "latency") == told(
+            rows, "instruction", "stall", "latency"
+        )
         assert len(rows) == panel.view.table.rowCount() > 1
     finally:
         panel.find_bar.filter.setChecked(False)
@@ -370,12 +374,12 @@ def test_health(shown: Any) -> None:
     assert [note["title"] for note in printed(panel)["notes"]] == [note.title for note in panel.notes]
 
 
-def test_problems(tmp_path: Path, qtbot: QtBot) -> None:
+def test_problems(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
     folder = tmp_path / "with a wave that is cut off"
     copytree(SAMPLE, folder)
     broken = sorted(folder.glob("se*_sm*.json"))[5]
     broken.write_bytes(broken.read_bytes()[:100])
-    with window() as other:
+    with reused() as other:
         open_sample(other, qtbot, folder)
         other.window.workspace.show_panel("problems")
         panel = other.window.workspace.docks["problems"].panel
@@ -543,8 +547,8 @@ def test_frames(metric: int, content: str, app: App, shown: Any) -> None:
 # -- with captures that have what the sample lacks ------------------------------------------------------
 
 
-def test_counters(qtbot: QtBot) -> None:
-    with window() as app:
+def test_counters(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, synthetic_path("counters_gfx9"))
         app.window.workspace.show_panel("counters")
         settle(app, qtbot)
@@ -558,8 +562,8 @@ def test_counters(qtbot: QtBot) -> None:
             assert rows[row.name]["points"] == len(row.curve.time)
 
 
-def test_events_with_a_filter(qtbot: QtBot) -> None:
-    with window() as app:
+def test_events_with_a_filter(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, synthetic_path("markers_gfx12"))
         app.window.workspace.show_panel("events")
         settle(app, qtbot)
@@ -577,8 +581,8 @@ def test_events_with_a_filter(qtbot: QtBot) -> None:
         assert times == [row[0] for row in panel.sheet().rows]
 
 
-def test_a_comparison(app: App, shown: Any, qtbot: QtBot) -> None:
-    with window() as other:
+def test_a_comparison(app: App, shown: Any, qtbot: QtBot, reused: Reused) -> None:
+    with reused() as other:
         open_sample(other, qtbot, trace_path("flash_attn_small_after"))
         other.window.baseline.open(trace_path("flash_attn_small_before"))
         other.window.workspace.show_panel("compare")
@@ -600,18 +604,20 @@ def test_a_comparison(app: App, shown: Any, qtbot: QtBot) -> None:
                 assert mine == pytest.approx(theirs, abs=0.002)
 
 
-def test_samples_have_commands_too(qtbot: QtBot) -> None:
-    with window() as app:
+def test_samples_have_commands_too(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, SAMPLES / "pc_sampling")
         for name, dock in app.window.workspace.docks.items():
             app.window.workspace.show_panel(name)
             settle(app, qtbot)
             words = dock.panel.command_line()
             if words is not None:
-                assert main([*words[1:], "--json"]) == 0, words
+                assert main([*words[1:], "--json"], CACHE) == 0, words
         isa = app.window.workspace.docks["isa"].panel
         rows = printed(isa)["rows"]
-        assert cells(isa.view, "row", "samples", "stalled") == told(rows, "instruction", "latency", "stall")
+        assert cells(isa.view, "instruction", "samples", "stalled") == told(
+            rows, "instruction", "latency", "stall"
+        )
 
 
 def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:

@@ -300,14 +300,14 @@ def _drag_strip(plot: CurvePlot, begin: int, end: int) -> None:
         (QEvent.Type.MouseButtonRelease, end, left, none),
     )
     for kind, time, button, held in steps:
-        at = QPointF(strip.brush.x_of(time), 10)
+        at = QPointF(strip.x_of(time), 10)
         event = QMouseEvent(kind, at, at, button, held, Qt.KeyboardModifier.NoModifier)
         QApplication.sendEvent(strip, event)
 
 
 def test_the_strip_drags_the_window_that_all_views_show(plot: CurvePlot) -> None:
     session, strip = plot.canvas.session, plot.strip
-    pixel = strip.brush.outer.width / strip.brush.width_px
+    pixel = strip.outer.width / strip.width()
     session.fit_all()
     _drag_strip(plot, BEGIN + 10_000, BEGIN + 20_000)  # nothing to move yet: a new window
     assert session.view.value.begin == pytest.approx(BEGIN + 10_000, abs=pixel)

@@ -341,7 +341,7 @@ def test_dialogs_show_texts_as_they_are(
         app.window.palette_.open("<img")
         app.window.status.show_saved(folder / "<img src=x>.html")
         app.window.writer.ask_report()
-        app.window.show_settings()
+        app.ui.commands.run("view.settings")
         export = ExportDialog(app.window.exporter, app.window)
         for box in (ErrorBox(error, str(folder), app.window), AboutBox(app.window), export):
             box.show()

@@ -44,7 +44,7 @@ def test_before_waves_are_read_the_code_table_speaks(
     settled()
     assert hotspot.plot.bins.totals.tolist() == [40, 2300, 600, 60]
     assert "follow" in hotspot.note.text()
-    assert hotspot.legend.names == ("SMEM", "LDS", "JUMP", "WAIT", "MSG", "MATRIX")
+    assert hotspot.legend.names == ("SMEM", "LDS", "branch taken", "wait", "message", "MFMA/WMMA")
 
 
 def test_waves_are_counted_as_they_come(
@@ -141,7 +141,7 @@ def test_bars_have_the_colours_of_kinds_also_after_a_switch(
 def test_the_tip_says_rows_and_cycles(hotspot: HotspotPanel, open_in: Callable, settled: Settled) -> None:
     open_in(trace(), [two_waves()])
     settled()
-    assert hotspot.plot.tip(1).startswith("rows 2 to 3\n30 cycles")
+    assert hotspot.plot.tip(1).startswith("instructions 2 to 3\n30 cycles")
     assert "LDS: 12" in hotspot.plot.tip(1)
     assert hotspot.plot.unit == "cycles"
 

@@ -38,7 +38,7 @@ def cell(panel: IsaPanel, row: int, column: str) -> str:
     return panel.view.table.text(row, panel.view.table.column_of(column))
 
 
-def click(panel: IsaPanel, row: int, column: str = "instruction") -> None:
+def click(panel: IsaPanel, row: int, column: str = "text") -> None:
     QTest.mouseClick(
         panel.view.viewport(), Qt.MouseButton.LeftButton, pos=panel.view.cell_rect(row, column).center()
     )
@@ -76,11 +76,11 @@ def test_rows_show_costs_shares_and_places(isa: IsaPanel, open_in: Callable, set
     assert not isa.empty.is_empty
     assert cell(isa, 3, "latency") == "2,000"
     assert cell(isa, 3, "stall") == "1,990"
-    assert cell(isa, 3, "share") == "64.6"  # (2000 + 10) of 3000 + 110
-    assert cell(isa, 0, "instruction") == "my_kernel"
-    assert cell(isa, 0, "share") == "100.0"
+    assert cell(isa, 3, "share_of_total") == "64.6"  # (2000 + 10) of 3000 + 110
+    assert cell(isa, 0, "text") == "my_kernel"
+    assert cell(isa, 0, "share_of_total") == "100.0"
     assert cell(isa, 5, "latency") == ""
-    assert cell(isa, 2, "place") == "/src/kernels/attn.py:3"
+    assert cell(isa, 2, "source") == "/src/kernels/attn.py:3"
     assert "sqrt" in isa.view.table.columns[isa.view.table.column_of("cost")].title
 
 
@@ -105,7 +105,7 @@ def test_a_double_click_fits_the_token(
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
-    at = isa.view.cell_rect(3, "instruction").center()
+    at = isa.view.cell_rect(3, "text").center()
     QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
     QTest.mouseDClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
     wave, row = ui.session.token()
@@ -156,7 +156,7 @@ def test_hover_goes_out_and_comes_in(
 ) -> None:
     open_in(trace())
     settled()
-    QTest.mouseMove(isa.view.viewport(), isa.view.cell_rect(2, "instruction").center())
+    QTest.mouseMove(isa.view.viewport(), isa.view.cell_rect(2, "text").center())
     assert ui.session.hover.value == Hover(line=2)
     ui.session.hover.set(Hover(source=(1, 2)))
     assert np.flatnonzero(isa.view.hovered_source).tolist() == [2, 4]
@@ -171,7 +171,7 @@ def test_search_counts_marks_filters_and_walks(
     QTest.keyClicks(isa.find_bar.field, "V_")
     settled()
     assert ui.session.query.value.text == "V_"
-    assert isa.search.found.tolist() == [4, 5]
+    assert isa.matches.tolist() == [4, 5]
     assert isa.find_bar.count.text() == "2 found"
     QTest.keyClick(isa.find_bar.field, Qt.Key.Key_Return)
     assert ui.session.selection.value.line == 4
@@ -284,7 +284,7 @@ def test_bars_kinds_and_selection_have_the_colours_of_the_theme(
     never = isa.view.cell_rect(5, "cost")
     assert not has_color(image, never, ui.theme.role("issue")), "zero draws nothing"
     assert image.pixelColor(1, bar.center().y()).rgb() == ui.theme.role("accent").rgb()
-    mnemonic = isa.view.cell_rect(4, "instruction")
+    mnemonic = isa.view.cell_rect(4, "text")
     assert has_color(image, mnemonic, ui.theme.kind_text(TokenKind.MATRIX))
     gutter = isa.view.cell_rect(3, "gutter")
     assert has_color(image, gutter, ui.theme.arrow(0))
@@ -366,7 +366,7 @@ def test_the_menu_copies_filters_and_bookmarks(
 
     open_in(trace(), [two_waves()])
     settled()
-    actions = {a.text(): a for a in row_menu(isa.view, ui.session, 4, isa.search.filter_to).actions()}
+    actions = {a.text(): a for a in row_menu(isa.view, ui.session, 4, isa.filter_to).actions()}
     actions["Filter to this instruction"].trigger()
     settled()
     assert isa.view.table.data_rows.tolist() == [4]
@@ -401,3 +401,20 @@ def code_rows() -> tuple:
     from tests.support.code_samples import ROWS
 
     return ROWS
+
+
+def test_a_layout_that_was_saved_under_older_names_is_taken_back(
+    isa: IsaPanel, open_in: Callable, settled: Settled
+) -> None:
+    open_in(trace())
+    settled()
+    columns = {"row": [2, 51, True], "instruction": [3, 222, True], "share": [4, 61, False]}
+    widths = {"by_hand": ["instruction", "row"], "yielded": []}
+    state = {"columns": columns, "sort": ["share", True], "widths": widths}
+    isa.load_state({"table": state})
+    table = isa.view.table
+    assert isa.view.columnWidth(table.column_of("instruction")) == 51
+    assert isa.view.columnWidth(table.column_of("text")) == 222
+    assert isa.view.isColumnHidden(table.column_of("share_of_total"))
+    assert table.sorting is not None
+    assert table.sorting[0] == "share_of_total"

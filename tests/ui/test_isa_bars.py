@@ -75,9 +75,9 @@ def test_the_list_names_every_mode_and_says_why_not(isa: IsaPanel) -> None:
 def test_kinds_have_the_colours_of_kinds(isa: IsaPanel, ui: UiContext, qtbot: object) -> None:
     choose(isa, Annotation.KINDS)
     qtbot.waitUntil(lambda: isa.view.bars.bars.mode is Annotation.KINDS)  # type: ignore[attr-defined]
-    assert "MATRIX" in isa.bar.legend.names
+    assert "MFMA/WMMA" in isa.bar.legend.names
     assert lengths(isa, 4, ui.theme.kind(TokenKind.MATRIX)) > 10
-    assert "MATRIX 12 (100.0 % of the row)" in isa.view.tip(4, "cost")
+    assert "MFMA/WMMA 12 (100.0 % of the instruction)" in isa.view.tip(4, "cost")
     assert isa.view.table.columns[isa.view.table.column_of("cost")].title == "kinds · sqrt"
 
 
@@ -94,9 +94,9 @@ def test_latency_above_stall(isa: IsaPanel, ui: UiContext, settled: Settled, qtb
 
 def test_numbers_of_a_row_are_exact_and_have_shares(isa: IsaPanel) -> None:
     tip = isa.view.tip(3, "cost")
-    assert "stall 1,990 (99.0 % of the row)" in tip
+    assert "stall 1,990 (99.0 % of the instruction)" in tip
     assert "together 2,010, 64.6 % of all" in tip
-    assert "block 1: rows 2 to 6, in 1 loop" in tip
+    assert "block 1: instructions 2 to 6, in 1 loop" in tip
     assert "attn.py:3 <tt>return a" in tip
     assert "0x1018 in object 4" in tip
     assert "2 hits in se0/simd0/slot0/wv0" in tip
@@ -104,7 +104,7 @@ def test_numbers_of_a_row_are_exact_and_have_shares(isa: IsaPanel) -> None:
 
 def test_the_tip_counts_the_selected_hit(isa: IsaPanel, ui: UiContext) -> None:
     ui.session.select_line(3)
-    assert "hit 2 of 2 in se0/simd0/slot0/wv0" in isa.view.tip(3, "instruction")
+    assert "hit 2 of 2 in se0/simd0/slot0/wv0" in isa.view.tip(3, "text")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -231,7 +231,7 @@ def test_mnemonics_can_be_read_on_every_row(ui: UiContext, theme: str, preset: s
 
 def test_colours_can_be_switched_off_and_rows_that_never_ran_are_dim(isa: IsaPanel, ui: UiContext) -> None:
     def inks(row: int) -> set[int]:
-        image, box = isa.view.viewport().grab().toImage(), isa.view.cell_rect(row, "instruction")
+        image, box = isa.view.viewport().grab().toImage(), isa.view.cell_rect(row, "text")
         return {
             image.pixelColor(x, y).rgb()
             for x in range(box.left(), box.right(), 1)
@@ -258,7 +258,7 @@ def shown_width(panel: IsaPanel, column: str) -> int:
 def test_bars_are_in_sight_when_there_is_little_room_and_wide_when_there_is_much(isa: IsaPanel) -> None:
     isa.resize(545, 400)
     assert shown_width(isa, "cost") >= 80
-    assert shown_width(isa, "instruction") >= 140
+    assert shown_width(isa, "text") >= 140
     isa.resize(1400, 400)
     assert shown_width(isa, "cost") >= 250
 

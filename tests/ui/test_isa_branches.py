@@ -117,7 +117,7 @@ def test_a_sampling_capture_has_branches_by_their_operands(
     show(panel, "branches")
     settled()
     assert len(panel.view.arrows) > 100
-    assert "does not tell how often" in panel.view.arrow_tips[0]
+    assert "does not record how often" in panel.view.arrow_tips[0]
     show(panel, "waits")
     settled()
     assert panel.view.gutter_note

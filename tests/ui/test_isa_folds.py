@@ -106,10 +106,10 @@ def test_a_click_on_the_triangle_folds_and_sums_up(isa: IsaPanel, ui: UiContext)
     triangle(isa, 2)
     assert shown(isa) == [0, 1, 2, 7, 8, 9]
     assert ui.session.selection.value == before, "folding selects nothing"
-    assert cell(isa, 2, "instruction") == "block 1 · 5 rows"
+    assert cell(isa, 2, "text") == "block 1 · 5 instructions"
     assert (cell(isa, 2, "hits"), cell(isa, 2, "latency"), cell(isa, 2, "stall")) == ("4", "2,960", "2,190")
-    assert cell(isa, 2, "share") == "95.2"  # (2960 + 10) of 3010 + 110
-    assert "most of it: 3 <tt>s_waitcnt" in isa.view.tip(2, "instruction")
+    assert cell(isa, 2, "share_of_total") == "95.2"  # (2960 + 10) of 3010 + 110
+    assert "most of it: 3 <tt>s_waitcnt" in isa.view.tip(2, "text")
     triangle(isa, 2)
     assert shown(isa) == list(range(10))
     assert cell(isa, 2, "latency") == "300"
@@ -117,7 +117,7 @@ def test_a_click_on_the_triangle_folds_and_sums_up(isa: IsaPanel, ui: UiContext)
 
 def test_a_double_click_unfolds(isa: IsaPanel) -> None:
     triangle(isa, 2)
-    at = isa.view.cell_rect(2, "instruction").center()
+    at = isa.view.cell_rect(2, "text").center()
     QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert shown(isa) == [0, 1, 2, 7, 8, 9], "a click selects the fold"
     QTest.mouseDClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
@@ -145,7 +145,7 @@ def test_all_none_and_what_is_cold(isa: IsaPanel, ui: UiContext) -> None:
     commands = {command.id: command for command in isa.commands()}
     commands["isa.fold_all"].run()
     assert shown(isa) == [0, 2, 7, 9]
-    assert "never executed" in cell(isa, 7, "instruction")
+    assert "never executed" in cell(isa, 7, "text")
     commands["isa.unfold_all"].run()
     assert shown(isa) == list(range(10))
     commands["isa.fold_cold"].run()
@@ -157,7 +157,7 @@ def test_all_none_and_what_is_cold(isa: IsaPanel, ui: UiContext) -> None:
     assert shown(isa) == list(range(10))
     commands["isa.fold_all"].run()
     assert shown(isa) == [0]
-    assert cell(isa, 0, "instruction").startswith("my_kernel · 10 rows")
+    assert cell(isa, 0, "text").startswith("my_kernel · 9 instructions")
 
 
 def test_what_is_selected_elsewhere_unfolds(isa: IsaPanel, ui: UiContext) -> None:
@@ -215,7 +215,7 @@ def test_arrows_lead_to_the_fold(isa: IsaPanel, settled: Settled) -> None:
 
 def test_copies_and_sheets_hold_what_is_folded(isa: IsaPanel, ui: UiContext) -> None:
     isa.view.fold_all()
-    at = isa.view.cell_rect(2, "instruction").center()
+    at = isa.view.cell_rect(2, "text").center()
     QTest.mouseClick(isa.view.viewport(), Qt.MouseButton.LeftButton, pos=at)
     isa.view.copy_rows()
     lines = QGuiApplication.clipboard().text().split("\n")
@@ -235,7 +235,7 @@ def test_loops_have_brackets_with_their_rounds(isa: IsaPanel) -> None:
     QTest.mouseMove(isa.view.viewport(), spot)
     assert isa.view.loop_at(spot) == loop
     tip = isa.view.tip(3, "fold")
-    assert "rows 2 to 6" in tip
+    assert "instructions 2 to 6" in tip
     assert "4 iterations, 2 each, entered 2 times" in tip
     assert isa.view.notes(2) == ("loop ×2",)
 

@@ -15,7 +15,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.core.loader import MAX_BATCHES_AHEAD, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import load
-from rcv_py.work.jobs import prepare
+from rcv_py.work.load import prepare
 from tests.support.wave_folder import reader, trace, wave
 
 MOST_MS = 60_000  # a bound for hangs: on a loaded machine a process starts in seconds
@@ -43,8 +43,7 @@ def loader(qtbot, folders, ui):
             raise NotATrace(path)
         return folders[path]
 
-    made = Loader(Settings(None), open_path)
-    made.bind(ui.session)
+    made = Loader(ui.session, Settings(None), open_path)
     made.context = ui
     yield made
     made.close()
@@ -135,11 +134,11 @@ def test_a_failure_arrives_as_an_error_with_a_sentence(qtbot, loader, tmp_path, 
     assert ui.session.trace.value is None
 
 
-def test_a_bug_while_opening_arrives_too(qtbot):
+def test_a_bug_while_opening_arrives_too(qtbot, ui):
     def broken(path, report):
         raise ZeroDivisionError("a bug")
 
-    loader = Loader(None, broken)
+    loader = Loader(ui.session, Settings(None), broken)
     with qtbot.waitSignal(loader.failed, timeout=MOST_MS) as heard:
         loader.open("somewhere")
     assert isinstance(heard.args[0], ZeroDivisionError)
@@ -170,8 +169,7 @@ def test_a_dead_process_becomes_a_sentence(qtbot, loader, folders, ui):
 
 def test_beyond_the_budget_streaming_stops_and_selected_waves_are_still_read(qtbot, folders, ui, one_a_job):
     first, _ = folders
-    loader = Loader(Settings(None), lambda path, report: folders[path])
-    loader.bind(ui.session)
+    loader = Loader(ui.session, Settings(None), lambda path, report: folders[path])
     budget = 3 * prepare(folders[first].reader, [0]).nbytes
     loader.opened.connect(lambda: setattr(ui.session.store, "budget", budget))
     loader.open(first)
@@ -205,8 +203,7 @@ def test_no_garbage_is_collected_in_the_thread_that_reads(qtbot, folders, ui):
         seen.append(gc.isenabled())
         return folders[path]
 
-    made = Loader(Settings(None), open_path)
-    made.bind(ui.session)
+    made = Loader(ui.session, Settings(None), open_path)
     assert gc.isenabled()
     with qtbot.waitSignal(made.finished, timeout=MOST_MS):
         made.open(first)

@@ -184,7 +184,11 @@ def test_ticks_mark_the_values_of_the_wave_that_wrote_them(make: Callable) -> No
 
 def test_the_menu_hides_markers_values_sibling_and_events(make: Callable, settled: Callable) -> None:
     panel = make(ComputeUnitPanel)
-    assert [panel.source.group(row) for row in range(len(panel.source))] == ["SE2 CU1", "SE2 CU1", "SIMD 1"]
+    assert [name.group for name in panel.source.names] == [
+        "SE2 CU1",
+        "SE2 CU1",
+        "SIMD 1",
+    ]
     assert "sibling of the traced one" in panel.tip(2, 1110, TimeWindow(1110, 1111), False)
     assert {line.time for line in panel.marks().lines} == {1005, 1150, 1350}, (
         "no flush here, no rinse at first"
@@ -215,7 +219,9 @@ def test_a_capture_without_markers_has_rows_as_before(make: Callable) -> None:
 def test_the_device_has_scopes_above_the_slot_that_marked_them(make: Callable, theme: str) -> None:
     panel = make(GlobalTimelinePanel)
     panel.ui.settings["look.theme"] = theme
-    names = [(panel.source.group(row), panel.source.label(row)) for row in range(len(panel.source))]
+    names = [
+        (panel.source.names[row].group, panel.source.names[row].label) for row in range(len(panel.source))
+    ]
     scopes = [("SE2 CU1", "scopes"), ("SE2 CU1", ""), ("SE2 CU1", "")]
     assert names == [("SE2 CU1", "0-0"), *scopes, ("SE2 CU1", "0-1"), ("SE2 CU7", "0-0"), ("SE2 CU7", "0-1")]
     bot, colors = CanvasBot(panel.timeline.plot), panel.ui.theme
@@ -251,7 +257,7 @@ def test_the_device_hides_kernels_and_markers(make: Callable, settled: Callable)
     panel.filter.set_on(["kernel:second", "markers", "event:flush"], False)
     settled()
     assert len(panel.source) == 2
-    assert {panel.source.group(row) for row in range(2)} == {"SE2 CU1"}
+    assert {panel.source.names[row].group for row in range(2)} == {"SE2 CU1"}
     assert [line.time for line in panel.marks().lines] == [1005, 1150, 1350]
     assert panel.save_state() == {"filter": {"markers": False, "event:flush": False}}
     panel.filter.set_on(["kernel:first"], False)

@@ -10,7 +10,7 @@ import pytest
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.cli.commands import view
 from rcv_py.cli.main import main
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.work import findings_process
 from rcv_py.work.load import load_all
 from tests.support import captures

@@ -18,7 +18,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
 from rcv_py.ui.panels.overview import OverviewPanel
 from rcv_py.ui.panels.utilization import UtilizationPanel
-from rcv_py.ui.timeline.brush import Brush, Grip
+from rcv_py.ui.timeline.brush import Grip
 from rcv_py.ui.timeline.time_axis import TimeScale, round_step
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
@@ -50,7 +50,7 @@ def test_boxes_have_the_colour_of_their_kernel_and_detail_is_stronger(make: Call
     panel = make(GlobalTimelinePanel)
     panel.ui.settings["look.theme"] = theme
     bot = CanvasBot(panel.timeline.plot)
-    assert [panel.source.group(row) for row in range(4)] == ["SE2 CU1"] * 2 + ["SE2 CU7"] * 2
+    assert [panel.source.names[row].group for row in range(4)] == ["SE2 CU1"] * 2 + ["SE2 CU7"] * 2
     assert bot.color(1, 1200) == panel.ui.theme.kernel(0)
     assert bot.color(2, 1200) == panel.ui.theme.soft(panel.ui.theme.kernel(1), 0.55)
 
@@ -81,8 +81,8 @@ def test_a_wave_elsewhere_says_why_it_has_no_detail(make: Callable) -> None:
 
 def test_units_show_their_share_of_the_view(make: Callable) -> None:
     panel = make(UtilizationPanel)
-    names = [panel.source.label(row) for row in range(len(panel.source))]
-    assert names == ["VALU0", "VMEM0", "SCAL0", "IMMED"]
+    names = [panel.source.names[row].label for row in range(len(panel.source))]
+    assert names == ["VALU0", "VMEM0", "SALU/SMEM0", "wait"]
     panel.session.set_view(SPAN)
     # VALU0: four cycles of VALU and four of MATRIX in a period of 24, in different waves.
     assert panel.source.values[names.index("VALU0")] == "33.3 %"
@@ -112,9 +112,9 @@ def _mouse(panel: OverviewPanel, kind: QEvent.Type, x: float) -> None:
 
 
 def _drag(panel: OverviewPanel, begin: int, end: int) -> None:
-    _mouse(panel, QEvent.Type.MouseButtonPress, panel.strip.brush.x_of(begin))
-    _mouse(panel, QEvent.Type.MouseMove, panel.strip.brush.x_of(end))
-    _mouse(panel, QEvent.Type.MouseButtonRelease, panel.strip.brush.x_of(end))
+    _mouse(panel, QEvent.Type.MouseButtonPress, panel.strip.x_of(begin))
+    _mouse(panel, QEvent.Type.MouseMove, panel.strip.x_of(end))
+    _mouse(panel, QEvent.Type.MouseButtonRelease, panel.strip.x_of(end))
 
 
 def test_the_overview_draws_moves_and_resizes_the_window(make: Callable) -> None:
@@ -130,7 +130,7 @@ def test_the_overview_draws_moves_and_resizes_the_window(make: Callable) -> None
     assert abs(panel.session.view.value.end - 1400) <= 1
     assert abs(panel.session.view.value.begin - 1200) <= 1
     _drag(panel, 1050, 1050)  # a click: centred there
-    assert panel.session.view.value.begin == panel.strip.brush.outer.begin
+    assert panel.session.view.value.begin == panel.strip.outer.begin
     assert panel.session.window.value == panel.session.view.value
 
 
@@ -142,13 +142,14 @@ def test_the_overview_sums_the_states_of_all_waves(make: Callable) -> None:
     assert panel.strip.sums.resident[450] == 4
 
 
-def test_a_brush_over_everything_can_be_drawn_but_not_moved() -> None:
-    brush = Brush()
-    brush.outer, brush.width_px = TimeWindow(0, 1000), 100
-    assert brush.grip_at(50, TimeWindow(0, 1000)) is Grip.NEW
-    assert brush.grip_at(50, TimeWindow(400, 600)) is Grip.BODY
-    assert brush.grip_at(40, TimeWindow(400, 600)) is Grip.BEGIN
-    assert brush.grip_at(61, TimeWindow(400, 600)) is Grip.END
+def test_a_brush_over_everything_can_be_drawn_but_not_moved(make: Callable) -> None:
+    strip = make(OverviewPanel).strip
+    strip.outer = TimeWindow(0, 1000)
+    strip.resize(100, strip.height())
+    assert strip.grip_at(50, TimeWindow(0, 1000)) is Grip.NEW
+    assert strip.grip_at(50, TimeWindow(400, 600)) is Grip.BODY
+    assert strip.grip_at(40, TimeWindow(400, 600)) is Grip.BEGIN
+    assert strip.grip_at(61, TimeWindow(400, 600)) is Grip.END
 
 
 @pytest.mark.parametrize("kind", [GlobalTimelinePanel, UtilizationPanel, OverviewPanel])

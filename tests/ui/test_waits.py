@@ -139,17 +139,21 @@ def test_the_keyboard_walks_and_selects(shown: WaitsPanel, ui: UiContext) -> Non
         assert ui.session.selection.value.line == line
 
 
-def test_only_the_selected_line_is_shown_on_demand(shown: WaitsPanel, ui: UiContext) -> None:
+def test_only_the_selected_one_is_shown_on_demand(shown: WaitsPanel, ui: UiContext, settled: Settled) -> None:
     shown.only.setChecked(True)
-    assert "No line is selected" in shown.empty.sentence.text()
+    assert "No instruction is selected" in shown.empty.sentence.text()
     ui.session.select_line(2)
+    settled()
     assert outline(shown.tree.rows.root) == ["4 2 24", "  2 2 24"]
     ui.session.select_line(3)
+    settled()
     assert outline(shown.tree.rows.root) == ["3 2 40", "  1 2 40"]
     ui.session.select_line(5)
-    assert shown.empty.sentence.text() == "Line 5, s_endpgm, neither waits nor is waited for."
+    settled()
+    assert shown.empty.sentence.text() == "Instruction 5, s_endpgm, neither waits nor is waited for."
     assert shown.bar.isVisible(), "or nobody could take the filter away"
     shown.only.setChecked(False)
+    settled()
     assert len(shown.tree.rows.root.children) == 2
 
 
@@ -164,14 +168,16 @@ def test_columns_sort_both_levels(shown: WaitsPanel) -> None:
     shown.load_state({"widths": [1, "x"], "sort": [99, True], "selected_only": 3})
 
 
-def test_what_is_closed_stays_closed(shown: WaitsPanel, ui: UiContext) -> None:
+def test_what_is_closed_stays_closed(shown: WaitsPanel, ui: UiContext, settled: Settled) -> None:
     assert shown.tree.isExpanded(index_of(shown, 3))
     shown.tree.collapse(index_of(shown, 3))
     ui.results.cell("waits").tell()
     shown.only.setChecked(True)
     ui.session.select_line(1)
+    settled()
     assert shown.tree.isExpanded(index_of(shown, 3)), "of the selected line everything is shown"
     shown.only.setChecked(False)
+    settled()
     assert not shown.tree.isExpanded(index_of(shown, 3))
     assert shown.tree.isExpanded(index_of(shown, 4))
 

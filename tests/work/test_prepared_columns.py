@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from rcv_py.work.jobs import prepare, prepared_columns
+from rcv_py.work.load import prepare, prepared_columns
 from rcv_py.work.pool import dumps, loads
 from tests.support.captures import trace_path
 from tests.support.wave_folder import ADD, END, NOP, reader, wave

@@ -19,7 +19,7 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
-from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.attribution.stream import Stream, largest_in
 from rcv_py.model.kinds import TokenKind
 
 
@@ -47,7 +47,7 @@ def claim_barriers(stream: Stream, ledger: Ledger) -> None:
     named = np.flatnonzero(is_known & ~is_own)
     last, left = met.last[meeting[named]], met.left[meeting[named]]
     wave = np.where(left >= 0, left, at.wave[last])
-    stop = np.where(left >= 0, stream.piece.first[1:][left], at.signal[last])
+    stop = np.where(left >= 0, stream.tokens.first[1:][left], at.signal[last])
     blamed[named] = longest_before(stream, wave, stop, at.waited[mine[named]] - stream.base)
     ledger.rest(rows[~is_own], Cause.BARRIER, blamed[~is_own])
 
@@ -58,19 +58,13 @@ def longest_before(stream: Stream, wave: np.ndarray, stop: np.ndarray, since: np
     Of the token that was under way at that time only what came later counts.  Where there is none in front it
     is `stop`.
     """
-    if not len(stop):
-        return stop
     key = stream.start + stream.owner * stream.stride
     begin = np.searchsorted(key, since + wave * stream.stride, side="right") - 1
-    begin = np.maximum(np.minimum(begin, stop - 1), stream.piece.first[wave])
+    begin = np.maximum(np.minimum(begin, stop - 1), stream.tokens.first[wave])
     under_way = stream.end[begin] - np.maximum(stream.start[begin], since)
     length = stream.end - stream.start
-    by_length = np.argsort(length, kind="stable")
-    rank = np.empty(len(stream) + 1, dtype=np.int64)
-    rank[by_length], rank[-1] = np.arange(len(stream)), -1
-    pairs = np.column_stack([np.minimum(begin + 1, len(stream)), np.maximum(stop, begin + 1)])
-    later = by_length[np.maximum.reduceat(rank, pairs.reshape(-1))[::2]]
-    return np.where((begin + 1 < stop) & (length[later] > under_way), later, begin)
+    later = largest_in(length, np.minimum(begin + 1, len(stream)), stop, is_last=True)
+    return np.where((later >= 0) & (length[later] > under_way), later, begin)
 
 
 _INSIDE = (NONE, VALU, SALU)  # units of which every SIMD has its own
@@ -82,7 +76,7 @@ def claim_fetch(stream: Stream, ledger: Ledger) -> None:
     token = ledger.token
     is_first = token == stream.first[token]
     before = np.maximum(token - 1, 0)
-    is_target = ~is_first & (stream.piece.kind[before] == TokenKind.JUMP) & (ledger.left > 0)
+    is_target = ~is_first & (stream.tokens.kind[before] == TokenKind.JUMP) & (ledger.left > 0)
     ledger.rest(np.flatnonzero(is_target), Cause.FETCH, before[is_target])
     ledger.rest(np.flatnonzero(is_first & (ledger.left > 0)), Cause.FETCH)
 
@@ -90,7 +84,7 @@ def claim_fetch(stream: Stream, ledger: Ledger) -> None:
 def claim_shared_fetch(stream: Stream, ledger: Ledger) -> None:
     """Charge stalls that began or ended within a turn of one on another SIMD in the same 64 bytes of code.
 
-    Only what no other rule explains is asked, and only instructions that use nothing outside of their SIMD;
+    Only what no other rule explains counts, and only instructions that use nothing outside of their SIMD;
     of tokens without a code line that is not known.
     """
     is_known = stream.line < len(stream.lines.unit) - 1
@@ -110,22 +104,19 @@ def has_partner(stream: Stream, ledger: Ledger, rows: np.ndarray, shift: int = 0
     _, place = np.unique(place, return_inverse=True)
     lane = place.reshape(-1) * stream.stride
     ends = stream.issue[token]
-    found = np.zeros(len(rows), dtype=bool)
+    has_near = np.zeros(len(rows), dtype=bool)
     for moment in (ends, ends - ledger.left[rows]):
-        found |= _near(lane + moment, lane + moment + shift, stream.simd[owner], stream.lines.step)
-    return found
+        has_near |= _near(lane + moment, shift, stream.simd[owner], stream.lines.step)
+    return has_near
 
 
-def _near(moment: np.ndarray, asked: np.ndarray, simd: np.ndarray, step: int) -> np.ndarray:
-    """Return for which times asked there is a moment of another SIMD within a step, bool."""
+def _near(moment: np.ndarray, shift: int, simd: np.ndarray, step: int) -> np.ndarray:
+    """Return for which moments, shifted, there is a moment of another SIMD within a step, bool."""
     order = np.argsort(moment, kind="stable")
-    sorted_, of = moment[order], simd[order]
-    low = np.searchsorted(sorted_, asked - step, side="left")
-    high = np.searchsorted(sorted_, asked + step, side="right")
-    found = np.zeros(len(asked), dtype=bool)
+    low = np.searchsorted(moment[order], moment + shift - step, side="left")
+    high = np.searchsorted(moment[order], moment + shift + step, side="right")
+    has_near = np.zeros(len(moment), dtype=bool)
     for at in range(_LOOKED_AT):
         there = np.flatnonzero(low + at < high)
-        if not len(there):
-            break
-        found[there] |= of[low[there] + at] != simd[there]
-    return found
+        has_near[there] |= simd[order[low[there] + at]] != simd[there]
+    return has_near

@@ -14,13 +14,12 @@ from rcv_py.analysis.attribution.arrivals import claim_barriers, claim_fetch, cl
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger
-from rcv_py.analysis.attribution.lines import lines
-from rcv_py.analysis.attribution.stream import Stream, stream
-from rcv_py.analysis.attribution.waits import claim_asked, claim_waits
-from rcv_py.analysis.core.saturated import later, sums, total
-from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
+from rcv_py.analysis.attribution.stream import Stream, engine_stream
+from rcv_py.analysis.attribution.waits import claim_nops, claim_waits
+from rcv_py.analysis.core import saturated
+from rcv_py.analysis.core.saturated import later, total
+from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.analysis.program.matrix_forms import matrix_passes
-from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -86,15 +85,15 @@ class Attribution:
 
     def by_line(self) -> Attribution:
         """One row a line, whatever the cause; cause and producer are those of its largest row."""
-        return _grouped(self, self.line.astype(np.int64))
+        return _grouped(self, self.line)
 
     def by_cause(self) -> Attribution:
         """One row a cause; line and producer are those of its largest row."""
-        return _grouped(self, self.cause.astype(np.int64))
+        return _grouped(self, self.cause)
 
     def by_producer(self) -> Attribution:
         """One row a producer (-1: none); line and cause are those of its largest row."""
-        return _grouped(self, self.producer.astype(np.int64))
+        return _grouped(self, self.producer)
 
 
 def attribution(
@@ -124,18 +123,19 @@ def claims_of(
 ) -> Iterator[EngineClaims]:
     """Yield the claims of each shader engine: first those of its stalls, then those of its gaps."""
     for waves in waves_by_engine(batches):
-        one = engine_stream(trace, waves)
+        stream = engine_stream(trace, waves)
         chosen = np.array([rows is None or wave.row in rows for wave in waves], dtype=bool)
-        for ledger, is_idle in ((stalls(one, trace.gfxip), False), (gaps(one), True)):
+        for ledger, is_idle in ((stalls(stream, trace.gfxip), False), (gaps(stream), True)):
             claims = ledger.claims()
-            counts = np.flatnonzero(chosen[one.owner[claims.token]])
-            yield EngineClaims(one, ledger, claims, is_idle, counts, int(chosen.sum()))
+            counts = np.flatnonzero(chosen[stream.owner[claims.token]])
+            yield EngineClaims(stream, ledger, claims, is_idle, counts, int(chosen.sum()))
 
 
-def summed(found: Iterable[EngineClaims], trace: Trace) -> Attribution:
+def summed(claims: Iterable[EngineClaims], trace: Trace) -> Attribution:
     """Return the table that claims make."""
-    parts, count = [], 0
-    for each in found:
+    parts: list[tuple[np.ndarray, ...]] = [(np.zeros(0, np.int64),) * 5]
+    count = 0
+    for each in claims:
         count += 0 if each.is_idle else each.waves
         parts.append(_sums_of(each, len(trace.code)))
     return _table(parts, trace, count)
@@ -158,17 +158,15 @@ def timed(each: EngineClaims, code_rows: int) -> TimedClaims:
     Where several causes share the stall of a token, a cause has the cycles that its rule looked at, and of
     those that no earlier rule has taken the first.
     """
-    one, spans = each.stream, each.ledger.spans()
+    stream, spans = each.stream, each.ledger.spans()
     counts = np.zeros(len(each.claims), dtype=bool)
     counts[each.counts] = True
     spans = of_rows(spans, counts[spans.claim])
-    owner = one.owner[each.claims.token[spans.claim]]
-    se, simd = (
-        np.array([getattr(wave.id, name) for wave in one.piece.waves], dtype=np.int64)[owner]
-        for name in ("se", "simd")
-    )
-    key = _keys(one, each.claims, spans.claim, code_rows)
-    return TimedClaims(key, se, simd, spans.begin + one.base, spans.end + one.base)
+    owner = stream.owner[each.claims.token[spans.claim]]
+    ids = [wave.id for wave in stream.tokens.waves]
+    se, simd = (np.array(column)[owner] for column in ([id.se for id in ids], [id.simd for id in ids]))
+    key = _keys(stream, each.claims, spans.claim, code_rows)
+    return TimedClaims(key, se, simd, spans.begin + stream.base, spans.end + stream.base)
 
 
 def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
@@ -184,42 +182,32 @@ def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
     return np.where(known[at] == key, at, -1)
 
 
-def stalls(one: Stream, gfxip: int) -> Ledger:
+def stalls(stream: Stream, gfxip: int) -> Ledger:
     """Return the stalled cycles of all tokens with causes, by the rules in their order."""
-    ledger = before_shared_fetch(one, gfxip)
-    claim_shared_fetch(one, ledger)
+    ledger = before_shared_fetch(stream, gfxip)
+    claim_shared_fetch(stream, ledger)
     return ledger
 
 
-def before_shared_fetch(one: Stream, gfxip: int) -> Ledger:
-    """Return the stalled cycles by all rules but the last, which asks what nobody else explains."""
-    token = np.flatnonzero(one.stall > 0)
-    ledger = Ledger(token, one.start[token], one.issue[token], one.stall[token])
-    claim_waits(one, ledger, gfxip)
-    claim_asked(one, ledger)
-    claim_barriers(one, ledger)
+def before_shared_fetch(stream: Stream, gfxip: int) -> Ledger:
+    """Return the stalled cycles by all rules but the last, which takes what no other explains."""
+    token = np.flatnonzero(stream.stall > 0)
+    ledger = Ledger(token, stream.start[token], stream.issue[token], stream.stall[token])
+    claim_waits(stream, ledger, gfxip)
+    claim_nops(stream, ledger)
+    claim_barriers(stream, ledger)
     # Instructions without a unit, such as s_setprio, that took one turn.
-    is_brief = (one.unit == 0) & ~one.lines.is_end[one.line] & (one.stall <= one.lines.step)
+    is_brief = (stream.unit == 0) & ~stream.lines.is_end[stream.line] & (stream.stall <= stream.lines.step)
     ledger.rest(ledger.open(is_brief), Cause.OWN)
-    issue.claim_drain(one, ledger)
-    issue.claim_registers(one, ledger)
-    issue.claim_matrix_unit(one, ledger)
-    issue.claim_own_unit(one, ledger)
-    issue.claim_arbitration(one, ledger)
-    issue.claim_queues(one, ledger)
-    claim_fetch(one, ledger)
-    issue.claim_operand_reads(one, ledger)
+    issue.claim_drain(stream, ledger)
+    issue.claim_registers(stream, ledger)
+    issue.claim_matrix_unit(stream, ledger)
+    issue.claim_own_unit(stream, ledger)
+    issue.claim_arbitration(stream, ledger)
+    issue.claim_queues(stream, ledger)
+    claim_fetch(stream, ledger)
+    issue.claim_operand_reads(stream, ledger)
     return ledger
-
-
-def engine_stream(trace: Trace, waves: list[Wave]) -> Stream:
-    """Return the columns of some waves of one shader engine, with what each wait waited for."""
-    piece = of_waves(waves)
-    links = replay(piece, trace.code, trace.gfxip, trace.target)
-    return stream(piece, lines(trace.code, trace.gfxip, trace.target), links, trace.code)
-
-
-Sums = tuple[np.ndarray, ...]  # key, stall, idle, count, guessed
 
 
 def _packed(line: np.ndarray, cause: np.ndarray, producer: np.ndarray, code_rows: int) -> np.ndarray:
@@ -227,68 +215,45 @@ def _packed(line: np.ndarray, cause: np.ndarray, producer: np.ndarray, code_rows
     return (line * _CAUSES + cause) * (code_rows + 1) + producer
 
 
-def _keys(one: Stream, claims: Claims, rows: np.ndarray, code_rows: int) -> np.ndarray:
+def _keys(stream: Stream, claims: Claims, rows: np.ndarray, code_rows: int) -> np.ndarray:
     blamed = claims.producer[rows]
-    producer = np.where(blamed >= 0, one.line[np.maximum(blamed, 0)], code_rows)
-    return _packed(one.line[claims.token[rows]], claims.cause[rows], producer, code_rows)
+    producer = np.where(blamed >= 0, stream.line[np.maximum(blamed, 0)], code_rows)
+    return _packed(stream.line[claims.token[rows]], claims.cause[rows], producer, code_rows)
 
 
-def _sums_of(each: EngineClaims, code_rows: int) -> Sums:
-    """Sums of claims by line, cause and producer."""
-    key = _keys(each.stream, each.claims, each.counts, code_rows)
-    distinct, place = np.unique(key, return_inverse=True)
+def _sums_of(each: EngineClaims, code_rows: int) -> tuple[np.ndarray, ...]:
+    """Keys of line, cause and producer; stall, idle, executions and guessed cycles of each."""
     cycles, is_guess = each.claims.cycles[each.counts], each.claims.is_guess[each.counts]
-    whole = sums(place, cycles, len(distinct))
-    times = np.bincount(place.reshape(-1), minlength=len(distinct))
-    guessed = sums(place, np.where(is_guess, cycles, 0), len(distinct))
-    none = np.zeros_like(whole)
-    return (distinct, *((none, whole) if each.is_idle else (whole, none)), times, guessed)
+    stall, idle = (0 * cycles, cycles) if each.is_idle else (cycles, 0 * cycles)
+    key = _keys(each.stream, each.claims, each.counts, code_rows)
+    return saturated.summed(key, stall, idle, np.ones_like(cycles), np.where(is_guess, cycles, 0))
 
 
-def _table(parts: list[Sums], trace: Trace, count: int) -> Attribution:
-    columns = [
-        np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, np.int64) for i in range(5)
-    ]
-    key, place = np.unique(columns[0], return_inverse=True)
-    stall, idle, times, guessed = (sums(place, column, len(key)) for column in columns[1:])
+def _table(parts: list[tuple[np.ndarray, ...]], trace: Trace, count: int) -> Attribution:
+    key, *columns = saturated.summed(*map(np.concatenate, zip(*parts, strict=True)))
     wide = len(trace.code) + 1
     producer, rest = key % wide, key // wide
     line, cause = rest // _CAUSES, rest % _CAUSES
-    table = Attribution(
-        line=_without_none(line, wide),
-        cause=cause.astype(np.uint8),
-        producer=_without_none(producer, wide),
-        stall=stall,
-        idle=idle,
-        count=times,
-        guessed=guessed,
-        assumption=_assumption(trace, count),
-        waves=count,
-        of=len(trace.waves),
-    )
+    lines = (np.where(row == wide - 1, -1, row).astype(np.int32) for row in (line, producer))
+    line, producer = lines
+    stall, idle, times, guessed = columns
+    about = (_assumption(trace, count), count, len(trace.waves))
+    table = Attribution(line, cause.astype(np.uint8), producer, stall, idle, times, guessed, *about)
     return of_rows(table, np.lexsort((key, -table.cycles)))
-
-
-def _without_none(row: np.ndarray, wide: int) -> np.ndarray:
-    return np.where(row == wide - 1, -1, row).astype(np.int32)
 
 
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:
     """Sums by a key; other columns from the row with most cycles, which is the first."""
-    distinct, first, place = np.unique(key, return_index=True, return_inverse=True)
-    grouped = replace(
-        of_rows(table, first),
-        stall=sums(place, table.stall, len(distinct)),
-        idle=sums(place, table.idle, len(distinct)),
-        count=sums(place, table.count, len(distinct)),
-        guessed=sums(place, table.guessed, len(distinct)),
-    )
-    return of_rows(grouped, np.lexsort((distinct, -grouped.cycles)))
+    key, columns = key.astype(np.int64), (table.stall, table.idle, table.count, table.guessed)
+    first = np.unique(key, return_index=True)[1]
+    key, stall, idle, count, guessed = saturated.summed(key, *columns)
+    grouped = replace(of_rows(table, first), stall=stall, idle=idle, count=count, guessed=guessed)
+    return of_rows(grouped, np.lexsort((key, -grouped.cycles)))
 
 
 def _share(cycles: np.ndarray, cause: np.ndarray) -> float | None:
-    whole = total(cycles)
-    return 1.0 - total(cycles[cause == Cause.UNEXPLAINED]) / whole if whole else None
+    all_cycles = total(cycles)
+    return 1.0 - total(cycles[cause == Cause.UNEXPLAINED]) / all_cycles if all_cycles else None
 
 
 def _assumption(trace: Trace, count: int) -> str:
@@ -322,33 +287,27 @@ def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: in
     can hold an instruction back.
     """
     waves = _neighbours(batches, wave)
-    one = engine_stream(trace, waves)
+    stream = engine_stream(trace, waves)
     place = next(i for i, other in enumerate(waves) if other.row == wave.row)
-    token = int(one.piece.first[place]) + row
-    found = []
-    for claims, is_idle in ((stalls(one, trace.gfxip).claims(), False), (gaps(one).claims(), True)):
+    token = int(stream.tokens.first[place]) + row
+    causes = []
+    for claims, is_idle in ((stalls(stream, trace.gfxip).claims(), False), (gaps(stream).claims(), True)):
         for at in np.flatnonzero(claims.token == token).tolist():
-            blamed = int(claims.producer[at])
-            owner = int(one.owner[blamed]) if blamed >= 0 else -1
-            found.append(
-                TokenCause(
-                    Cause(int(claims.cause[at])),
-                    int(claims.cycles[at]),
-                    is_idle,
-                    int(one.piece.line[blamed]) if blamed >= 0 else -1,
-                    blamed - int(one.piece.first[owner]) if blamed >= 0 else -1,
-                    waves[owner].row if blamed >= 0 else -1,
-                    bool(claims.is_guess[at]),
-                )
-            )
-    return tuple(sorted(found, key=lambda item: (item.is_idle, -item.cycles)))
+            blamed, producer = int(claims.producer[at]), (-1, -1, -1)
+            if blamed >= 0:
+                owner = int(stream.owner[blamed])
+                inside = blamed - int(stream.tokens.first[owner])
+                producer = (int(stream.tokens.line[blamed]), inside, waves[owner].row)
+            cause, cycles = Cause(int(claims.cause[at])), int(claims.cycles[at])
+            causes.append(TokenCause(cause, cycles, is_idle, *producer, bool(claims.is_guess[at])))
+    return tuple(sorted(causes, key=lambda item: (item.is_idle, -item.cycles)))
 
 
 def _neighbours(batches: Iterable[WaveBatch], wave: Wave) -> list[Wave]:
-    found = {wave.row: wave}
+    waves = {wave.row: wave}
     for batch in batches:
         for other in batch.waves:
             is_there = other.id.se == wave.id.se and other.cu == wave.cu
             if is_there and other.begin <= wave.end and other.end >= wave.begin:
-                found.setdefault(other.row, other)
-    return list(found.values())
+                waves.setdefault(other.row, other)
+    return list(waves.values())

@@ -1,7 +1,7 @@
-"""The causes of stalled and idle cycles: name, sentence, evidence that is asked for, and colour.
+"""The causes of stalled and idle cycles: name, sentence, the evidence it needs, and colour.
 
-No cause is a rest bin except UNEXPLAINED.  `certain` causes are told by the instruction itself or by a replay
-of what it waited for; the others rest on what the trace shows of the same cycles, as `evidence` says.
+No cause is a rest bin except UNEXPLAINED.  `certain` causes show in the instruction itself or in a replay of
+what it waited for; the others rest on what the trace shows of the same cycles, as `evidence` says.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Cause(IntEnum):
 
 
 class CauseText(NamedTuple):
-    """How a cause is told."""
+    """The words for a cause."""
 
     name: str  # a few words, for tables
     sentence: str  # completes "stalled because"
@@ -54,19 +54,19 @@ class CauseText(NamedTuple):
     colour: tuple[str, str | int]  # ("role", name) or ("kind", TokenKind)
 
 
-def _told(name: str, sentence: str, evidence: str, colour: TokenKind | str) -> CauseText:
-    """A cause that the instruction itself tells, or a replay of what it waited for."""
+def _certain(name: str, sentence: str, evidence: str, colour: TokenKind | str) -> CauseText:
+    """A cause that shows in the instruction itself, or in a replay of what it waited for."""
     is_role = isinstance(colour, str)
     return CauseText(name, sentence, evidence, True, ("role", colour) if is_role else ("kind", int(colour)))
 
 
 def _likely(name: str, sentence: str, evidence: str, colour: TokenKind | str) -> CauseText:
     """A cause that rests on what the trace shows of the same cycles."""
-    return _told(name, sentence, evidence, colour)._replace(is_certain=False)
+    return _certain(name, sentence, evidence, colour)._replace(is_certain=False)
 
 
 def _replayed(name: str, sentence: str, colour: TokenKind) -> CauseText:
-    return _told(name, sentence, _REPLAYED, colour)
+    return _certain(name, sentence, _REPLAYED, colour)
 
 
 def _queue(name: str, operations: str, crowd: str, colour: TokenKind) -> CauseText:
@@ -88,7 +88,7 @@ _K = TokenKind
 
 CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.UNEXPLAINED: _likely("not explained", "nothing in the trace shows why", "none", "muted"),
-    Cause.OWN: _told(
+    Cause.OWN: _certain(
         "the wait itself",
         "a wait, barrier or similar takes this long even if nothing is missing",
         "its stall is not longer than one issue turn, or the wave was the last to arrive",
@@ -105,13 +105,13 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
     Cause.WAIT_SCALAR: _replayed("scalar load", "a scalar load had not returned", _K.SMEM),
     Cause.WAIT_MESSAGE: _replayed("message", "a message was not answered", _K.MSG),
     Cause.WAIT_EXPORT: _replayed("export", "an export was not done", _K.MSG),
-    Cause.MATRIX_RESULT: _told(
+    Cause.MATRIX_RESULT: _certain(
         "matrix result",
         "it reads what a matrix instruction was still computing",
         "a matrix instruction wrote a register it reads, and the required distance was not over",
         _K.MATRIX,
     ),
-    Cause.MATRIX_BUSY: _told(
+    Cause.MATRIX_BUSY: _certain(
         "matrix unit busy",
         "the matrix unit of its SIMD still worked on an earlier matrix instruction",
         "by its passes an earlier matrix instruction of the SIMD occupied the unit in these cycles",
@@ -123,7 +123,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
         "it reads a register written just before by an instruction whose result takes that long",
         _K.VALU,
     ),
-    Cause.UNIT_BUSY: _told(
+    Cause.UNIT_BUSY: _certain(
         "previous instruction",
         "the wave's previous instruction still held the unit",
         "by its form the instruction before takes longer to issue than one turn",
@@ -139,19 +139,19 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
         "wait for the memory instruction stands between",
         _K.FLAT,
     ),
-    Cause.BARRIER: _told(
+    Cause.BARRIER: _certain(
         "barrier",
         "other waves of the workgroup had not arrived",
         "it is a barrier and another wave arrived later",
         _K.IMMED,
     ),
-    Cause.NOP: _told(
+    Cause.NOP: _certain(
         "hazard nop",
         "the program contains it, so that a result can be read safely",
         "it is an s_nop, for as many turns as its operand says",
         _K.IMMED,
     ),
-    Cause.SLEEP: _told("sleep", "the program contains it", "it is an s_sleep or its like", _K.IMMED),
+    Cause.SLEEP: _certain("sleep", "the program contains it", "it is an s_sleep or its like", _K.IMMED),
     Cause.FETCH: _likely(
         "instruction fetch",
         "the instruction was not there yet",
@@ -159,7 +159,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
         "together with another SIMD in the same line of code",
         _K.JUMP,
     ),
-    Cause.ARBITRATION: _told(
+    Cause.ARBITRATION: _certain(
         "another wave issued",
         "another wave of the SIMD used the unit",
         "another wave of the SIMD issued to the same unit in these cycles",
@@ -177,7 +177,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
         "it is s_endpgm, and operations of the wave that nothing had waited for were in flight",
         _K.MSG,
     ),
-    Cause.LAUNCH: _told(
+    Cause.LAUNCH: _certain(
         "before the first instruction",
         "the wave had just been launched",
         "nothing was issued by the wave before",
@@ -187,7 +187,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
 
 WAITS = tuple(cause for cause in Cause if cause.name.startswith("WAIT_"))
 # Their producers are guesses, even where the cause is right: what is in a queue is not recorded, and that
-# registers were still read or written is told by nearness alone.
+# registers were still read or written is inferred from nearness alone.
 GUESSED = (Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.SCALAR_QUEUE, Cause.OPERAND_READ, Cause.REGISTER)
-# No instruction made the wave late: what is asked of it takes its time, or the program was not there yet.
+# No instruction made the wave late: what it does takes its time, or the program was not there yet.
 WITHOUT_PRODUCER = (Cause.OWN, Cause.SLEEP, Cause.FETCH, Cause.LAUNCH)

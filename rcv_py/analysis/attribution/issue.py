@@ -1,7 +1,7 @@
 """Stalls of instructions that could not issue, and idle cycles between two instructions of a wave.
 
 The order of the rules is in `attribute.stalls`.  An operand that is not there always holds an instruction
-back, so registers come first; a full queue is told by operations in flight and by elimination, so it is late.
+back, so registers come first; a full queue shows in operations in flight and by elimination, so it is late.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.def_use import overwritten, uses
 from rcv_py.analysis.attribution.ledger import Ledger, Within
 from rcv_py.analysis.attribution.lines import (
     BRANCH,
@@ -23,8 +22,9 @@ from rcv_py.analysis.attribution.lines import (
     VALU,
     VMEM,
 )
-from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.attribution.stream import Stream, largest_in, overwritten, uses
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
+from rcv_py.base.runs import ends_run
 
 READING = 16  # turns after its issue in which a memory instruction may still read registers
 
@@ -37,13 +37,13 @@ CROWD = {VMEM: 3, LDS: 3, SMEM: 9}
 def claim_registers(stream: Stream, ledger: Ledger) -> None:
     """Charge stalls until matrix results, and on gfx10 and later any result, could be read."""
     unit, lines = stream.unit, stream.lines
-    rows = ledger.open((unit == VALU) | (unit == MATRIX) | (unit == VMEM) | (unit == LDS) | (unit == SALU))
+    rows = ledger.open(np.isin(unit, (VALU, MATRIX, VMEM, LDS, SALU)))
     is_writer = np.isin(lines.unit, (VALU, MATRIX) if lines.step == 4 else (VALU, MATRIX, SALU))
-    found = uses(stream, ledger.token[rows], is_writer)
-    reader = unit[ledger.token[rows[found.row]]]
+    pairs = uses(stream, ledger.token[rows], is_writer)
+    reader = unit[ledger.token[rows[pairs.row]]]
     # On gfx9 vector arithmetic that follows vector arithmetic never waits for its result.
-    waits = (lines.step != 4) | (unit[found.writer] == MATRIX) | (reader == VMEM)
-    row, writer = found.row[waits], found.writer[waits]
+    waits = (lines.step != 4) | (unit[pairs.writer] == MATRIX) | (reader == VMEM)
+    row, writer = pairs.row[waits], pairs.writer[waits]
     line = stream.line[writer]
     ready = stream.issue[writer] + lines.result[line]
     if lines.step == 4:
@@ -53,8 +53,7 @@ def claim_registers(stream: Stream, ledger: Ledger) -> None:
         ready = np.maximum(ready, stream.end[writer])
     # The operand that is there last decides.
     order = np.lexsort((ready, row))
-    is_last = np.append(row[order][1:] != row[order][:-1], True) if len(row) else np.zeros(0, dtype=bool)
-    chosen = order[is_last]
+    chosen = order[ends_run(row[order])]
     row, writer, ready = row[chosen], writer[chosen], ready[chosen]
     cause = np.where(unit[writer] == MATRIX, int(Cause.MATRIX_RESULT), int(Cause.REGISTER))
     ledger.until(rows[row], ready, cause, writer)
@@ -71,14 +70,13 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         rows = ledger.open(is_meant)
         if not len(rows) or not len(work):
             continue
-        token = ledger.token[rows]
-        begin = stream.at_simd(stream.issue[work] + lines.lead[line[work]], work)
-        busy = IntervalSet.of(begin, begin + lines.passes[line[work]] + tail)
-        until = stream.issue[work] + lines.lead[line[work]] + lines.passes[line[work]] + tail
-        first, last = stream.at_simd(ledger.at[rows], token), stream.at_simd(ledger.end[rows], token)
-        blamed = _held_longest(stream, stream.simd, (work, until), ledger, rows)
-        where = Within(busy, first - ledger.at[rows])
-        ledger.take(rows, busy.covered(first, last), Cause.MATRIX_BUSY, blamed, where)
+        lane, token = stream.shift(stream.simd), ledger.token[rows]
+        begin = stream.issue[work] + lines.lead[line[work]]
+        until = begin + lines.passes[line[work]] + tail
+        busy = IntervalSet.of(begin + lane[work], until + lane[work])
+        cycles = busy.covered(ledger.at[rows] + lane[token], ledger.end[rows] + lane[token])
+        blamed = _held_longest(stream, lane, (work, until), ledger, rows)
+        ledger.take(rows, cycles, Cause.MATRIX_BUSY, blamed, Within(busy, lane[token]))
 
 
 def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
@@ -88,9 +86,7 @@ def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
     rows = ledger.open(np.ones(len(stream), dtype=bool))
     token = ledger.token[rows]
     before = np.where(is_vector[token], stream.last_of(is_vector)[token], token - 1)
-    known = before >= stream.first[token]
-    rows, before = rows[known], before[known]
-    known = is_vector[before]
+    known = (before >= stream.first[token]) & is_vector[before]
     rows, before = rows[known], before[known]
     ledger.until(rows, stream.issue[before] + hold[before], Cause.UNIT_BUSY, before)
 
@@ -101,18 +97,18 @@ def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
     The producer is the instruction of another wave that had the unit for most of these cycles.
     """
     unit = np.where(stream.unit == MATRIX, VALU, stream.unit)
-    for one in np.unique(unit[ledger.token[ledger.left > 0]]).tolist():
-        rows = ledger.open(unit == one)
-        if one == NONE or not len(rows):
+    for each in np.unique(unit[ledger.token[ledger.left > 0]]).tolist():
+        rows = ledger.open(unit == each)
+        if each == NONE or not len(rows):
             continue
-        work = np.flatnonzero(unit == one)
+        work = np.flatnonzero(unit == each)
         begin, end = stream.issue[work], _until(stream, work)
         busy = owned(begin, end, stream.owner[work], stream.stride, stream.simd)
-        token = ledger.token[rows]
-        lane, own = stream.simd[stream.owner[token]], stream.owner[token]
-        cycles = busy.by_others(ledger.at[rows], ledger.end[rows], lane * stream.stride, own * stream.stride)
-        blamed = _held_longest(stream, stream.simd, (work, end), ledger, rows)
-        ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, lane * stream.stride))
+        token, lane = ledger.token[rows], stream.shift(stream.simd)
+        own = stream.owner[token] * stream.stride
+        cycles = busy.by_others(ledger.at[rows], ledger.end[rows], lane[token], own)
+        blamed = _held_longest(stream, lane, (work, end), ledger, rows)
+        ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, lane[token]))
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
@@ -121,18 +117,16 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
     The producer is the operation behind which the unit took nothing for the longest part of the stall: one
     of several in the queue, which the trace does not show.
     """
-    for one, cause in _QUEUES.items():
-        rows = ledger.open(stream.unit == one)
-        work = np.flatnonzero(stream.unit == one)
+    for each, cause in _QUEUES.items():
+        rows = ledger.open(stream.unit == each)
+        work = np.flatnonzero(stream.unit == each)
         if not len(rows) or not len(work):
             continue
-        token = ledger.token[rows]
-        begin = stream.at_cu(stream.issue[work], work)
-        flight = at_least(begin, stream.at_cu(stream.released[work], work), CROWD[one])
-        first, last = stream.at_cu(ledger.at[rows], token), stream.at_cu(ledger.end[rows], token)
-        blamed = _held_longest(stream, stream.cu, (work, _next_taken(stream, work)), ledger, rows)
-        where = Within(flight, first - ledger.at[rows])
-        ledger.take(rows, flight.covered(first, last), cause, blamed, where)
+        lane, token = stream.shift(stream.cu), ledger.token[rows]
+        flight = at_least((stream.issue + lane)[work], (stream.released + lane)[work], CROWD[each])
+        cycles = flight.covered(ledger.at[rows] + lane[token], ledger.end[rows] + lane[token])
+        blamed = _held_longest(stream, lane, (work, _next_taken(stream, work)), ledger, rows)
+        ledger.take(rows, cycles, cause, blamed, Within(flight, lane[token]))
 
 
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
@@ -159,20 +153,19 @@ def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
         ledger.rest(rows[follows], Cause.OPERAND_READ, memory[follows])
     rows = ledger.open(is_vector)
     token = ledger.token[rows]
-    found = overwritten(stream, token, lines.form == Cause.WAIT_DMA)
-    begin = stream.start[token[found.row]]
-    near = begin - stream.issue[found.writer] <= READING * lines.step
-    near &= stream.released[found.writer] > begin
-    row, first = np.unique(found.row[near], return_index=True)
-    ledger.rest(rows[row], Cause.OPERAND_READ, found.writer[near][first])
+    pairs = overwritten(stream, token, lines.form == Cause.WAIT_DMA)
+    begin = stream.start[token[pairs.row]]
+    near = begin - stream.issue[pairs.writer] <= READING * lines.step
+    near &= stream.released[pairs.writer] > begin
+    row, first = np.unique(pairs.row[near], return_index=True)
+    ledger.rest(rows[row], Cause.OPERAND_READ, pairs.writer[near][first])
 
 
 def claim_drain(stream: Stream, ledger: Ledger) -> None:
     """Charge s_endpgm to the newest operation that nothing had waited for."""
     rows = ledger.open(stream.lines.is_end[stream.line])
     token = ledger.token[rows]
-    is_memory = np.isin(stream.unit, (VMEM, LDS, SMEM))
-    pending = is_memory.copy()
+    pending = np.isin(stream.unit, (VMEM, LDS, SMEM))
     pending[stream.links.producers] = False
     last = stream.last_of(pending)[token]
     some = last >= 0
@@ -180,42 +173,34 @@ def claim_drain(stream: Stream, ledger: Ledger) -> None:
 
 
 def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
-    """When the units are free again: on gfx9 the trace tells, later by the form."""
+    """When the units are free again: on gfx9 by the trace, later by the form."""
     held = stream.issue[work] + stream.lines.hold[stream.line[work]]
     return np.maximum(held, stream.end[work]) if stream.lines.step == 4 else held
 
 
 def _next_taken(stream: Stream, work: np.ndarray) -> np.ndarray:
     """When the unit took the next operation of its compute unit after each of `work`; int64."""
-    order = np.argsort(stream.at_cu(stream.issue[work], work), kind="stable")
+    order = np.argsort((stream.issue + stream.shift(stream.cu))[work], kind="stable")
     following = np.empty(len(work), dtype=np.int64)
     following[order] = stream.issue[work[np.append(order[1:], order[-1:])]]
     return np.where(following >= stream.issue[work], following, stream.stride)
 
 
 def _held_longest(
-    stream: Stream, place: np.ndarray, taken: tuple[np.ndarray, np.ndarray], ledger: Ledger, rows: np.ndarray
+    stream: Stream, shift: np.ndarray, taken: tuple[np.ndarray, np.ndarray], ledger: Ledger, rows: np.ndarray
 ) -> np.ndarray:
     """Return the token that had the unit longest while each row stalled, the first of equals; -1: none.
 
-    `place` (int64 [waves]) is the unit of each wave, `taken` the tokens that had it and when each left it.  A
-    wave issues nothing while it stalls, so what is issued meanwhile is of others; of what was issued before,
-    the last may still have the unit.
+    `shift` keeps the units apart, `taken` are the tokens that had one and when each left it.  A wave issues
+    nothing while it stalls, so what is issued meanwhile is of others; of what was issued before, the last may
+    still have the unit.
     """
     (work, until), token = taken, ledger.token[rows]
-    shift = place[stream.owner] * stream.stride
-    order = np.argsort(stream.issue[work] + shift[work], kind="stable")
+    order = np.argsort((stream.issue + shift)[work], kind="stable")
     work, until = work[order], until[order]
-    key = stream.issue[work] + shift[work]
+    key, held = (stream.issue + shift)[work], until - stream.issue[work]
     first = np.searchsorted(key, ledger.at[rows] + shift[token], side="right")
-    last = np.searchsorted(key, ledger.end[rows] + shift[token], side="left")
-    held = until - stream.issue[work]
-    by_length = np.lexsort((-np.arange(len(work)), held))
-    rank = np.empty(len(work) + 1, dtype=np.int64)
-    rank[by_length], rank[-1] = np.arange(len(work)), -1
-    borders = np.column_stack([first, np.maximum(last, first)]).reshape(-1)
-    best = np.where(last > first, np.maximum.reduceat(rank, borders)[::2], -1)
-    chosen = np.where(best >= 0, by_length[best], -1)
+    chosen = largest_in(held, first, np.searchsorted(key, ledger.end[rows] + shift[token], side="left"))
     early = np.maximum(first - 1, 0)
     is_there = (first > 0) & (shift[work[early]] == shift[token])
     left = np.where(is_there, np.minimum(until[early], ledger.end[rows]) - ledger.at[rows], 0)
@@ -230,7 +215,7 @@ MAX_DISTANCE = 2  # instructions: how far back a scalar result is looked for
 
 def gaps(stream: Stream) -> Ledger:
     """Return the idle cycles of all tokens with causes."""
-    idle = stream.piece.idle
+    idle = stream.tokens.idle
     token = np.flatnonzero(idle > 0)
     begin = stream.start[token] - np.minimum(idle[token], stream.start[token])
     ledger = Ledger(token, begin, stream.start[token], idle[token])
@@ -253,14 +238,10 @@ def gaps(stream: Stream) -> Ledger:
 
 def _claim_scalar_results(stream: Stream, ledger: Ledger) -> None:
     """Scalar results of arithmetic take some turns before other units see them."""
-    rows = np.flatnonzero(ledger.left > 0)
-    step = stream.lines.step
-    rows = rows[ledger.left[rows] <= MAX_RESULT * step]
+    rows = np.flatnonzero((ledger.left > 0) & (ledger.left <= MAX_RESULT * stream.lines.step))
     token = ledger.token[rows]
-    unit = stream.lines.unit
-    found = uses(stream, token, (unit == VALU) | (unit == SALU))
-    near = (token[found.row] - found.writer <= MAX_DISTANCE) & (
-        stream.unit[found.writer] != stream.unit[token[found.row]]
-    )
-    row, first = np.unique(found.row[near], return_index=True)
-    ledger.rest(rows[row], Cause.REGISTER, found.writer[near][first])
+    pairs = uses(stream, token, np.isin(stream.lines.unit, (VALU, SALU)))
+    near = token[pairs.row] - pairs.writer <= MAX_DISTANCE
+    near &= stream.unit[pairs.writer] != stream.unit[token[pairs.row]]
+    row, first = np.unique(pairs.row[near], return_index=True)
+    ledger.rest(rows[row], Cause.REGISTER, pairs.writer[near][first])

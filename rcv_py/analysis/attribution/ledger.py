@@ -6,13 +6,15 @@ are right whatever the rules do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
-from rcv_py.analysis.core.intervals import IntervalSet, Split
+from rcv_py.analysis.core.intervals import IntervalSet
+from rcv_py.base.runs import starts_run
+from rcv_py.model.columns import joined, of_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,7 @@ class Ledger:
         row: np.ndarray,
         cycles: np.ndarray,
         cause: Cause | np.ndarray,
-        producer: np.ndarray | None = None,
+        producer: int | np.ndarray = -1,
         within: Within | None = None,
         *,
         is_guess: bool | np.ndarray = False,
@@ -91,29 +93,27 @@ class Ledger:
         """
         got = np.clip(cycles, 0, self.left[row])
         some = np.flatnonzero(got)
+        columns = (np.broadcast_to(column, row.shape)[some] for column in (cause, producer, is_guess))
+        why, blamed, guess = columns
         row, got = row[some], got[some]
-        blamed = np.full(len(row), -1, dtype=np.int64) if producer is None else producer[some]
-        why = cause[some] if isinstance(cause, np.ndarray) else np.full(len(row), int(cause))
-        guess = is_guess[some] if isinstance(is_guess, np.ndarray) else np.full(len(row), is_guess)
         guess = (guess | np.isin(why, GUESSED)) & (blamed >= 0)
         self.left[row] -= got
         where = None if within is None else Within(within.covered, within.shift[some])
         self._parts.append(_Part(row, why, blamed, got, guess, where))
 
     def until(
-        self, row: np.ndarray, time: np.ndarray, cause: Cause | np.ndarray, producer: np.ndarray | None = None
+        self, row: np.ndarray, time: np.ndarray, cause: Cause | np.ndarray, producer: int | np.ndarray = -1
     ) -> None:
         """Give the cycles before a time to a cause; what was claimed this way before stays."""
         reach = np.minimum(time, self.end[row])
-        cycles = np.maximum(reach - self.at[row], 0)
-        self.take(row, cycles, cause, producer)
+        self.take(row, np.maximum(reach - self.at[row], 0), cause, producer)
         self.at[row] = np.maximum(self.at[row], reach)
 
     def rest(
         self,
         row: np.ndarray,
         cause: Cause | np.ndarray,
-        producer: np.ndarray | None = None,
+        producer: int | np.ndarray = -1,
         *,
         is_guess: bool | np.ndarray = False,
     ) -> None:
@@ -122,82 +122,51 @@ class Ledger:
 
     def claims(self) -> Claims:
         """All claims, and what is left as UNEXPLAINED."""
-        rest = np.flatnonzero(self.left > 0)
-        self.take(rest, self.left[rest], Cause.UNEXPLAINED)
-        if not self._parts:
-            none = np.zeros(0, dtype=np.int64)
-            return Claims(none, none.astype(np.uint8), none, none, none.astype(bool))
-        columns = ("row", "cause", "producer", "cycles", "is_guess")
-        row, why, producer, cycles, is_guess = (
-            np.concatenate([getattr(part, name) for part in self._parts]) for name in columns
-        )
-        return Claims(
-            self.token[row],
-            why.astype(np.uint8),
-            producer.astype(np.int64),
-            cycles.astype(np.int64),
-            is_guess.astype(bool),
-        )
+        self.rest(np.flatnonzero(self.left > 0), Cause.UNEXPLAINED)
+        columns = zip(*(part[:5] for part in self._parts), strict=True)
+        row, why, producer, cycles, is_guess = (np.concatenate(column) for column in columns)
+        return Claims(self.token[row], why.astype(np.uint8), producer.astype(np.int64), cycles, is_guess)
 
     def spans(self) -> ClaimSpans:
-        """When the cycles of `claims` were spent; ask for those before."""
-        if not self._parts:
-            none = np.zeros(0, dtype=np.int64)
-            return ClaimSpans(none, none, none)
+        """When the cycles of `claims` were spent; those come first."""
         row = np.concatenate([part.row for part in self._parts])
-        is_whole = np.bincount(row, minlength=len(self))[row] == 1  # the only claim of its row: all of it
-        whole = np.flatnonzero(is_whole)
-        found = [(whole, self.begin[row[whole]], self.end[row[whole]])]
-        open_ = _Open(np.unique(row[~is_whole]), self.begin, self.end)
+        is_alone = np.bincount(row, minlength=len(self))[row] == 1  # the only claim of its row: all of it
+        alone = np.flatnonzero(is_alone)
+        spans = [ClaimSpans(alone, self.begin[row[alone]], self.end[row[alone]])]
+        rows = np.unique(row[~is_alone])
+        # The cycles of the other rows that no claim has got yet, by row and time.
+        open_ = ClaimSpans(rows, self.begin[rows], self.end[rows])
         first = 0
         for part in self._parts:
-            some = np.flatnonzero(~is_whole[first : first + len(part.row)])
+            some = np.flatnonzero(~is_alone[first : first + len(part.row)])
             if len(some):
-                claim, begin, end = open_.taken(part, some)
-                found.append((first + claim, begin, end))
+                taken, open_ = _taken(open_, part, some)
+                spans.append(replace(taken, claim=first + taken.claim))
             first += len(part.row)
-        claim, begin, end = (np.concatenate([part[i] for part in found]) for i in range(3))
-        return ClaimSpans(claim, begin, end)
+        return joined(spans)
 
 
-class _Open:
-    """The cycles of some rows that no claim has got yet: spans, by row and time."""
+def _taken(open_: ClaimSpans, part: _Part, some: np.ndarray) -> tuple[ClaimSpans, ClaimSpans]:
+    """Take what some rows of a part claim of open spans (`claim` is their row).
 
-    def __init__(self, rows: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
-        self._row, self._begin, self._end = rows, begin[rows], end[rows]
-
-    def taken(self, part: _Part, some: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Take what some rows of a part claim: place in the part, begin and end of each span."""
-        order = some[np.argsort(part.row[some], kind="stable")]
-        rows = part.row[order]
-        at = np.minimum(np.searchsorted(rows, self._row), len(rows) - 1)
-        is_asked = rows[at] == self._row
-        claim = order[at[is_asked]]
-        cut = _cut(self._begin[is_asked], self._end[is_asked], claim, part.within)
-        claim = claim[cut.span]
-        # By claim, what is within before what is not, then by time.
-        order = np.lexsort((cut.begin, ~cut.is_inside, claim))
-        claim, begin, end = claim[order], cut.begin[order], cut.end[order]
-        length = end - begin
-        before = np.cumsum(length) - length
-        first = np.flatnonzero(np.append(True, claim[1:] != claim[:-1])[: len(claim)])
-        before -= np.repeat(before[first], np.diff(np.append(first, len(claim))))
-        got = np.clip(part.cycles[claim] - before, 0, length)
-        self._keep(~is_asked, part.row[claim], begin + got, end)
-        has = np.flatnonzero(got)
-        return claim[has], begin[has], (begin + got)[has]
-
-    def _keep(self, others: np.ndarray, row: np.ndarray, begin: np.ndarray, end: np.ndarray) -> None:
-        rest = np.flatnonzero(end > begin)
-        self._row = np.concatenate([self._row[others], row[rest]])
-        self._begin = np.concatenate([self._begin[others], begin[rest]])
-        self._end = np.concatenate([self._end[others], end[rest]])
-
-
-def _cut(begin: np.ndarray, end: np.ndarray, claim: np.ndarray, within: Within | None) -> Split:
-    """Return spans cut by what is within; if that is nothing, as they are."""
-    if within is None:
-        return Split(np.arange(len(begin)), begin, end, np.zeros(len(begin), dtype=bool))
-    shift = within.shift[claim]
-    cut = within.covered.split(begin + shift, end + shift)
-    return Split(cut.span, cut.begin - shift[cut.span], cut.end - shift[cut.span], cut.is_inside)
+    Return what is taken, by place in the part, and what stays open.
+    """
+    order = some[np.argsort(part.row[some], kind="stable")]
+    rows = part.row[order]
+    at = np.minimum(np.searchsorted(rows, open_.claim), len(rows) - 1)
+    is_claimed = rows[at] == open_.claim
+    claim, spans = order[at[is_claimed]], of_rows(open_, is_claimed)
+    shift = np.zeros_like(spans.begin) if part.within is None else part.within.shift[claim]
+    covered = IntervalSet.of(spans.begin[:0], spans.end[:0]) if part.within is None else part.within.covered
+    cut = covered.split(spans.begin + shift, spans.end + shift)
+    # By claim, what is within before what is not, then by time.
+    order = np.lexsort((cut.begin, ~cut.is_inside, claim[cut.span]))
+    claim, shift = claim[cut.span[order]], shift[cut.span[order]]
+    begin, end = cut.begin[order] - shift, cut.end[order] - shift
+    length, first = end - begin, starts_run(claim)
+    before = np.cumsum(length) - length
+    before -= np.repeat(before[first], np.diff(np.flatnonzero(first), append=len(claim)))
+    stop = begin + np.clip(part.cycles[claim] - before, 0, length)
+    left = of_rows(ClaimSpans(part.row[claim], stop, end), end > stop)
+    taken = of_rows(ClaimSpans(claim, begin, stop), stop > begin)
+    return taken, joined([of_rows(open_, ~is_claimed), left])

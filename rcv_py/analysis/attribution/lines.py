@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -39,9 +40,15 @@ _READS_FIRST = re.compile(r"v_(fmac|pk_fmac|mac_|dot\dc|writelane|movrel)|s_(cmo
 _SETS_SCC = re.compile(
     r"s_(cmp|bitcmp|add|sub|and|or|xor|nand|nor|xnor|andn|orn|not|lshl|lshr|ashr|bfe|abs|min|max)"
 )
-_USES_SCC = re.compile(r"s_(cbranch_scc|addc|subb|cselect|cmov)")
-_NAMED = {"s_cbranch_vcc": "vcc", "s_cbranch_exec": "exec"}
-_M0 = re.compile(r"\S.*\blds\b|s_movrel|v_movrel|s_sendmsg|ds_gws")
+_READ_UNPRINTED = tuple(
+    (re.compile(pattern), special)
+    for pattern, special in (
+        (r"s_(cbranch_scc|addc|subb|cselect|cmov)", "scc"),
+        (r"s_cbranch_vcc|v_div_fmas", "vcc"),
+        (r"s_cbranch_exec", "exec"),
+        (r"\S.*\blds\b|s_movrel|v_movrel|s_sendmsg|ds_gws", "m0"),
+    )
+)
 
 
 class Registers(NamedTuple):
@@ -57,15 +64,18 @@ def registers(text: str) -> Registers:
     name, _, rest = text.strip().partition(" ")
     operands = [_bits(part) for part in rest.split(",")] if rest else []
     count = _destinations(name, text)
-    writes = reads = 0
-    for at, bits in enumerate(operands):
-        if at < count:
-            writes |= bits
-        else:
-            reads |= bits
+    writes, reads = (reduce(or_, part, 0) for part in (operands[:count], operands[count:]))
     if count and (_READS_FIRST.match(name) or _BOTH.match(name) or _ATOMIC.match(name)):
         reads |= writes
-    return _implied(name, text, writes, reads)
+    # What is not printed.
+    if _SETS_SCC.match(name):
+        writes |= 1 << SPECIAL["scc"]
+    if "saveexec" in name or name.startswith("v_cmpx"):
+        writes |= 1 << SPECIAL["exec"]
+    for pattern, special in _READ_UNPRINTED:
+        if pattern.match(text.strip()):
+            reads |= 1 << SPECIAL[special]
+    return Registers(writes, reads)
 
 
 def words(sets: list[int]) -> np.ndarray:
@@ -75,16 +85,16 @@ def words(sets: list[int]) -> np.ndarray:
 
 
 def _bits(operand: str) -> int:
-    found = 0
+    bits = 0
     for file, low, high, single, special in _REGISTER.findall(operand):
         if special:
-            found |= 1 << SPECIAL[special]
+            bits |= 1 << SPECIAL[special]
             continue
         first, last = (number(single), number(single)) if single else (number(low), number(high))
         last = min(last, _SIZE[file] - 1)
         if first <= last:
-            found |= ((1 << (last - first + 1)) - 1) << (_FIRST[file] + first)
-    return found
+            bits |= ((1 << (last - first + 1)) - 1) << (_FIRST[file] + first)
+    return bits
 
 
 def _destinations(name: str, text: str) -> int:
@@ -94,23 +104,6 @@ def _destinations(name: str, text: str) -> int:
     if _ATOMIC.match(name) and not name.startswith("s_"):
         return int(bool(_RETURNS.search(text)) or "_rtn" in name)
     return 2 if _TWO.match(name) or _BOTH.match(name) else 1
-
-
-def _implied(name: str, text: str, writes: int, reads: int) -> Registers:
-    if _SETS_SCC.match(name):
-        writes |= 1 << SPECIAL["scc"]
-    if _USES_SCC.match(name):
-        reads |= 1 << SPECIAL["scc"]
-    if "saveexec" in name or name.startswith("v_cmpx"):
-        writes |= 1 << SPECIAL["exec"]
-    for prefix, special in _NAMED.items():
-        if name.startswith(prefix):
-            reads |= 1 << SPECIAL[special]
-    if name.startswith("v_div_fmas"):
-        reads |= 1 << SPECIAL["vcc"]
-    if _M0.match(text):
-        reads |= 1 << SPECIAL["m0"]
-    return Registers(writes, reads)
 
 
 NONE, VALU, MATRIX, VMEM, LDS, SMEM, SALU, BRANCH, MESSAGE = range(9)  # units
@@ -145,8 +138,8 @@ _FORMS: tuple[tuple[re.Pattern[str], Cause], ...] = tuple(
         (r"", Cause.WAIT_LOAD),
     )
 )
-_QUARTER = re.compile(r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_|v_mul_(lo|hi)_[iu]32|v_\w+_f64")
-_SHARES_MATRIX = re.compile(r"v_pk_(mul|add|fma|mov)_(f32|b32)|v_(?!cvt)\w+_f64")
+_QUARTER = r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_|v_mul_(lo|hi)_[iu]32|v_\w+_f64"
+_SHARES_MATRIX = r"v_pk_(mul|add|fma|mov)_(f32|b32)|v_(?!cvt)\w+_f64"
 _NUMBER = re.compile(r"\s+(0x[0-9a-fA-F]+|\d+)")
 _RESULT_STATES = {8: 5, 16: 8, 32: 12, 64: 20}  # required distance, in turns, to a reader of a matrix result
 _CHAIN = 8  # cycles behind the passes before the result can be accumulated on
@@ -160,14 +153,12 @@ class Lines:
 
     unit: np.ndarray  # uint8, NONE to MESSAGE
     form: np.ndarray  # uint8, Cause of a wait for it
-    lead: (
-        np.ndarray
-    )  # int64, cycles after issue before the unit begins: scaled matrix forms are two instructions
+    lead: np.ndarray  # int64, cycles from issue until the unit begins: scaled matrix forms issue twice
     hold: np.ndarray  # int64, cycles its unit takes nothing else of the wave, at least
     passes: np.ndarray  # int64, cycles of the matrix unit, 0 for others
     result: np.ndarray  # int64, cycles from its issue until any other instruction can read its result
     shares_matrix: np.ndarray  # bool, vector arithmetic that runs on the matrix unit's datapath (gfx9)
-    asked: np.ndarray  # int64, cycles that an s_nop asks for
+    nop: np.ndarray  # int64, cycles of an s_nop
     is_wait: np.ndarray  # bool, s_waitcnt and its like
     is_nop: np.ndarray  # bool
     is_sleep: np.ndarray  # bool
@@ -186,29 +177,36 @@ class Lines:
 def lines(code: CodeTable, gfxip: int, target: str) -> Lines:
     """Return the columns; cached, since every look at a program needs them."""
     texts = [*(text.strip() for text in code.text), ""]
+
+    def that(pattern: str) -> np.ndarray:
+        fits = re.compile(pattern).match
+        return np.array([fits(text) is not None for text in texts], dtype=bool)
+
     unit = np.array([_first(_UNITS, text, NONE) for text in texts], dtype=np.uint8)
     step = 4 if gfxip <= 9 else 1
     passes = np.append(matrix_passes(code, target).cycles, 0)
+    lead = np.where(that(r"v_mfma_scale") & (step == 4), step, 0)
+    # A matrix instruction takes two turns to issue, lanes at a quarter of the rate take four.
+    turns = np.where(unit == MATRIX, 2, np.where(that(_QUARTER) & (unit == VALU), 4, 1))
+    # Results are there after the required distances on gfx9, and a bit after the passes later.
+    result = np.where(passes > 0, passes + _CHAIN, 0)
+    for cycles, states in _RESULT_STATES.items() if step == 4 else ():
+        result[passes == cycles] = (states + 1) * step
     known = [registers(text) for text in texts]
-    lead = (
-        np.where(_that(texts, r"v_mfma_scale"), step, 0)
-        if step == 4
-        else np.zeros(len(texts), dtype=np.int64)
-    )
     return Lines(
         unit,
         np.array([_first(_FORMS, text, Cause.WAIT_LOAD) for text in texts], dtype=np.uint8),
         lead,
-        _hold(texts, unit, step) + lead,
+        turns * step + lead,
         passes,
-        _result(passes, step) + lead,
-        _that(texts, _SHARES_MATRIX.pattern) & (step == 4),
+        result.astype(np.int64) + lead,
+        that(_SHARES_MATRIX) & (step == 4),
         np.array([_turns(text) * step for text in texts], dtype=np.int64),
-        _that(texts, r"s_wait"),
-        _that(texts, r"s_nop"),
-        _that(texts, r"s_sleep"),
-        _that(texts, r"s_barrier(_wait)?\b"),
-        _that(texts, r"s_endpgm"),
+        that(r"s_wait"),
+        that(r"s_nop"),
+        that(r"s_sleep"),
+        that(r"s_barrier(_wait)?\b"),
+        that(r"s_endpgm"),
         np.append(code.address.astype(np.int64) // 64 + code.codeobj * (1 << 40), -1),
         words([one.writes for one in known]),
         words([one.reads for one in known]),
@@ -220,29 +218,7 @@ def _first(table: tuple[tuple[re.Pattern[str], int], ...], text: str, otherwise:
     return next((int(value) for pattern, value in table if pattern.match(text)), int(otherwise))
 
 
-def _that(texts: list[str], pattern: str) -> np.ndarray:
-    fits = re.compile(pattern).match
-    return np.array([fits(text) is not None for text in texts], dtype=bool)
-
-
-def _hold(texts: list[str], unit: np.ndarray, step: int) -> np.ndarray:
-    """A matrix instruction takes two turns to issue, lanes at a quarter of the rate take four."""
-    slow = np.array([_QUARTER.match(text) is not None for text in texts], dtype=bool)
-    hold = np.where(slow & (unit == VALU), 4 * step, step)
-    return np.where(unit == MATRIX, 2 * step, hold).astype(np.int64)
-
-
-def _result(passes: np.ndarray, step: int) -> np.ndarray:
-    """On gfx9 by the required distances in turns; later when the passes are over, and a bit."""
-    result = np.where(passes > 0, passes + _CHAIN, 0)
-    if step == 4:
-        for cycles, states in _RESULT_STATES.items():
-            result[passes == cycles] = (states + 1) * step
-    return result.astype(np.int64)
-
-
 def _turns(text: str) -> int:
-    if not text.startswith("s_nop"):
-        return 0
-    found = _NUMBER.search(text)
-    return 1 + (number(found[1]) if found else 0)
+    """How many turns an s_nop takes, 0 for other instructions."""
+    operand = _NUMBER.search(text)
+    return (1 + (number(operand[1]) if operand else 0)) if text.startswith("s_nop") else 0

@@ -18,15 +18,16 @@ longer than usual.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.def_use import uses
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import MATRIX, SMEM, VALU
-from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.attribution.stream import Stream, uses
+from rcv_py.base.runs import ends_run, run_starts, starts_run
 
 SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several
 BEYOND = 1.25  # times the 99th percentile of LDS latencies: no access takes as long
@@ -63,44 +64,27 @@ class _Candidates:
     operation: np.ndarray  # int64
     age: np.ndarray  # float64, cycles from its issue to the end of the wait, at least 1
 
-    @property
-    def is_alone(self) -> np.ndarray:
-        """Whether nothing else may have ended the wait, bool."""
-        alone = np.ones(len(self.token), dtype=bool)
-        same = self.token[1:] == self.token[:-1]
-        alone[1:] &= ~same
-        alone[:-1] &= ~same
-        return alone
-
-
-@dataclass(frozen=True, eq=False)
-class _Latency:
-    """Logarithms of the latencies of each candidate's kind, float64."""
-
-    mean: np.ndarray
-    spread: np.ndarray
-
 
 def wait_ends(stream: Stream, gfxip: int) -> WaitEnds:
     """Return which operation ended each wait."""
-    found = _candidates(stream, gfxip)
-    if not len(found.token):
-        return WaitEnds(found.token, found.operation, np.zeros(0, dtype=bool))
-    alone = found.is_alone
-    is_measured = alone & (stream.stall[found.token] > stream.lines.step)
-    score = _score(found, _latency(stream, found, is_measured), stream.lines.step)
-    score[_is_impossible(stream, found, is_measured) & ~alone] = -np.inf
-    first = np.flatnonzero(np.append(True, found.token[1:] != found.token[:-1]))
-    group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(score))))
+    candidates = _candidates(stream, gfxip)
+    first = run_starts(candidates.token)
+    if not len(first):
+        return WaitEnds(candidates.token, candidates.operation, np.zeros(0, dtype=bool))
+    alone = starts_run(candidates.token) & ends_run(candidates.token)
+    is_measured = alone & (stream.stall[candidates.token] > stream.lines.step)
+    mean, spread = _latency(stream, candidates, is_measured)
+    score = _score(candidates, mean, spread, stream.lines.step)
+    score[_is_impossible(stream, candidates, is_measured) & ~alone] = -np.inf
+    group = np.cumsum(starts_run(candidates.token)) - 1
     best = np.maximum.reduceat(score, first)
     nothing = ~np.isfinite(best)  # none is possible, so none is less possible than another
     score[nothing[group]], best[nothing] = 0.0, 0.0
     weight = np.exp(score - best[group])
     # Of equals the newest: candidates of a wait are in order of issue.
-    order = np.lexsort((np.arange(len(score)), score, group))
-    chosen = order[np.append(first[1:], len(score)) - 1]
+    chosen = np.lexsort((np.arange(len(score)), score, group))[ends_run(group)]
     sure = weight[chosen] / np.add.reduceat(weight, first)
-    return WaitEnds(found.token[first], found.operation[chosen], sure < SURE)
+    return WaitEnds(candidates.token[first], candidates.operation[chosen], sure < SURE)
 
 
 def _candidates(stream: Stream, gfxip: int) -> _Candidates:
@@ -115,8 +99,7 @@ def _candidates(stream: Stream, gfxip: int) -> _Candidates:
     kind = np.where(is_free, 1 + form, 0)
     order = np.lexsort((operation, kind, row))
     row, operation, kind = row[order], operation[order], kind[order]
-    is_newest = np.append((row[1:] != row[:-1]) | (kind[1:] != kind[:-1]), True)[: len(row)]
-    keep = is_newest | ((kind > 0) & (stream.unit[operation] == SMEM))
+    keep = ends_run(row, kind) | ((kind > 0) & (stream.unit[operation] == SMEM))
     row, operation = row[keep], operation[keep]
     pairs = np.unique(np.column_stack([links.token[row], operation]), axis=0).reshape(-1, 2)
     token, operation = pairs[:, 0], pairs[:, 1]
@@ -124,55 +107,54 @@ def _candidates(stream: Stream, gfxip: int) -> _Candidates:
     return _Candidates(token, operation, np.maximum(stream.issue[token] - issued, 1).astype(np.float64))
 
 
-def _latency(stream: Stream, found: _Candidates, is_measured: np.ndarray) -> _Latency:
-    """Those of the code line, else of the kind, else what such operations usually take."""
-    line = stream.line[found.operation]
+def _latency(stream: Stream, candidates: _Candidates, is_measured: np.ndarray) -> Sequence[np.ndarray]:
+    """Mean and spread of the logarithm of the latencies of each candidate's line, else kind, else usual."""
+    line = stream.line[candidates.operation]
     form = stream.lines.form[line].astype(np.int64)
     usual = np.array([float(_USUAL.get(Cause(cause), _MEMORY)) for cause in range(len(Cause))])
     mean, spread = np.log(usual)[form], np.full(len(form), _WIDE)
-    sample = np.log(found.age[is_measured])
+    sample = np.log(candidates.age[is_measured])
     lines = np.unique(np.column_stack([form, line])[is_measured], axis=0)[:, 0]
     others = _APART / np.sqrt(np.maximum(np.bincount(lines, minlength=len(Cause)), 1))[form]
-    for of, least, more in ((form, 1, others), (line, _OF_A_LINE, 0.0)):
+    for of, needed, more in ((form, 1, others), (line, _OF_A_LINE, 0.0)):
         size = int(of.max()) + 1
-        count = np.bincount(of[is_measured], minlength=size)
-        middle = np.bincount(of[is_measured], weights=sample, minlength=size) / np.maximum(count, 1)
-        apart = np.bincount(of[is_measured], weights=(sample - middle[of[is_measured]]) ** 2, minlength=size)
+        own = of[is_measured]
+        count = np.bincount(own, minlength=size)
+        middle = np.bincount(own, sample, size) / np.maximum(count, 1)
+        apart = np.bincount(own, (sample - middle[own]) ** 2, size)
         width = np.sqrt((apart + _WEIGHT * _SPREAD**2) / (count + _WEIGHT))
-        is_known = (count >= least)[of]
-        mean, spread = (
-            np.where(is_known, middle[of], mean),
-            np.where(is_known, np.hypot(width[of], more), spread),
-        )
-    return _Latency(mean, spread)
+        is_known = (count >= needed)[of]
+        mean = np.where(is_known, middle[of], mean)
+        spread = np.where(is_known, np.hypot(width[of], more), spread)
+    return mean, spread
 
 
-def _score(found: _Candidates, latency: _Latency, step: int) -> np.ndarray:
+def _score(candidates: _Candidates, mean: np.ndarray, spread: np.ndarray, step: int) -> np.ndarray:
     """Logarithm of the likelihood that a candidate was the last, but for what all of a wait have in common.
 
     That is the density of its latency by the probability that it was back before, which all others have.
     """
-    spread = latency.spread + step / np.exp(latency.mean)
-    far = (np.log(found.age) - latency.mean) / spread
+    spread = spread + step / np.exp(mean)
+    far = (np.log(candidates.age) - mean) / spread
     tail = np.log1p(far**2 / _FREEDOM)
-    density = -np.log(found.age * spread) - (_FREEDOM + 1) / 2 * tail
+    density = -np.log(candidates.age * spread) - (_FREEDOM + 1) / 2 * tail
     late = 0.5 * np.exp(-_FREEDOM / 2 * tail)
     return density - np.log(np.where(far < 0, late, 1 - late))
 
 
-def _is_impossible(stream: Stream, found: _Candidates, is_measured: np.ndarray) -> np.ndarray:
+def _is_impossible(stream: Stream, candidates: _Candidates, is_measured: np.ndarray) -> np.ndarray:
     """LDS operations that would have taken longer than any that was measured, bool.
 
-    What a single instruction took tells nothing of others, which may stand behind more accesses in the queue.
+    What a single instruction took says nothing of others, which may stand behind more accesses in the queue.
     """
-    form = stream.lines.form[stream.line[found.operation]]
+    form = stream.lines.form[stream.line[candidates.operation]]
     beyond = np.zeros(len(form), dtype=bool)
     for cause in (Cause.WAIT_LDS, Cause.WAIT_CROSS_LANE):
         rows = is_measured & (form == cause)
-        sample = np.sort(found.age[rows])
-        if len(np.unique(stream.line[found.operation[rows]])) >= SEEN:
+        sample = np.sort(candidates.age[rows])
+        if len(np.unique(stream.line[candidates.operation[rows]])) >= SEEN:
             limit = BEYOND * sample[min(len(sample) - 1, len(sample) * 99 // 100)]
-            beyond |= (form == cause) & (found.age > limit)
+            beyond |= (form == cause) & (candidates.age > limit)
     return beyond
 
 
@@ -196,12 +178,12 @@ def claim_waits(stream: Stream, ledger: Ledger, gfxip: int) -> None:
     ledger.rest(rows[has], form, blamed, is_guess=ends.is_guess[place[has]])
 
 
-def claim_asked(stream: Stream, ledger: Ledger) -> None:
+def claim_nops(stream: Stream, ledger: Ledger) -> None:
     """Give s_nop its turns, charged to the result it covers, and s_sleep all it took."""
     lines = stream.lines
     rows = ledger.open(lines.is_nop[stream.line])
     token = ledger.token[rows]
-    ledger.take(rows, lines.asked[stream.line[token]], Cause.NOP, covered(stream, token))
+    ledger.take(rows, lines.nop[stream.line[token]], Cause.NOP, covered(stream, token))
     ledger.rest(ledger.open(lines.is_sleep[stream.line]), Cause.SLEEP)
 
 
@@ -211,20 +193,14 @@ def covered(stream: Stream, nops: np.ndarray) -> np.ndarray:
     It is the last vector or matrix instruction before the nop that writes what the next instruction
     behind it reads; matrix instructions are preferred, since only they need more than a few turns.
     """
-    blamed = np.full(len(nops), -1, dtype=np.int64)
     reader = nops + 1
-    limit = np.append(stream.piece.first[1:], 0)[stream.owner[nops]] if len(nops) else nops
+    limit = stream.tokens.first[1:][stream.owner[nops]]
     for _ in range(3):  # waits and other nops may stand between
-        moves = (reader < limit) & (stream.unit[np.minimum(reader, len(stream) - 1)] == 0)
-        reader = reader + moves
+        reader = reader + ((reader < limit) & (stream.unit[np.minimum(reader, len(stream) - 1)] == 0))
     there = np.flatnonzero(reader < limit)
-    unit = stream.lines.unit
-    found = uses(stream, reader[there], (unit == VALU) | (unit == MATRIX))
-    earlier = found.writer < nops[there[found.row]]
-    row, writer = there[found.row[earlier]], found.writer[earlier]
-    rank = np.where(stream.unit[writer] == MATRIX, len(stream), 0) + writer
+    pairs = uses(stream, reader[there], np.isin(stream.lines.unit, (VALU, MATRIX)))
+    earlier = pairs.writer < nops[there[pairs.row]]
+    row, writer = there[pairs.row[earlier]], pairs.writer[earlier]
     best = np.full(len(nops), -1, dtype=np.int64)
-    np.maximum.at(best, row, rank)
-    some = best >= 0
-    blamed[some] = best[some] % max(1, len(stream))
-    return blamed
+    np.maximum.at(best, row, np.where(stream.unit[writer] == MATRIX, len(stream), 0) + writer)
+    return np.where(best >= 0, best % max(1, len(stream)), -1)

@@ -11,8 +11,8 @@ A                      B
 Programs with the same text are paired row by row.  Otherwise rows are paired in several ways, and the best
 counts: in order over the whole program, or blocks first, rows inside of paired blocks second, what lies
 between rows that are paired already last; each by shape, and by equal text before shape.  Of neighbours that
-differ in registers alone only text can tell which one is gone; where registers were renamed, the pairs
-themselves tell how, and texts are compared again with the new names.
+differ in registers alone only the text shows which one is gone; where registers were renamed, the pairs
+themselves show how, and texts are compared again with the new names.
 
 Shape: what stays of an instruction when a compiler names its registers and places anew.
 
@@ -35,10 +35,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from itertools import product
+from operator import eq
 
 import numpy as np
 
@@ -61,31 +63,28 @@ class Side:
     text: np.ndarray
     shape: np.ndarray
 
+    def rows(self, block: int) -> np.ndarray:
+        """The rows of a block."""
+        return np.arange(self.blocks.first[block], self.blocks.stop[block])
+
     def parts(self, keys: np.ndarray) -> list[tuple[int, ...]]:
         """The keys of each block."""
-        places = zip(self.blocks.first.tolist(), self.blocks.stop.tolist(), strict=True)
-        flat = keys.tolist()
-        return [tuple(flat[first:stop]) for first, stop in places]
+        return [tuple(keys[self.rows(block)].tolist()) for block in range(len(self.blocks))]
 
 
 def pair_blocks(a: Side, b: Side) -> np.ndarray:
     """Return the block of `b` that each block of `a` is, -1 for none; int32."""
     partner = np.full(len(a.blocks), -1, dtype=np.int32)
-    for keys in ("text", "shape"):
-        _equal(partner, a.parts(getattr(a, keys)), b.parts(getattr(b, keys)))
-    _alike(partner, a, b)
+    _pair_equal(partner, a.parts(a.text), b.parts(b.text))
+    _pair_equal(partner, a.parts(a.shape), b.parts(b.shape))
+    _pair_alike(partner, a, b)
     return partner
 
 
-def _equal(partner: np.ndarray, a: Sequence[tuple[Hashable, ...]], b: Sequence[tuple[Hashable, ...]]) -> None:
+def _pair_equal(partner: np.ndarray, a: Sequence[tuple[int, ...]], b: Sequence[tuple[int, ...]]) -> None:
     """Pair blocks with equal contents: in the order of both programs first, then wherever they are."""
-    numbers: dict[Hashable, int] = {}
-    left = [numbers.setdefault(part, len(numbers)) for part in a]
-    right = [numbers.setdefault(part, len(numbers)) for part in b]
-    free_a = np.flatnonzero(partner < 0).tolist()
-    free_b = _free(partner, len(b)).tolist()
-    for i, j in common([left[i] for i in free_a], [right[j] for j in free_b]):
-        partner[free_a[i]] = free_b[j]
+    left, right = keys_of(a, b)
+    _pair(partner, np.flatnonzero(partner < 0), _free(partner, len(b)), left, right)
     waiting: dict[int, list[int]] = defaultdict(list)
     for j in _free(partner, len(b)).tolist()[::-1]:
         waiting[right[j]].append(j)
@@ -94,62 +93,41 @@ def _equal(partner: np.ndarray, a: Sequence[tuple[Hashable, ...]], b: Sequence[t
             partner[i] = waiting[left[i]].pop()
 
 
-def _free(partner: np.ndarray, n: int) -> np.ndarray:
-    taken = np.zeros(n, dtype=bool)
-    taken[partner[partner >= 0]] = True
-    return np.flatnonzero(~taken)
+def _free(to: np.ndarray, n: int) -> np.ndarray:
+    """Which of 0 to n - 1 nothing is paired with, ascending."""
+    return np.setdiff1d(np.arange(n), to)
 
 
-def _alike(partner: np.ndarray, a: Side, b: Side) -> None:
+def _pair_alike(partner: np.ndarray, a: Side, b: Side) -> None:
     """Pair the remaining blocks that have most in common, the best pair first."""
-    left, right = np.flatnonzero(partner < 0), _free(partner, len(b.blocks))
-    left = left[_lengths(a.blocks)[left] >= MIN_BLOCK][:MAX_BLOCKS]
-    right = right[_lengths(b.blocks)[right] >= MIN_BLOCK][:MAX_BLOCKS]
+    free = (np.flatnonzero(partner < 0), _free(partner, len(b.blocks)))
+    left, right = (
+        rows[(side.blocks.stop - side.blocks.first)[rows] >= MIN_BLOCK][:MAX_BLOCKS]
+        for rows, side in zip(free, (a, b), strict=True)
+    )
     if not len(left) or not len(right):
         return
-    score = _block_likeness(_bags(a, left, b, right)) - PLACE_WEIGHT * np.abs(
-        _relative(a.blocks, left)[:, None] - _relative(b.blocks, right)[None, :]
+    shapes = int(max(a.shape.max(), b.shape.max())) + 1
+    bag_a, bag_b = (
+        np.array([np.bincount(side.shape[side.rows(block)], minlength=shapes) for block in chosen])
+        for side, chosen in ((a, left), (b, right))
+    )
+    both = np.stack([np.minimum(bag, bag_b).sum(axis=1) for bag in bag_a])
+    alike = 2 * both / np.add.outer(bag_a.sum(axis=1), bag_b.sum(axis=1))
+    score = alike - PLACE_WEIGHT * np.abs(
+        np.subtract.outer(_places(a.blocks)[left], _places(b.blocks)[right])
     )
     order = np.argsort(-score, axis=None, kind="stable")
-    order = order[score.reshape(-1)[order] >= ALIKE]
-    used_a, used_b = np.zeros(len(left), dtype=bool), np.zeros(len(right), dtype=bool)
-    for at in order.tolist():
-        i, j = divmod(at, len(right))
-        if not used_a[i] and not used_b[j]:
-            used_a[i] = used_b[j] = True
-            partner[left[i]] = right[j]
+    used = np.zeros(len(b.blocks), dtype=bool)
+    for at in order[score.reshape(-1)[order] >= ALIKE].tolist():
+        i, j = left[at // len(right)], right[at % len(right)]
+        if partner[i] < 0 and not used[j]:
+            partner[i], used[j] = j, True
 
 
-def _lengths(table: Blocks) -> np.ndarray:
-    return table.stop - table.first
-
-
-def _relative(table: Blocks, chosen: np.ndarray) -> np.ndarray:
-    return (table.first[chosen] + table.stop[chosen]) / 2 / max(int(table.stop[-1]), 1)
-
-
-def _bags(a: Side, left: np.ndarray, b: Side, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often each shape occurs in each chosen block, float32 [blocks, shapes] of both sides."""
-    shapes = np.unique(np.concatenate([a.shape, b.shape]))
-
-    def counts(side: Side, chosen: np.ndarray) -> np.ndarray:
-        of = np.full(len(side.blocks), -1)
-        of[chosen] = np.arange(len(chosen))
-        block = of[side.blocks.of_row]
-        rows = np.flatnonzero(block >= 0)
-        cell = block[rows] * len(shapes) + np.searchsorted(shapes, side.shape[rows])
-        size = len(chosen) * len(shapes)
-        return np.bincount(cell, minlength=size).reshape(len(chosen), -1).astype(np.float32)
-
-    return counts(a, left), counts(b, right)
-
-
-def _block_likeness(bags: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Return the share of instructions in common, twice those in both over those of both; [left, right]."""
-    left, right = bags
-    size = left.sum(axis=1)[:, None] + right.sum(axis=1)[None, :]
-    both = np.stack([np.minimum(row, right).sum(axis=1) for row in left])
-    return 2 * both / np.maximum(size, 1)
+def _places(table: Blocks) -> np.ndarray:
+    """Where the middle of each block is in the program, 0 to 1."""
+    return (table.first + table.stop) / 2 / max(int(table.stop[-1]), 1)
 
 
 _COMMENT = re.compile(r"\s*(//|;).*$")
@@ -169,37 +147,18 @@ def plain(text: str) -> str:
 
 def shape(text: str) -> str:
     """Return mnemonic, operand kinds and modifiers, without numbers of registers, offsets and literals."""
-    bare = _RANGE.sub(lambda found: f"{found[1]}{number(found[3]) - number(found[2]) + 1}_", plain(text))
+    bare = _RANGE.sub(lambda match: f"{match[1]}{number(match[3]) - number(match[2]) + 1}_", plain(text))
     bare = _NUMBER.sub("", _REGISTER.sub(r"\1_", bare))
     return _SPACE.sub(" ", bare).strip()
 
 
-class Keys:
-    """Numbers for texts, the same for equal texts, over both programs."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[str, str], int] = {}
-
-    def of(self, code: CodeTable, how: Callable[[str], str], space: str = "") -> np.ndarray:
-        """Return the key of each code row, int64; labels share one key.
-
-        Keys are compared within a space, by default that of the function.
-        """
-        space = space or how.__name__
-        cache: dict[str, int] = {}
-        keys = np.empty(len(code), dtype=np.int64)
-        is_label = code.is_label.tolist()
-        for row, text in enumerate(code.text):
-            if is_label[row]:
-                keys[row] = self._number(space, LABEL)
-            else:
-                if text not in cache:
-                    cache[text] = self._number(space, how(text))
-                keys[row] = cache[text]
-        return keys
-
-    def _number(self, name: str, text: str) -> int:
-        return self._numbers.setdefault((name, text), len(self._numbers))
+def keys_of(*programs: Sequence[Hashable]) -> list[np.ndarray]:
+    """Return a number for each item of each program, the same for equal ones; int64."""
+    numbers: dict[Hashable, int] = {}
+    return [
+        np.array([numbers.setdefault(item, len(numbers)) for item in program], dtype=np.int64)
+        for program in programs
+    ]
 
 
 _REGISTERS = re.compile(r"\b(v|s|a|ttmp)(?:\[(\d+):(\d+)\]|(\d+)\b)")
@@ -209,7 +168,7 @@ Renaming = dict[str, str]
 
 def names(text: str) -> tuple[str, ...]:
     """Return the registers that an instruction names, in order; of a range the first."""
-    return tuple(f"{one[1]}{one[2] or one[4]}" for one in _REGISTERS.finditer(text))
+    return tuple(f"{match[1]}{match[2] or match[4]}" for match in _REGISTERS.finditer(text))
 
 
 def renaming(texts_a: list[str], texts_b: list[str]) -> Renaming:
@@ -223,28 +182,20 @@ def renaming(texts_a: list[str], texts_b: list[str]) -> Renaming:
     return {old: min(counts, key=lambda new: (-counts[new], new)) for old, counts in votes.items()}
 
 
-def renamed(text: str, registers: Renaming) -> str:
-    """Return a text with its registers called as in B; unknown ones keep their name."""
+def renamed(texts: Sequence[str], registers: Renaming) -> list[str]:
+    """Return texts with their registers called as in B; unknown ones keep their name."""
 
-    def name(found: re.Match[str]) -> str:
-        file, first = found[1], found[2] or found[4]
+    def name(match: re.Match[str]) -> str:
+        file, first = match[1], match[2] or match[4]
         new = registers.get(f"{file}{first}", "")
         if not new.startswith(file):
-            return found[0]
-        first_new = number(new[len(file) :])
-        return (
-            f"{file}[{first_new}:{first_new + number(found[3]) - number(first)}]"
-            if found[3] is not None
-            else f"{file}{first_new}"
-        )
+            return match[0]
+        start = number(new[len(file) :])
+        last = "" if match[3] is None else f":{start + number(match[3]) - number(first)}]"
+        return f"{file}[{start}{last}" if last else f"{file}{start}"
 
-    return _REGISTERS.sub(name, text)
-
-
-def agreement(texts_a: list[str], texts_b: list[str], registers: Renaming) -> np.ndarray:
-    """Return which pairs have equal texts once A is renamed, bool."""
-    known = {text: renamed(text, registers) for text in set(texts_a)}
-    return np.array([known[a] == b for a, b in zip(texts_a, texts_b, strict=True)], dtype=bool)
+    known = {text: _REGISTERS.sub(name, text) for text in set(texts)}
+    return [known[text] for text in texts]
 
 
 MIN_RUN = 4  # instructions in common: shorter runs are alike by chance
@@ -258,21 +209,17 @@ def pair_leftover(to_b: np.ndarray, key_a: np.ndarray, key_b: np.ndarray) -> np.
     `to_b` (int32 [rows of A], -1 for none) is completed in place.
     """
     moved = np.zeros(len(to_b), dtype=bool)
-    taken = np.zeros(len(key_b), dtype=bool)
-    taken[to_b[to_b >= 0]] = True
-    found = []
-    runs_b = _runs(~taken)
-    for rows_a in _runs(to_b < 0):
-        for rows_b in runs_b:
-            pairs = common(key_a[rows_a].tolist(), key_b[rows_b].tolist())
-            if len(pairs) >= max(MIN_RUN, RUN_ALIKE * min(len(rows_a), len(rows_b))):
-                found.append((len(pairs), rows_a, rows_b, pairs))
-    for _, rows_a, rows_b, pairs in sorted(found, key=lambda one: -one[0]):
-        i, j = np.array(pairs).T
-        free = (to_b[rows_a[i]] < 0) & ~taken[rows_b[j]]
-        if free.all():
-            to_b[rows_a[i]] = rows_b[j]
-            moved[rows_a[i]] = taken[rows_b[j]] = True
+    taken = np.isin(np.arange(len(key_b)), to_b)
+    alike = []
+    for rows_a, rows_b in product(_runs(to_b < 0), _runs(~taken)):
+        pairs = common(key_a[rows_a].tolist(), key_b[rows_b].tolist())
+        if len(pairs) >= max(MIN_RUN, RUN_ALIKE * min(len(rows_a), len(rows_b))):
+            i, j = np.array(pairs).T
+            alike.append((rows_a[i], rows_b[j]))
+    for rows_a, rows_b in sorted(alike, key=lambda rows: -len(rows[0])):
+        if (to_b[rows_a] < 0).all() and not taken[rows_b].any():
+            to_b[rows_a] = rows_b
+            moved[rows_a] = taken[rows_b] = True
     return moved
 
 
@@ -295,9 +242,6 @@ class Fate(IntEnum):
     MOVED = 2  # paired, but its block stands elsewhere among the others
     INSERTED = 3  # only in B
     REMOVED = 4  # only in A
-
-
-FATE_TEXT = {fate: fate.name.lower() for fate in Fate}
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,20 +276,27 @@ def align(a: CodeTable, b: CodeTable) -> Alignment:
         rows = np.arange(len(a), dtype=np.int32)
         same = np.zeros(len(a), dtype=np.uint8)
         return Alignment(rows, rows, same, same, True)
-    keys = Keys()
     texts = [[plain(text) for text in code.text] for code in (a, b)]
-    text_a, text_b, shape_a, shape_b = (keys.of(code, how) for how in (plain, shape) for code in (a, b))
-    left, right = Side(blocks(a), text_a, shape_a), Side(blocks(b), text_b, shape_b)
+    left, right = _sides((a, b), texts)
     ways = [_paired(left, right, by_text=by_text, by_block=block) for by_text, block in _WAYS]
     registers = renaming(*_pairs(_best(ways, texts), texts))
     if any(old != new for old, new in registers.items()):
+        others = _sides((a, b), [renamed(texts[0], registers), texts[1]])
+        ways += [_paired(*others, by_text=True, by_block=block) for block in (True, False)]
+    return _with_fates(_best(ways, texts), left.text, right.text)
 
-        def told(text: str) -> str:
-            return renamed(plain(text), registers)
 
-        other = replace(left, text=keys.of(a, told, plain.__name__))
-        ways += [_paired(other, right, by_text=True, by_block=block) for block in (True, False)]
-    return _with_fates(_best(ways, texts), text_a, text_b)
+def _sides(codes: tuple[CodeTable, CodeTable], texts: Sequence[Sequence[str]]) -> tuple[Side, Side]:
+    """Both programs with these texts; all labels are alike."""
+    shapes = {text: shape(text) for text in {*texts[0], *texts[1]}}
+    named = [
+        [LABEL if is_label else text for text, is_label in zip(own, code.is_label.tolist(), strict=True)]
+        for own, code in zip(texts, codes, strict=True)
+    ]
+    by_text = keys_of(*named)
+    by_shape = keys_of(*([shapes.get(text, LABEL) for text in own] for own in named))
+    left, right = (Side(blocks(code), *keys) for code, *keys in zip(codes, by_text, by_shape, strict=True))
+    return left, right
 
 
 _WAYS = ((True, True), (True, False), (False, True), (False, False))  # by text, by block
@@ -353,7 +304,13 @@ Way = tuple[np.ndarray, np.ndarray]  # row of B of each row of A, int32; which r
 
 
 def _best(ways: list[Way], texts: list[list[str]]) -> Way:
-    return max(ways, key=lambda way: _likeness(way, texts))
+    """The way with most paired rows, of which those count twice that are the same but for other registers."""
+
+    def likeness(way: Way) -> int:
+        a, b = _pairs(way, texts)
+        return len(a) + sum(map(eq, renamed(a, renaming(a, b)), b))
+
+    return max(ways, key=likeness)
 
 
 def _paired(left: Side, right: Side, *, by_text: bool, by_block: bool) -> Way:
@@ -362,7 +319,9 @@ def _paired(left: Side, right: Side, *, by_text: bool, by_block: bool) -> Way:
     moved = np.zeros(len(to_b), dtype=bool)
     keys = (left.text, right.text) if by_text else (left.shape, right.shape)
     if by_block:
-        _inside_blocks(to_b, pair_blocks(left, right), (left, right), keys)
+        for i, j in enumerate(pair_blocks(left, right).tolist()):
+            if j >= 0:
+                _pair(to_b, left.rows(i), right.rows(j), *keys)
         moved = _moved(to_b, left.blocks.of_row)
     else:
         _pair(to_b, np.arange(len(to_b)), np.arange(len(right.text)), *keys)
@@ -374,23 +333,6 @@ def _paired(left: Side, right: Side, *, by_text: bool, by_block: bool) -> Way:
 def _pairs(way: Way, texts: list[list[str]]) -> tuple[list[str], list[str]]:
     rows = np.flatnonzero(way[0] >= 0)
     return [texts[0][row] for row in rows.tolist()], [texts[1][row] for row in way[0][rows].tolist()]
-
-
-def _likeness(way: Way, texts: list[list[str]]) -> int:
-    """Return how many rows have a partner, twice those with the same text but for renamed registers."""
-    a, b = _pairs(way, texts)
-    return len(a) + int(np.count_nonzero(agreement(a, b, renaming(a, b))))
-
-
-def _inside_blocks(
-    to_b: np.ndarray, partner: np.ndarray, sides: tuple[Side, Side], keys: tuple[np.ndarray, np.ndarray]
-) -> None:
-    left, right = sides
-    for i in np.flatnonzero(partner >= 0).tolist():
-        j = int(partner[i])
-        rows_a = np.arange(left.blocks.first[i], left.blocks.stop[i])
-        rows_b = np.arange(right.blocks.first[j], right.blocks.stop[j])
-        _pair(to_b, rows_a, rows_b, *keys)
 
 
 def _pair(
@@ -416,18 +358,13 @@ def _moved(to_b: np.ndarray, block: np.ndarray) -> np.ndarray:
 
 def _between(to_b: np.ndarray, moved: np.ndarray, key_a: np.ndarray, key_b: np.ndarray) -> None:
     """Pair what lies between two rows that stay, where both sides have rows without a partner."""
-    free_b = np.ones(len(key_b), dtype=bool)
-    free_b[to_b[to_b >= 0]] = False
-    free_a = to_b < 0
     fixed = np.flatnonzero((to_b >= 0) & ~moved)
-    ends_a = np.concatenate([[-1], fixed, [len(to_b)]])
-    ends_b = np.concatenate([[-1], to_b[fixed], [len(key_b)]])
-    sum_a, sum_b = np.append(0, np.cumsum(free_a)), np.append(0, np.cumsum(free_b))
-    has = (sum_a[ends_a[1:]] > sum_a[ends_a[:-1] + 1]) & (sum_b[ends_b[1:]] > sum_b[ends_b[:-1] + 1])
-    for at in np.flatnonzero(has).tolist():
-        rows_a = np.arange(ends_a[at] + 1, ends_a[at + 1])
-        rows_b = np.arange(ends_b[at] + 1, ends_b[at + 1])
-        _pair(to_b, rows_a[free_a[rows_a]], rows_b[free_b[rows_b]], key_a, key_b)
+    free_a, free_b = np.flatnonzero(to_b < 0), _free(to_b, len(key_b))
+    gap_a, gap_b = np.searchsorted(fixed, free_a), np.searchsorted(to_b[fixed], free_b)
+    for gap in np.intersect1d(gap_a, gap_b).tolist():
+        rows_a = free_a[slice(*np.searchsorted(gap_a, [gap, gap + 1]))]
+        rows_b = free_b[slice(*np.searchsorted(gap_b, [gap, gap + 1]))]
+        _pair(to_b, rows_a, rows_b, key_a, key_b)
 
 
 def _with_fates(way: Way, text_a: np.ndarray, text_b: np.ndarray) -> Alignment:

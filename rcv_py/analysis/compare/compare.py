@@ -6,7 +6,7 @@ record of the wave went on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,7 +18,7 @@ from rcv_py.analysis.compare.grouped import GROUPS, Groups
 from rcv_py.analysis.compare.verdict import (
     ASSUMED,
     MIN_ALONE,
-    MIN_TWIN,
+    MIN_REPLICATE,
     Judgement,
     KernelDelta,
     LaunchDelta,
@@ -89,23 +89,24 @@ class _Side:
         return self.costs.waves[:, None].astype(float), self.cycles[:, None]
 
 
-def whole(
+def kernel_delta(
     sides: tuple[CaptureCosts, CaptureCosts],
     both: tuple[Rates, Rates],
-    found: Alignment,
+    alignment: Alignment,
     rng: np.random.Generator,
-    least: float,
     *,
-    twin: KernelDelta | None = None,
+    threshold: float,
+    floor: float,
 ) -> KernelDelta:
-    """Return the kernel's numbers; noise is the largest of interval, `least` and what the twin differs by."""
-    a, b = (_Side(*parts) for parts in zip(sides, both, found.listing, strict=True))
-    floor = max(least, ASSUMED if any(side.is_by_wave for side in sides) and twin is None else 0.0)
+    """Return the kernel's numbers; noise is at least `threshold` of the launch, and `floor` of the rest."""
+    a, b = (_Side(*parts) for parts in zip(sides, both, alignment.listing, strict=True))
+
     paired = (a.row >= 0) & (b.row >= 0)
     work = [float(side.rates.count[:, paired].sum()) / side.costs.wave_count for side in (a, b)]
     hits = [float(side.costs.hits.sum()) for side in (a, b)]
     equal = _ratio((a.value, b.value), drawn(sides, (a.at_hits, b.at_hits), rng), floor)
     wave = _ratio((a.per_wave, b.per_wave), drawn(sides, (a.at_waves, b.at_waves), rng), floor)
+
     return KernelDelta(
         (a.costs.wave_count, b.costs.wave_count),
         (hits[0] / a.costs.wave_count, hits[1] / b.costs.wave_count),
@@ -113,29 +114,23 @@ def whole(
         (float(a.cycles.sum()) / hits[0], float(b.cycles.sum()) / hits[1]),
         (a.covered, b.covered),
         work[1] / work[0] if work[0] else 1.0,
-        equal if twin is None else _beyond(equal, twin.at_equal_hits),
-        wave if twin is None else _beyond(wave, twin.a_wave),
+        equal,
+        wave,
         (a.value, b.value),
-        _launches(sides, found.is_same, rng, least, None if twin is None else twin.launch),
+        _launches(sides, alignment.is_same, rng, threshold),
     )
 
 
 def _launches(
-    sides: tuple[CaptureCosts, CaptureCosts],
-    is_same_isa: bool,
-    rng: np.random.Generator,
-    least: float,
-    twin: LaunchDelta | None,
+    sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool, rng: np.random.Generator, threshold: float
 ) -> LaunchDelta | None:
     """Both launches, None unless both began and ended in their traces."""
     a, b = (side.launch for side in sides)
     if a is None or b is None or a.is_cut or b.is_cut:
         return None
     value = b.duration / a.duration
-    ratio = Ratio(value, max(least, value * float(np.hypot(chance(a, rng), chance(b, rng)))))
-    return LaunchDelta(
-        a, b, ratio if twin is None else _beyond(ratio, twin.duration), work_of(sides, is_same_isa)
-    )
+    ratio = Ratio(value, max(threshold, value * float(np.hypot(chance(a, rng), chance(b, rng)))))
+    return LaunchDelta(a, b, ratio, work_of(sides, is_same_isa))
 
 
 def work_of(sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool) -> tuple[Work, Work] | None:
@@ -143,17 +138,15 @@ def work_of(sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool) -> tupl
 
     Matrix operations are the same for any tiling; executed instructions only where the program is the same.
     """
-    flops = [side.hits @ flops_of(side.code) / np.maximum(side.waves, 1) for side in sides]
-    if all(one.any() for one in flops):
-        return _work(flops[0], MATRIX), _work(flops[1], MATRIX)
-    if any(one.any() for one in flops) or not is_same_isa:
-        return None
-    hits = [side.hits.sum(axis=1) / np.maximum(side.waves, 1) for side in sides]
-    return _work(hits[0], EXECUTED), _work(hits[1], EXECUTED)
-
-
-def _work(each: np.ndarray, unit: str) -> Work:
-    return Work(float(each.min()), float(each.max()), unit)
+    flops = [side.hits @ flops_of(side.code) for side in sides]
+    unit, amounts = MATRIX, flops
+    if not all(amount.any() for amount in flops):
+        if not is_same_isa or any(amount.any() for amount in flops):
+            return None
+        unit, amounts = EXECUTED, [side.hits.sum(axis=1) for side in sides]
+    each = [amount / np.maximum(side.waves, 1) for amount, side in zip(amounts, sides, strict=True)]
+    a, b = (Work(float(work.min()), float(work.max()), unit) for work in each)
+    return a, b
 
 
 def _ratio(value: tuple[float, float], spread: float, floor: float) -> Ratio:
@@ -161,13 +154,9 @@ def _ratio(value: tuple[float, float], spread: float, floor: float) -> Ratio:
     return Ratio(ratio, max(floor, ratio * spread))
 
 
-def _beyond(ratio: Ratio, twin: Ratio) -> Ratio:
-    return Ratio(ratio.value, max(ratio.noise, abs(twin.value - 1)))
-
-
 ALIKE = 0.6  # share of executions in paired rows, of the side with less, for kernels of different names
-NO_TWIN = "the twin is not a capture of the build of A"
-OWN_TWIN = "The twin is capture A itself, which shows no noise: it is left out."
+NO_REPLICATE = "the replicate is not a capture of the build of A"
+OWN_REPLICATE = "The replicate is capture A itself, which shows no noise: it is left out."
 SAME_PROBLEM = 0.02  # the matrix operations of two launches of one problem differ by no more
 COVERED = 0.98  # below it the share that could not be compared is worth a note
 NO_COSTS = "{} has no executed instructions with cycles"
@@ -185,8 +174,8 @@ class Comparison:
     kernel: KernelDelta | None  # None if nothing can be compared
     notes: tuple[str, ...]
     rates: tuple[Rates, Rates]
-    twin: Comparison | None = field(default=None)
-    noise_of: CaptureCosts | None = None  # the twin that was asked, also where it could not be used
+    replicate: Comparison | None = None
+    noise_of: CaptureCosts | None = None  # the replicate that was given, also where it could not be used
 
     @property
     def verdict(self) -> Verdict:
@@ -205,6 +194,11 @@ class Comparison:
         removed = np.uint8(Fate.REMOVED)
         return np.where(row_b >= 0, np.append(self.align.fate_b, removed)[row_b], removed)
 
+    @property
+    def fate_texts(self) -> list[str]:
+        """The same in a word."""
+        return [Fate(fate).name.lower() for fate in self.fate.tolist()]
+
     @cached_property
     def hits(self) -> tuple[np.ndarray, np.ndarray]:
         """Executions in all waves of A and of B, over the listing; int64."""
@@ -214,25 +208,25 @@ class Comparison:
     @cached_property
     def rows(self) -> Deltas:
         """The differences of single instructions."""
-        return deltas((self.a, self.b), self.rates, self.hits, None, self._twin_rows)
+        return deltas((self.a, self.b), self.rates, self.hits, None, self._replicate_rows)
 
     def grouped(self, name: str) -> tuple[Groups, Deltas]:
         """The differences by `source`, `block` or `class`."""
         groups = GROUPS[name](self.a, self.b, self.align)
-        twin = None
-        if self._twin_rows is not None:
+        replicate = None
+        if self._replicate_rows is not None:
             used = groups.of >= 0
-            twin = np.bincount(groups.of[used], self._twin_rows[used], minlength=len(groups.names))
-        return groups, deltas((self.a, self.b), self.rates, self.hits, groups.of, twin)
+            replicate = np.bincount(groups.of[used], self._replicate_rows[used], minlength=len(groups.names))
+        return groups, deltas((self.a, self.b), self.rates, self.hits, groups.of, replicate)
 
     @cached_property
-    def _twin_rows(self) -> np.ndarray | None:
-        """What the twin differs from A by in each row of this listing, cycles a wave; None without a twin."""
-        if self.twin is None:
+    def _replicate_rows(self) -> np.ndarray | None:
+        """What a replicate differs from A by in each row of this listing, cycles a wave; None without one."""
+        if self.replicate is None:
             return None
         of_a = np.zeros(len(self.a.code) + 1)
-        row_a = self.twin.listing[0]
-        change = self.twin.rates[1].value - self.twin.rates[0].value
+        row_a = self.replicate.listing[0]
+        change = self.replicate.rates[1].value - self.replicate.rates[0].value
         of_a[row_a[row_a >= 0]] = change[row_a >= 0]
         return of_a[self.listing[0]]
 
@@ -243,51 +237,64 @@ def compare(
     seed: int = 0,
     *,
     measure: str = "cost",
-    least: float | None = None,
-    twin: CaptureCosts | None = None,
+    threshold: float | None = None,
+    replicate: CaptureCosts | None = None,
 ) -> Comparison:
     """Compare B with the baseline A.
 
-    `seed` is that of the bootstrap; `least` the share of the kernel's cycles below which a difference is
-    never told, by default less with a twin than without; `twin` another capture of the build of A, whose
-    difference from A is noise.
+    `seed` is that of the bootstrap; `threshold` the share of the kernel's cycles below which a difference is
+    never reported, by default less with a replicate than without; `replicate` another capture of the build of
+    A, whose difference from A is noise.
     """
-    asked, twin = twin, None if twin is not None and _is_one(a, twin) else twin
-    if least is None:
-        least = MIN_ALONE if twin is None else MIN_TWIN
-    found = align(a.code, b.code)
-    both = rates(a, b, found, measure, blocks(b.code))
-    why = _why_not(a, b, found)
-    if why:
-        return Comparison(a, b, measure, found, refuse(why), None, (), both, noise_of=asked)
-    pair = None if twin is None else compare(a, twin, seed, measure=measure, least=least)
-    if pair is not None and (pair.kernel is None or not pair.align.is_same):
-        return Comparison(a, b, measure, found, refuse(NO_TWIN), None, (), both, noise_of=asked)
-    rng = np.random.default_rng(seed)
-    kernel = whole((a, b), both, found, rng, least, twin=None if pair is None else pair.kernel)
-    judgement = judge(kernel, found.is_same)
-    notes = _notes(a, b, kernel, pair)
-    if judgement.beside:
-        notes = (judgement.beside, *notes)
-    if asked is not twin:
-        notes = (*notes, OWN_TWIN)
-    return Comparison(a, b, measure, found, judgement, kernel, notes, both, pair, asked)
-
-
-def _is_one(a: CaptureCosts, twin: CaptureCosts) -> bool:
-    """Whether two captures are the same record: two runs never agree in every wave group to the cycle."""
-    return a.code.text == twin.code.text and all(
-        np.array_equal(getattr(a, name), getattr(twin, name)) for name in ("hits", "latency", "stall", "idle")
+    given = replicate
+    if replicate is not None and _is_one(a, replicate):
+        replicate = None
+    if threshold is None:
+        threshold = MIN_ALONE if replicate is None else MIN_REPLICATE
+    alignment = align(a.code, b.code)
+    both = rates(a, b, alignment, measure, blocks(b.code))
+    why = _why_not(a, b, alignment)
+    noise = (
+        None
+        if why or replicate is None
+        else compare(a, replicate, seed, measure=measure, threshold=threshold)
     )
+    if noise is not None and (noise.kernel is None or not noise.align.is_same):
+        why = NO_REPLICATE
+    if why:
+        return Comparison(a, b, measure, alignment, refuse(why), None, (), both, noise_of=given)
+    rng = np.random.default_rng(seed)
+    is_assumed = replicate is None and (a.is_by_wave or b.is_by_wave)
+    kernel = kernel_delta(
+        (a, b),
+        both,
+        alignment,
+        rng,
+        threshold=threshold,
+        floor=max(threshold, ASSUMED if is_assumed else 0.0),
+    )
+    if noise is not None and noise.kernel is not None:
+        kernel = kernel.beyond(noise.kernel)
+    judgement = judge(kernel, alignment.is_same)
+    own = (OWN_REPLICATE,) if given is not replicate else ()
+    notes = tuple(filter(None, (judgement.beside, *_notes(a, b, kernel, is_assumed=is_assumed), *own)))
+    return Comparison(a, b, measure, alignment, judgement, kernel, notes, both, noise, given)
 
 
-def _why_not(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> str:
+def _is_one(a: CaptureCosts, replicate: CaptureCosts) -> bool:
+    """Whether two captures are the same record: two runs never agree in every wave group to the cycle."""
+    columns = ("hits", "latency", "stall", "idle")
+    is_equal = (np.array_equal(getattr(a, name), getattr(replicate, name)) for name in columns)
+    return a.code.text == replicate.code.text and all(is_equal)
+
+
+def _why_not(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> str:
     for side, name in ((a, "A"), (b, "B")):
         if not side.hits.any() or not side.column("cost").any():
             return NO_COSTS.format(name)
     if a.isa != b.isa:
         return f"A is of {a.isa} and B of {b.isa}"
-    alike = min(_paired_share(a, found.to_b), _paired_share(b, found.to_a))
+    alike = min(_paired_share(a, alignment.to_b), _paired_share(b, alignment.to_a))
     if _is_same_problem(a, b):
         return ""
     if a.kernel != b.kernel and alike < ALIKE:
@@ -300,9 +307,9 @@ def _is_same_problem(a: CaptureCosts, b: CaptureCosts) -> bool:
     work = work_of((a, b), is_same_isa=False)
     if work is None or a.launch is None or b.launch is None:
         return False
-    one, other = work[0].times(a.launch.waves_per_engine), work[1].times(b.launch.waves_per_engine)
-    is_even = all(side.high <= (1 + SAME_PROBLEM) * side.low for side in (one, other))
-    return is_even and abs(other.middle / max(one.middle, 1) - 1) <= SAME_PROBLEM
+    of_a, of_b = work[0].times(a.launch.waves_per_engine), work[1].times(b.launch.waves_per_engine)
+    is_even = all(side.high <= (1 + SAME_PROBLEM) * side.low for side in (of_a, of_b))
+    return is_even and abs(of_b.middle / max(of_a.middle, 1) - 1) <= SAME_PROBLEM
 
 
 def _kernels(a: CaptureCosts, b: CaptureCosts) -> str:
@@ -314,7 +321,7 @@ def _paired_share(side: CaptureCosts, to: np.ndarray) -> float:
     return float(hits[to >= 0].sum() / max(hits.sum(), 1))
 
 
-def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, twin: Comparison | None) -> tuple[str, ...]:
+def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, *, is_assumed: bool) -> list[str]:
     notes = list(work_notes(kernel))
     if a.kernel != b.kernel:
         notes.insert(0, f"The kernels have different names: {_kernels(a, b)}.")
@@ -329,11 +336,11 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, twin: Comparis
         if side.selection:
             notes.append(f"Cycles of {name} are those of {side.selection}.")
     alone = [name for side, name in ((a, "A"), (b, "B")) if side.is_by_wave]
-    if alone and twin is None:
-        which = " and ".join(alone)
+    if is_assumed:
         notes.append(
-            f"{which} {'have' if len(alone) > 1 else 'has'} one workgroup only, so {percent(ASSUMED, 1)} is "
-            "assumed to be noise; a twin, another capture of the build of A, would show it."
+            f"{' and '.join(alone)} {'have' if len(alone) > 1 else 'has'} one workgroup only, so "
+            f"{percent(ASSUMED, 1)} is assumed to be noise; a replicate, another capture of the build of A, "
+            "would show it."
         )
     covered = min(kernel.covered)
     if covered < COVERED:
@@ -341,4 +348,4 @@ def _notes(a: CaptureCosts, b: CaptureCosts, kernel: KernelDelta, twin: Comparis
             f"{percent(1 - covered, 1)} of the cycles are in instructions that only one capture executed; "
             "they do not count at equal executions."
         )
-    return tuple(notes)
+    return notes

@@ -17,6 +17,7 @@ place brings with it, such as the first slot of a SIMD being served before the s
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +32,7 @@ ALMOST_SURE = 0.999  # of a single row: among thousands a few would stand out by
 SURE = 0.95  # of the whole kernel
 
 Sides = tuple[CaptureCosts, CaptureCosts]
-Table = tuple[np.ndarray, np.ndarray]
+Table = tuple[np.ndarray, ...]
 
 # Two-sided quantiles of Student's t by degrees of freedom, 1 to 10; further ones are interpolated in 1 / df.
 _T = {
@@ -42,51 +43,39 @@ _T = {
 
 def quantile(groups: int, confidence: float) -> float:
     """Return how many standard errors an interval reaches, with so many groups; infinite below two."""
-    table, df = _T[confidence], groups - 1
+    *table, endless = _T[confidence]
+    df, last = groups - 1, len(table)
     if df < 1:
         return float("inf")
-    if df <= len(table) - 1:
-        return table[df - 1]
-    last = len(table) - 1
-    return table[-1] + (table[last - 1] - table[-1]) * last / df
-
-
-def by_engine(costs: CaptureCosts, table: np.ndarray) -> np.ndarray:
-    """Return the sums of a table [g, …] over the groups of each engine, [engines, …]."""
-    engines, of = np.unique(costs.engine, return_inverse=True)
-    sums = np.zeros((len(engines), *table.shape[1:]))
-    np.add.at(sums, of.reshape(-1), table)
-    return sums
+    return table[df - 1] if df <= last else endless + (table[-1] - endless) * last / df
 
 
 def reach(sides: Sides, residual: tuple[np.ndarray, np.ndarray], confidence: float) -> np.ndarray:
     """Return half the interval of B less A, each a sum of residuals [g, ...]; infinite with one group."""
-    if _same_places(sides):
-        found = _reach(residual[1] - residual[0], confidence)
-    else:
-        found = np.hypot(*(_reach(table, confidence) for table in residual))
-    if not _has_engines(sides):
-        return found
-    a, b = (by_engine(costs, table) for costs, table in zip(sides, residual, strict=True))
-    if _same_engines(sides):
-        return np.maximum(found, _reach(b - a, confidence))
-    return np.maximum(found, np.hypot(_reach(a, confidence), _reach(b, confidence)))
+
+    def half(a: np.ndarray, b: np.ndarray, is_paired: bool) -> np.ndarray:
+        return _reach(b - a, confidence) if is_paired else np.hypot(*(_reach(x, confidence) for x in (a, b)))
+
+    levels = _levels(sides, ((residual[0],), (residual[1],)))
+    return np.max([half(a, b, is_paired) for ((a,), (b,)), is_paired in levels], axis=0)
 
 
-def _has_engines(sides: Sides) -> bool:
-    return min(len(np.unique(costs.engine)) for costs in sides) >= MIN_ENGINES
+def _levels(sides: Sides, tables: tuple[Table, Table]) -> Iterator[tuple[tuple[Table, Table], bool]]:
+    """Tables [g, …] by group and, if there are enough, by engine; and whether both sides are drawn in pairs.
 
-
-def _same_places(sides: Sides) -> bool:
-    """Whether groups can be drawn in pairs."""
-    a, b = (costs.places for costs in sides)
-    is_alike = a is not None and b is not None and np.array_equal(a, b)
-    return is_alike and np.array_equal(sides[0].waves, sides[1].waves)
-
-
-def _same_engines(sides: Sides) -> bool:
-    """Whether engines can be drawn in pairs: what an engine is given to do is then alike on both sides."""
-    return np.array_equal(np.unique(sides[0].engine), np.unique(sides[1].engine))
+    Groups are pairs if they are at the same places; engines if they have the same numbers: what an engine is
+    given to do is then alike on both sides.
+    """
+    a, b = sides
+    is_alike = a.places is not None and b.places is not None and np.array_equal(a.places, b.places)
+    yield tables, is_alike and np.array_equal(a.waves, b.waves)
+    engines, of = zip(*(np.unique(side.engine, return_inverse=True) for side in sides), strict=True)
+    if min(map(len, engines)) >= MIN_ENGINES:
+        sums_a, sums_b = (
+            tuple(_summed(table.T, rows.reshape(-1), len(names)).T for table in columns)
+            for names, rows, columns in zip(engines, of, tables, strict=True)
+        )
+        yield (sums_a, sums_b), np.array_equal(*engines)
 
 
 def _reach(residual: np.ndarray, confidence: float) -> np.ndarray:
@@ -103,14 +92,7 @@ def drawn(sides: Sides, tables: tuple[Table, Table], rng: np.random.Generator) -
     A table is (counts, cycles), both [g, rows]; its value is the sum over rows of all counts times the
     cycles a count.  A row that a draw never counts keeps its average.  A side with one group adds nothing.
     """
-    found = _drawn(tables, _same_places(sides), rng)
-    if not _has_engines(sides):
-        return found
-    engines = [
-        (by_engine(costs, table[0]), by_engine(costs, table[1]))
-        for costs, table in zip(sides, tables, strict=True)
-    ]
-    return max(found, _drawn((engines[0], engines[1]), _same_engines(sides), rng))
+    return max(_drawn(level, is_paired, rng) for level, is_paired in _levels(sides, tables))
 
 
 def _drawn(tables: tuple[Table, Table], in_pairs: bool, rng: np.random.Generator) -> float:
@@ -145,12 +127,12 @@ def _spread(values: np.ndarray, groups: int) -> float:
     return quantile(groups, SURE) * float(values.std()) / middle * float(np.sqrt(groups / (groups - 1)))
 
 
-# Changes below these shares of the cost are not told from noise.  Single loads were seen to take 27 % fewer
-# cycles in another run of the same build; sums of rows differ less, and with a twin the twin tells.
-MIN_ALONE = 0.30  # of a row without a twin, and of a sum where there is one workgroup
+# Changes below these shares of the cost may be noise.  Single loads were seen to take 27 % fewer cycles in
+# another run of the same build; sums of rows differ less, and a replicate shows by how much.
+MIN_ALONE = 0.30  # of a row without a replicate, and of a sum where there is one workgroup
 MIN_OF_SUM = 0.10
-MIN_TWIN = 0.10
-STEPS, STEPS_ASSUMED = 2, 4  # steps of the clock an execution, below which nothing is told either
+MIN_REPLICATE = 0.10
+STEPS, STEPS_ASSUMED = 2, 4  # steps of the clock an execution, below which nothing is reported either
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +171,6 @@ class Deltas:
     noise: np.ndarray  # float64, cycles a wave that the difference may be by chance
     is_real: np.ndarray  # bool, the difference is beyond noise
 
-    def __len__(self) -> int:
-        return len(self.hits_a)
-
     @property
     def delta(self) -> np.ndarray:
         """Cycles a wave that B takes more, float64."""
@@ -204,10 +183,10 @@ class Deltas:
 
 
 def rates(
-    a: CaptureCosts, b: CaptureCosts, found: Alignment, measure: str, blocks_b: Blocks
+    a: CaptureCosts, b: CaptureCosts, alignment: Alignment, measure: str, blocks_b: Blocks
 ) -> tuple[Rates, Rates]:
     """Return both sides over the rows of the listing of the alignment."""
-    row_a, row_b = found.listing
+    row_a, row_b = alignment.listing
     hits_a, hits_b = _taken(a.hits, row_a), _taken(b.hits, row_b)
     sum_a, sum_b = hits_a.sum(axis=0), hits_b.sum(axis=0)
     paired = (row_a >= 0) & (row_b >= 0)
@@ -230,26 +209,26 @@ def deltas(
     both: tuple[Rates, Rates],
     hits: tuple[np.ndarray, np.ndarray],
     group: np.ndarray | None = None,
-    twin: np.ndarray | None = None,
+    replicate: np.ndarray | None = None,
 ) -> Deltas:
     """Return the differences of rows, or of their sums by `group` (0 to n - 1; -1 counts nowhere).
 
-    `hits` are the executions over the listing; `twin` is what a second capture of A differs by, a result row.
+    `hits` are the executions over the listing; `replicate` is what another capture of A differs by.
     """
     n = len(hits[0]) if group is None else int(group.max(initial=-1)) + 1
     of_rows = np.arange(len(hits[0])) if group is None else group
     values = [_summed(side.value[None, :], of_rows, n)[0] for side in both]
     a, b = (_summed(side.residual, of_rows, n) for side in both)
     chance = reach(sides, (a, b), ALMOST_SURE)
-    is_assumed = twin is None and any(costs.is_by_wave for costs in sides)
+    is_assumed = replicate is None and any(costs.is_by_wave for costs in sides)
     steps = STEPS_ASSUMED if is_assumed else STEPS
-    least = MIN_ALONE if group is None or is_assumed else MIN_OF_SUM
-    floor = (least if twin is None else MIN_TWIN) * np.maximum(*values)
+    share = MIN_ALONE if group is None or is_assumed else MIN_OF_SUM
+    floor = (share if replicate is None else MIN_REPLICATE) * np.maximum(*values)
     step = np.maximum(both[0].weight, both[1].weight) * steps * sides[0].step if group is None else 0.0
     # What only one build has is no chance, however little it costs.
     floor = np.where(np.minimum(*values) > 0, np.maximum(floor, step), floor)
     noise = np.maximum(chance, floor)
-    noise = noise if twin is None else np.maximum(noise, np.abs(twin))
+    noise = noise if replicate is None else np.maximum(noise, np.abs(replicate))
     hits_a, hits_b = (_summed(column[None, :].astype(float), of_rows, n)[0] for column in hits)
     cost_a, cost_b = values
     return Deltas(
@@ -272,8 +251,8 @@ def _work(each_a: np.ndarray, each_b: np.ndarray, row_b: np.ndarray, table: Bloc
     """Return how much more often a wave of A executes the block of each row of B; 1 if that is unknown."""
     block = np.where(row_b >= 0, np.append(table.of_row, 0)[row_b], len(table))
     sums = [np.bincount(block, weights=each, minlength=len(table) + 1) for each in (each_a, each_b)]
-    whole = each_a.sum() / each_b.sum() if each_b.sum() else 1.0
-    return np.where(sums[1] > 0, sums[0] / np.where(sums[1] > 0, sums[1], 1), whole)[block]
+    overall = each_a.sum() / each_b.sum() if each_b.sum() else 1.0
+    return np.where(sums[1] > 0, sums[0] / np.where(sums[1] > 0, sums[1], 1), overall)[block]
 
 
 def _summed(table: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:

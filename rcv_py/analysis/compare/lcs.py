@@ -39,29 +39,21 @@ def heaviest_rising(values: Sequence[int], weights: Sequence[int]) -> list[int]:
     """Return the places of the strictly rising part of `values` whose weights add up to most."""
     rank = {value: at + 1 for at, value in enumerate(sorted(set(values)))}
     best: list[tuple[int, int]] = [(0, -1)] * (len(rank) + 1)  # Fenwick tree: (weight, place it ends at)
-    before = [-1] * len(values)
+    before, top = [-1] * len(values), (0, -1)
     for place, (value, weight) in enumerate(zip(values, weights, strict=True)):
-        found, at = (0, -1), rank[value] - 1
+        heaviest, at = (0, -1), rank[value] - 1
         while at > 0:
-            found, at = max(found, best[at]), at & (at - 1)
-        before[place] = found[1]
-        reached, at = (found[0] + weight, place), rank[value]
+            heaviest, at = max(heaviest, best[at]), at & (at - 1)
+        before[place] = heaviest[1]
+        reached, at = (heaviest[0] + weight, place), rank[value]
+        top = max(top, reached)
         while at < len(best):
             best[at], at = max(best[at], reached), at + (at & -at)
-    place, backwards = max(_prefixes(best), default=(0, -1))[1], []
+    place, backwards = top[1], []
     while place >= 0:
         backwards.append(place)
         place = before[place]
     return backwards[::-1]
-
-
-def _prefixes(tree: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the entries of a Fenwick tree that together cover all of it."""
-    found, at = [], len(tree) - 1
-    while at > 0:
-        found.append(tree[at])
-        at &= at - 1
-    return found
 
 
 def _exact(a: Sequence[int], b: Sequence[int]) -> Pairs:

@@ -25,7 +25,6 @@ from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.base.runs import starts_run
 from rcv_py.model.code import CodeTable
-from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -84,15 +83,6 @@ def _line_stats(tokens: TokenColumns, n: int) -> LineStats:
         sums(line, idle, n),
         np.bincount(line[idle > 0], minlength=n),
     )
-
-
-def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
-    """Return the sum of `value` by `group` (0 to n - 1) and TokenKind, int64 [n, KIND_COUNT].
-
-    Kinds without a name count as NONE.
-    """
-    known = np.where(kind < KIND_COUNT, kind, TokenKind.NONE).astype(np.int64)
-    return sums(group * KIND_COUNT + known, value, n * KIND_COUNT).reshape(n, KIND_COUNT)
 
 
 SAMPLES = "PC samples"  # the label where a trace has samples and no cycles
@@ -168,7 +158,7 @@ def _of_one_wave(
         return CostColumns(stats.hits, stats.latency, stats.stall, stats.idle, label)
     if mode is LatencyMode.MEAN_WAVE:
         gaps = stats.idle_gaps if rule is ReferenceRule.REFERENCE else stats.hits
-        columns = [mean(stats.latency, stats.hits), mean(stats.stall, stats.hits), mean(stats.idle, gaps)]
+        columns = (mean(stats.latency, stats.hits), mean(stats.stall, stats.hits), mean(stats.idle, gaps))
         return CostColumns(stats.hits, *columns, label)
     if mode is LatencyMode.ITERATION:
         chosen, label = executions(tokens.line, hit), f"Hit {hit} of {wave.id}"
@@ -176,10 +166,10 @@ def _of_one_wave(
         order = np.lexsort((-tokens.duration, tokens.line))
         chosen = order[starts_run(tokens.line[order])]
     chosen = chosen[(tokens.line[chosen] >= 0) & (tokens.line[chosen] < n)]
-    columns = [np.zeros(n, dtype=np.int64) for _ in range(3)]
-    for column, values in zip(columns, (tokens.duration, tokens.stall, tokens.idle), strict=True):
+    latency, stall, idle = np.zeros((3, n), dtype=np.int64)
+    for column, values in ((latency, tokens.duration), (stall, tokens.stall), (idle, tokens.idle)):
         column[tokens.line[chosen]] = values[chosen]
-    return CostColumns(stats.hits, *columns, label)
+    return CostColumns(stats.hits, latency, stall, idle, label)
 
 
 def split_cycles(

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from rcv_py.base.runs import borders, ranges
 from rcv_py.model.window import TimeWindow
 
 
@@ -31,13 +32,13 @@ class IntervalSet:
             order = np.argsort(begin)
             begin, end = begin[order], end[order]
         end = np.maximum.accumulate(end)
-        first = np.flatnonzero(np.append(True, begin[1:] > end[:-1])[: len(begin)])
-        return cls(begin[first], end[np.append(first[1:], len(begin))[: len(first)] - 1])
+        first = np.append(0, np.flatnonzero(begin[1:] > end[:-1]) + 1)[: len(begin)]
+        return cls(begin[first], end[np.append(first, len(begin))[1:] - 1])
 
     @cached_property
     def before(self) -> np.ndarray:
         """Cycles covered by the stretches before each, and by all of them; int64 [n + 1]."""
-        return np.append(0, np.cumsum(self.end - self.begin))
+        return borders(self.end - self.begin)
 
     @property
     def total(self) -> int:
@@ -81,12 +82,10 @@ class IntervalSet:
         count = np.maximum(np.searchsorted(self.begin, end, side="left") - first, 0)
         # An interval that meets n stretches has 2 n + 1 parts, outside and inside in turns; some are empty.
         parts = 2 * count + 1
-        span = np.repeat(np.arange(len(begin)), parts)
-        turn = np.arange(len(span)) - np.repeat(np.cumsum(parts) - parts, parts)
-        edge = np.empty(2 * len(self.begin) + 2, dtype=np.int64)  # one to spare at either end
-        edge[1:-1:2], edge[2:-1:2] = self.begin, self.end
+        span, turn = np.repeat(np.arange(len(begin)), parts), ranges(0, parts)
         far = np.iinfo(np.int64)
-        edge[0], edge[-1] = far.min, far.max
+        edge = np.column_stack([self.begin, self.end]).reshape(-1)
+        edge = np.concatenate([[far.min], edge, [far.max]])
         at = 2 * first[span] + turn
         low = np.where(turn == 0, begin[span], np.maximum(edge[at], begin[span]))
         high = np.where(turn == parts[span] - 1, end[span], np.minimum(edge[at + 1], end[span]))
@@ -106,14 +105,20 @@ class Split:
 
 def at_least(begin: np.ndarray, end: np.ndarray, count: int) -> IntervalSet:
     """Return when at least `count` of the intervals are open at once."""
-    keep = np.flatnonzero(end > begin)
-    time = np.concatenate([begin[keep], end[keep]])
-    step = np.repeat(np.array([1, -1], dtype=np.int64), len(keep))
-    # Begins are before ends, and the sort is stable: who takes over at once leaves no gap.
+    keep = end > begin
+    time, _, step = _edges(begin[keep], end[keep])
+    turns = np.flatnonzero(np.diff((np.cumsum(step) >= count).astype(np.int8), prepend=0))
+    return IntervalSet.of(time[turns[::2]], time[turns[1::2]])
+
+
+def _edges(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Begins and ends in order of time: the times, their place in [*begin, *end], and 1 or -1.
+
+    Of one time begins are first: who takes over at once leaves no gap.
+    """
+    time = np.concatenate([begin, end])
     order = np.argsort(time, kind="stable")
-    time, is_full = time[order], np.cumsum(step[order]) >= count
-    edges = np.flatnonzero(np.diff(is_full.astype(np.int8), prepend=0))
-    return IntervalSet.of(time[edges[::2]], time[edges[1::2]])
+    return time[order], order, np.where(order < len(begin), 1, -1)
 
 
 def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
@@ -170,11 +175,7 @@ def owned(
     own = IntervalSet.of(begin + owner * stride, end + owner * stride)
     who = own.begin // stride
     to_lane = (lane[who] - who) * stride
-    time = np.concatenate([own.begin + to_lane, own.end + to_lane])
-    # Begins are before ends, and the sort is stable: who takes over at once leaves no gap.
-    order = np.argsort(time, kind="stable")
-    time = time[order]
-    step = np.repeat(np.array([1, -1], dtype=np.int64), len(who))[order]
+    time, order, step = _edges(own.begin + to_lane, own.end + to_lane)
     count = np.cumsum(step)
     held = np.cumsum(np.concatenate([who, who])[order] * step)  # the sum of those who work now
     single = np.flatnonzero((count[:-1] == 1) & (time[1:] > time[:-1]))

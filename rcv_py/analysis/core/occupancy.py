@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve
-from rcv_py.model.columns import Columns
+from rcv_py.base.runs import ends_run, starts_run
+from rcv_py.model.columns import Columns, of_rows
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.modes import ReferenceRule
 
@@ -54,28 +55,22 @@ def residencies(
     key = place(events)
     order = np.lexsort((events.is_start, events.time, key))
     key, is_start, time = key[order], events.is_start[order], events.time[order]
-    first = np.append(True, key[1:] != key[:-1])[: len(key)]
-    last = np.append(first[1:], True)[: len(key)]
-    opens = is_start | (first & (rule is ReferenceRule.OURS))
+    opens = is_start | (starts_run(key) & (rule is ReferenceRule.OURS))
     chosen = np.flatnonzero(opens)
-    own = np.where(is_start[chosen], np.where(last[chosen], chosen, chosen + 1), chosen)
-    lasts = last[chosen] & is_start[chosen]
+    starts, lasts = is_start[chosen], is_start[chosen] & ends_run(key)[chosen]
+    own = chosen + (starts & ~lasts)
     stop = int(time.max(initial=0)) if end is None else end
-    row = order[chosen]
+    event = of_rows(events, order[chosen])
     return Residencies(
-        se=events.se[row],
-        sa=events.sa[row],
-        cu=events.cu[row],
-        simd=events.simd[row],
-        slot=events.slot[row],
-        begin=np.where(is_start[chosen], time[chosen], time.min(initial=stop)),
+        *(event.se, event.sa, event.cu, event.simd, event.slot),
+        begin=np.where(starts, time[chosen], time.min(initial=stop)),
         end=np.where(lasts, np.maximum(stop, time[chosen]), time[own]),
-        kernel=events.kernel[row],
-        workgroup=events.workgroup[row],
-        me=events.me[row],
-        pipe=events.pipe[row],
-        is_open_start=~is_start[chosen],
-        is_open_end=is_start[chosen] & (lasts | is_start[own]),
+        kernel=event.kernel,
+        workgroup=event.workgroup,
+        me=event.me,
+        pipe=event.pipe,
+        is_open_start=~starts,
+        is_open_end=starts & (lasts | is_start[own]),
     )
 
 
@@ -103,10 +98,15 @@ def resident(lives: Residencies, group: np.ndarray) -> dict[int, StepCurve]:
 
 
 def place(table: Columns) -> np.ndarray:
-    """Return an int64 a row that tells its slot, ordered like its columns se, sa, cu, simd and slot."""
+    """Return the `slot_key` of each row of a table with columns se, sa, cu, simd and slot."""
+    return slot_key(*(getattr(table, name) for name in _PLACE_BITS))
+
+
+def slot_key(*columns: np.ndarray) -> np.ndarray:
+    """Return an int64 a row that is that of its slot, ordered like its columns se, sa, cu, simd and slot."""
     key = np.zeros(1, dtype=np.int64)
-    for name, bits in _PLACE_BITS.items():
-        key = key << bits | (getattr(table, name).astype(np.int64) & ((1 << bits) - 1))
+    for column, bits in zip(columns, _PLACE_BITS.values(), strict=True):
+        key = key << bits | (column.astype(np.int64) & ((1 << bits) - 1))
     return key
 
 
@@ -129,28 +129,21 @@ def _running(
 
 
 def _one_point_a_time(curve: StepCurve) -> StepCurve:
-    keep = np.append(curve.time[1:] != curve.time[:-1], True)[: len(curve)]
+    keep = ends_run(curve.time)
     return StepCurve(curve.time[keep], curve.value[keep])
 
 
-def latest(
-    place: np.ndarray, begin: np.ndarray, asked_place: np.ndarray, asked_time: np.ndarray
-) -> np.ndarray:
-    """Return for each question the row that began last at its place, at or before its time; int64, -1: none.
+def latest(place: np.ndarray, begin: np.ndarray, wanted: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Return for each wanted place and time the row that began last there, at or before it; int64, -1: none.
 
     Rows need no order; of rows that began at once the later one is meant.
     """
-    rows, questions = len(place), len(asked_place)
-    if not rows or not questions:
-        return np.full(questions, -1, dtype=np.int64)
-    where = np.concatenate([place, asked_place])
-    time = np.concatenate([begin, asked_time])
-    is_asked = np.repeat([False, True], [rows, questions])
-    order = np.lexsort((is_asked, time, where))
-    at = np.maximum.accumulate(np.where(is_asked[order], -1, np.arange(len(order))))
-    found = np.where(at >= 0, order[np.maximum(at, 0)], -1)
-    found[where[found] != where[order]] = -1
-    answer = np.empty(questions, dtype=np.int64)
-    asked = is_asked[order]
-    answer[order[asked] - rows] = found[asked]
-    return answer
+    rows, where = len(place), np.concatenate([place, wanted])
+    is_wanted = np.arange(len(where)) >= rows
+    order = np.lexsort((is_wanted, np.concatenate([begin, time]), where))
+    at = np.maximum.accumulate(np.where(is_wanted[order], -1, np.arange(len(order))))
+    row = np.where(at >= 0, order[np.maximum(at, 0)], -1)
+    row[where[row] != where[order]] = -1
+    latest_row = np.empty(len(where), dtype=np.int64)
+    latest_row[order] = row
+    return latest_row[rows:]

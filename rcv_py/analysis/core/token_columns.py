@@ -13,7 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from rcv_py.analysis.core.saturated import later
+from rcv_py.analysis.core.saturated import later, sums
+from rcv_py.base.runs import borders
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -95,31 +96,24 @@ def token_columns(
     """Yield the columns of all waves whose index row is in `rows` (None: all), each wave once."""
     seen: set[int] = set()
     for batch in batches:
-        keep = [
-            i
-            for i, wave in enumerate(batch.waves)
-            if wave.row not in seen and (rows is None or wave.row in rows)
-        ]
-        seen.update(batch.waves[i].row for i in keep)
-        if len(keep) == len(batch.waves) and keep:
-            yield columns_of(batch)
-        elif keep:
-            yield of_waves([batch.waves[i] for i in keep])
+        keep = [wave for wave in batch.waves if wave.row not in seen and (rows is None or wave.row in rows)]
+        seen.update(wave.row for wave in keep)
+        if keep:
+            yield columns_of(batch) if len(keep) == len(batch.waves) else of_waves(keep)
 
 
 def waves_by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
     """Return the waves of each shader engine, each once, so that memory is needed for one at a time."""
-    found: dict[int, dict[int, Wave]] = {}
-    for batch in batches:
-        for wave in batch.waves:
-            found.setdefault(wave.id.se, {}).setdefault(wave.row, wave)
-    return [list(found[se].values()) for se in sorted(found)]
+    waves = {wave.row: wave for batch in batches for wave in batch.waves}.values()
+    engines = sorted({wave.id.se for wave in waves})
+    return [[wave for wave in waves if wave.id.se == se] for se in engines]
 
 
 def batch_of(waves: Iterable[Wave], missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
     """Return a batch of these waves."""
-    one = of_waves(waves)
-    return WaveBatch(one.waves, one.first, one.stall, one.busy, one.kind, one.line, missing)
+    tokens = of_waves(waves)
+    columns = (tokens.first, tokens.stall, tokens.busy, tokens.kind, tokens.line)
+    return WaveBatch(tokens.waves, *columns, missing)
 
 
 def columns_of(batch: WaveBatch) -> TokenColumns:
@@ -131,10 +125,9 @@ def of_waves(waves: Iterable[Wave]) -> TokenColumns:
     """Return the columns of these waves."""
     waves = tuple(waves)
     tokens = [wave.tokens for wave in waves]
-    first = np.concatenate([[0], np.cumsum([len(table) for table in tokens])]).astype(np.int64)
     return TokenColumns(
         waves,
-        first,
+        borders([len(table) for table in tokens]),
         _joined([table.stall for table in tokens], np.int32),
         _joined([table.busy for table in tokens], np.int32),
         _joined([table.kind for table in tokens], np.uint8),
@@ -147,21 +140,19 @@ def _joined(columns: list[np.ndarray], dtype: type) -> np.ndarray:
 
 
 class SpanSums:
-    """Sums of token columns over spans whose ends are among the given cuts (rows of the piece)."""
+    """Sums of token columns over spans whose ends are among the given cuts (tokens)."""
 
-    def __init__(self, piece: TokenColumns, cuts: np.ndarray) -> None:
-        cut = np.sort(np.concatenate([[0, len(piece)], cuts]).astype(np.int64), kind="stable")
-        self._cut = cut[np.append(True, cut[1:] != cut[:-1])]
-        self._segment = np.repeat(np.arange(len(self._cut) - 1), np.diff(self._cut))
-        kind = np.where(piece.kind < KIND_COUNT, piece.kind, TokenKind.NONE)
-        size = (len(self._cut) - 1) * KIND_COUNT
-        by_kind = np.bincount(self._segment * KIND_COUNT + kind, piece.duration, size)
-        self._kinds = _before(by_kind.astype(np.int64).reshape(-1, KIND_COUNT))
+    def __init__(self, tokens: TokenColumns, cuts: np.ndarray) -> None:
+        self._cut = np.unique(np.concatenate([[0, len(tokens)], cuts]).astype(np.int64))
+        count = len(self._cut) - 1
+        self._segment = np.repeat(np.arange(count), np.diff(self._cut))
+        by_kind = sums_by_kind(self._segment, tokens.kind, tokens.duration, count)
+        self._kinds = np.pad(np.cumsum(by_kind, axis=0), ((1, 0), (0, 0)))
 
     def sums(self, column: np.ndarray, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
         """Return the sum of a column over the tokens of each span, int64."""
-        whole = _before(np.bincount(self._segment, column, len(self._cut) - 1).astype(np.int64))
-        return whole[np.searchsorted(self._cut, stop)] - whole[np.searchsorted(self._cut, first)]
+        before = borders(sums(self._segment, column, len(self._cut) - 1))
+        return before[np.searchsorted(self._cut, stop)] - before[np.searchsorted(self._cut, first)]
 
     def kinds(self, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
         """Return the cycles (stall and busy) of each kind of token in each span, int64 [spans, kinds]."""
@@ -169,5 +160,10 @@ class SpanSums:
         return self._kinds[high] - self._kinds[low]
 
 
-def _before(sums: np.ndarray) -> np.ndarray:
-    return np.concatenate([np.zeros((1, *sums.shape[1:]), dtype=np.int64), np.cumsum(sums, axis=0)])
+def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
+    """Return the sum of `value` by `group` (0 to n - 1) and TokenKind, int64 [n, KIND_COUNT].
+
+    Kinds without a name count as NONE.
+    """
+    known = np.where(kind < KIND_COUNT, kind, TokenKind.NONE).astype(np.int64)
+    return sums(group * KIND_COUNT + known, value, n * KIND_COUNT).reshape(n, KIND_COUNT)

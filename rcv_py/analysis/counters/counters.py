@@ -2,7 +2,7 @@
 
 A thread trace of gfx9 carries samples of up to eight SQ counters of each compute unit: rows of two banks of
 four. Any generation may come with streamed performance monitors (SPM) of whole shader engines, sampled less
-often. A sample tells what was counted since the one before, so it belongs to the interval *before* its
+often. A sample is what was counted since the one before, so it belongs to the interval *before* its
 timestamp.
 """
 
@@ -39,12 +39,12 @@ def _spm_times(trace: Trace) -> tuple[Callable[[SpmSeries], np.ndarray], str]:
     """
     clock, series = trace.clock, [one for one in trace.spm if len(one.time)]
 
-    def shader(one: SpmSeries) -> np.ndarray:
-        return one.time + (0 if one.is_xcc else clock.offsets.get(one.se, 0))
+    def shader(series: SpmSeries) -> np.ndarray:
+        return series.time + (0 if series.is_xcc else clock.offsets.get(series.se, 0))
 
-    def realtime(one: SpmSeries) -> np.ndarray:
-        se = one.se if one.se in clock.samples and not one.is_xcc else min(clock.samples)
-        ticks = one.time - clock.samples[se].realtime[0]
+    def realtime(series: SpmSeries) -> np.ndarray:
+        se = series.se if series.se in clock.samples and not series.is_xcc else min(clock.samples)
+        ticks = series.time - clock.samples[se].realtime[0]
         cycles = np.rint(ticks / clock.ticks_per_cycle).astype(np.int64)
         return cycles + clock.samples[se].shader[0] + clock.offsets.get(se, 0)
 
@@ -139,7 +139,7 @@ class RawCounter:
 
     @property
     def is_level(self) -> bool:
-        """Whether a sample tells how many operations were under way, not how many events there were."""
+        """Whether a sample is how many operations were under way, not how many events there were."""
         return "_LEVEL" in self.name
 
     @property

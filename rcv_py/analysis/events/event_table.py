@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
 from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, MarkerSpans
+from rcv_py.base.runs import distinct
 from rcv_py.base.text import count, short_kernel
-from rcv_py.model.columns import of_rows
+from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.device import Dispatch, HardwareEvents
 from rcv_py.model.kinds import MARKER_TEXT, EventKind, MarkerKind
 from rcv_py.model.trace import Trace
@@ -123,13 +124,8 @@ def dispatch_of(dispatches: Iterable[Dispatch], se: int, me: int, pipe: int, tim
 
     That is the one a wave was launched by, if the pipe starts its dispatches in their order.
     """
-    found = None
-    for one in dispatches:  # sorted by time
-        if one.time > time:
-            break
-        if (one.se, one.me, one.pipe) == (se, me, pipe):
-            found = one
-    return found
+    mine = [one for one in dispatches if one.time <= time and (one.se, one.me, one.pipe) == (se, me, pipe)]
+    return mine[-1] if mine else None
 
 
 def dispatch_names(trace: Trace) -> list[str]:
@@ -189,78 +185,58 @@ class _Part:
     wave: np.ndarray
     words: tuple[tuple[Sequence[str], np.ndarray], ...]  # name, place, detail: texts, and one a row
 
-    def __len__(self) -> int:
-        return len(self.time)
-
 
 def event_table(trace: Trace, spans: MarkerSpans | None) -> EventTable:
     """Return everything that happened at a moment or had a name; markers are left out for None."""
-    parts = [_dispatches(trace), _events(trace)]
+    parts = [_dispatches(trace), *(() if trace.events is None else (_events(trace.events),))]
     if spans is not None:
         parts += [_markers(trace, spans), _values(trace, spans)]
-    (name, place, detail), texts = _coded(parts)
-    kind = np.repeat([part.kind for part in parts], [len(part) for part in parts]).astype(np.uint8)
-    table = EventTable(
-        time=np.concatenate([part.time for part in parts]),
-        duration=np.concatenate([part.duration for part in parts]),
-        kind=kind,
-        name=name,
-        place=place,
-        detail=detail,
-        source=np.concatenate([np.arange(len(part), dtype=np.int64) for part in parts]),
-        wave=np.concatenate([part.wave for part in parts]),
-        texts=texts,
-    )
-    return of_rows(table, np.lexsort((-table.duration, kind, table.time)))
+    texts = tuple(sorted({text for part in parts for column, _ in part.words for text in column}))
+    number = {text: at for at, text in enumerate(texts)}
 
+    def table(part: _Part) -> EventTable:
+        n = len(part.time)
+        kind, wave = np.full(n, part.kind, dtype=np.uint8), part.wave.astype(np.int32)
+        name, place, detail = (
+            np.array([number[text] for text in column], np.int32)[row] for column, row in part.words
+        )
+        return EventTable(
+            time=part.time,
+            duration=part.duration,
+            kind=kind,
+            name=name,
+            place=place,
+            detail=detail,
+            source=np.arange(n),
+            wave=wave,
+            texts=texts,
+        )
 
-def _coded(parts: Sequence[_Part]) -> tuple[list[np.ndarray], tuple[str, ...]]:
-    """The three columns of words as numbers of one sorted list."""
-    words = [word for part in parts for word in part.words]
-    every = [text for texts, _ in words for text in texts]
-    unique = sorted(set(every))
-    number = {text: at for at, text in enumerate(unique)}
-    codes = [np.array([number[text] for text in texts], np.int32) for texts, _ in words]
-    rows = [
-        code[row] if len(code) else np.zeros(0, np.int32) for code, (_, row) in zip(codes, words, strict=True)
-    ]
-    return [np.concatenate(rows[i::3]) for i in range(3)], tuple(unique)
-
-
-def _none(n: int) -> np.ndarray:
-    return np.full(n, -1, dtype=np.int64)
+    entries = joined([table(part) for part in parts])
+    return of_rows(entries, np.lexsort((-entries.duration, entries.kind, entries.time)))
 
 
 def _dispatches(trace: Trace) -> _Part:
-    found, n = trace.dispatches, len(trace.dispatches)
-    each = np.arange(n)
-    names = dispatch_names(trace)
-    places = [_queue(one.se, one.me, one.pipe) for one in found]
-    details = [dispatch_facts(one) for one in found]
-    time = np.array([one.time for one in found], dtype=np.int64)
-    words = ((names, each), (places, each), (details, each))
-    return _Part(EntryKind.DISPATCH, time, _none(n), _none(n).astype(np.int32), words)
-
-
-def _events(trace: Trace) -> _Part:
-    events = trace.events
-    if events is None:
-        nothing = np.zeros(0, dtype=np.int64)
-        return _Part(EntryKind.EVENT, nothing, nothing, nothing.astype(np.int32), (((), nothing),) * 3)
-    kinds, kind = _unique(events.kind)
-    places, place = _unique(events.se, events.me, events.pipe)
-    details, detail = _unique(events.flags)
-    payload, own = np.unique(events.payload, return_inverse=True)
-    both, row = _unique(detail, own.reshape(-1))
-    facts = [("bottom of pipe" if details[d][0] & 2 else "", int(payload[p])) for d, p in both]
-    texts = [", ".join(filter(None, (flag, f"payload {load:#x}" if load else ""))) for flag, load in facts]
-    n = len(events.time)
+    dispatches, each = trace.dispatches, np.arange(len(trace.dispatches))
+    time = np.array([one.time for one in dispatches], dtype=np.int64)
     words = (
-        ([event_text(one) for (one,) in kinds], kind),
-        ([_queue(*one) for one in places], place),
-        (texts, row),
+        (dispatch_names(trace), each),
+        ([_queue(one.se, one.me, one.pipe) for one in dispatches], each),
+        ([dispatch_facts(one) for one in dispatches], each),
     )
-    return _Part(EntryKind.EVENT, events.time, lasting(events), _none(n).astype(np.int32), words)
+    return _Part(EntryKind.DISPATCH, time, np.full_like(time, NO_DURATION), np.full_like(time, -1), words)
+
+
+def _events(events: HardwareEvents) -> _Part:
+    details = _words(
+        lambda flags, payload: ", ".join(
+            filter(None, ("bottom of pipe" * (flags >> 1 & 1), f"payload {payload:#x}" * bool(payload)))
+        ),
+        events.flags,
+        events.payload,
+    )
+    words = (_words(event_text, events.kind), _words(_queue, events.se, events.me, events.pipe), details)
+    return _Part(EntryKind.EVENT, events.time, lasting(events), np.full_like(events.time, -1), words)
 
 
 def _queue(se: int, me: int, pipe: int) -> str:
@@ -268,40 +244,34 @@ def _queue(se: int, me: int, pipe: int) -> str:
 
 
 def _markers(trace: Trace, spans: MarkerSpans) -> _Part:
-    places, place = _slots(trace, spans)
-    details, detail = _unique(spans.kind, spans.depth, spans.is_open, spans.name_id)
-    texts = [
-        marker_facts(MarkerKind(kind), depth, bool(is_open), spans.sources[name])
-        for kind, depth, is_open, name in details
-    ]
+    def text(kind: int, depth: int, is_open: bool, name: int) -> str:
+        facts = (MARKER_TEXT[MarkerKind(kind)], f"depth {depth}", "still open" * is_open, spans.sources[name])
+        return ", ".join(filter(None, facts))
+
+    details = _words(text, spans.kind, spans.depth, spans.is_open, spans.name_id)
     length = np.where(spans.is_point, NO_DURATION, spans.end - spans.begin)
-    words = ((spans.names, spans.name_id), (places, place), (texts, detail))
+    words = ((spans.names, spans.name_id), _slots(trace, spans), details)
     return _Part(EntryKind.MARKER, spans.begin, length, spans.wave, words)
-
-
-def marker_facts(kind: MarkerKind, depth: int, is_open: bool, source: str) -> str:
-    """Return `function, depth 1, still open, a.py:3`."""
-    facts = [MARKER_TEXT[kind], f"depth {depth}"]
-    if is_open:
-        facts.append("still open")
-    return ", ".join([*facts, source] if source else facts)
 
 
 def _values(trace: Trace, spans: MarkerSpans) -> _Part:
     records = spans.records
-    places, place = _slots(trace, records)
-    action = actions(spans)
-    target = np.where(spans.span_of_record >= 0, spans.span_of_record, 0)
-    name_id = spans.name_id[target] if len(spans) else np.zeros(len(records), dtype=np.int32)
-    name_id = np.where(spans.span_of_record >= 0, name_id, -1)
-    names, name = _unique(action, name_id)
-    values, value = _unique(records.value, records.flags & 3)
+    name_id = np.append(spans.name_id, -1)[spans.span_of_record]
     words = (
-        ([f"{ACTIONS[a]} {spans.names[n] if n >= 0 else ''}".rstrip() for a, n in names], name),
-        (places, place),
-        ([", ".join(filter(None, (f"{one:#010x}", _FLAGS[flags]))) for one, flags in values], value),
+        _words(lambda action, name: _record_name(spans, action, name), actions(spans), name_id),
+        _slots(trace, records),
+        _words(
+            lambda value, flags: ", ".join(filter(None, (f"{value:#010x}", _FLAGS[flags]))),
+            records.value,
+            records.flags & 3,
+        ),
     )
-    return _Part(EntryKind.SHADER, records.time, _none(len(records)), records.wave, words)
+    nothing = np.full_like(records.time, NO_DURATION)
+    return _Part(EntryKind.SHADER, records.time, nothing, records.wave, words)
+
+
+def _record_name(spans: MarkerSpans, action: int, name: int) -> str:
+    return f"{ACTIONS[action]} {spans.names[name]}" if name >= 0 else ACTIONS[action]
 
 
 ACTIONS = ("value", "data word", "closes nothing", "leave", "enter", "change to", "at")
@@ -319,32 +289,24 @@ def actions(spans: MarkerSpans, rows: np.ndarray | slice = slice(None)) -> np.nd
 def record_text(spans: MarkerSpans, row: int) -> str:
     """Return `enter load: 0x0000000a` for a value, with its flags."""
     records, span = spans.records, int(spans.span_of_record[row])
-    what = ACTIONS[int(actions(spans, np.array([row]))[0])]
-    name = f" {spans.names[int(spans.name_id[span])]}" if span >= 0 else ""
+    action = int(actions(spans, np.array([row]))[0])
+    name = _record_name(spans, action, int(spans.name_id[span]) if span >= 0 else -1)
     flags = _FLAGS[int(records.flags[row]) & 3]
-    return f"{what}{name}: {int(records.value[row]):#010x}" + (f" ({flags})" if flags else "")
+    return f"{name}: {int(records.value[row]):#010x}" + (f" ({flags})" if flags else "")
 
 
 def _slots(trace: Trace, table: MarkerSpans | MarkerRecords) -> tuple[list[str], np.ndarray]:
-    unique, row = _unique(table.se, table.sa, table.cu, table.simd, table.slot)
-    texts = [
-        f"SE {se}{f' · SA {sa}' if sa else ''} · {trace.unit_name} {cu} · SIMD {simd} · slot {slot}"
-        for se, sa, cu, simd, slot in unique
-    ]
-    return texts, row
+    def text(se: int, sa: int, cu: int, simd: int, slot: int) -> str:
+        array = f" · SA {sa}" if sa else ""
+        return f"SE {se}{array} · {trace.unit_name} {cu} · SIMD {simd} · slot {slot}"
+
+    return _words(text, table.se, table.sa, table.cu, table.simd, table.slot)
 
 
-def _unique(*columns: np.ndarray) -> tuple[list[tuple[int, ...]], np.ndarray]:
-    """The different rows of some columns, and which one each row is."""
-    if not len(columns[0]):
-        return [], np.zeros(0, dtype=np.int64)
-    place = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:  # one at a time: numbers of rows never overflow
-        _, code = np.unique(column, return_inverse=True)
-        _, place = np.unique(place * (int(code.max()) + 1) + code.reshape(-1), return_inverse=True)
-        place = place.reshape(-1)
-    _, first = np.unique(place, return_index=True)
-    return list(zip(*(column[first].tolist() for column in columns), strict=True)), place
+def _words(text: Callable[..., str], *columns: np.ndarray) -> tuple[list[str], np.ndarray]:
+    """The texts of the different rows of some columns, and which of them each row is."""
+    first, row = distinct(*columns)
+    return list(map(text, *(column[first].tolist() for column in columns))), row
 
 
 def has_entries(trace: Trace) -> bool:

@@ -19,29 +19,35 @@ the innermost one first.
 ```
 
 Values that follow a marker with payload are data, not markers.  Ids get their names from the dictionary of
-the code object that ran at that moment.
+the code object that ran at that moment: that of the last token, else of the kernel that lived in the slot.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import latest, place, residencies
-from rcv_py.analysis.program.code_objects import UNKNOWN, by_kernels, by_tokens
+from rcv_py.analysis.core.occupancy import latest, place, residencies, slot_key
+from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.base.problems import Affects, Problem, Severity
+from rcv_py.base.runs import distinct, starts_run
 from rcv_py.base.text import count, plural
+from rcv_py.model.columns import of_rows
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
+UNKNOWN = 0  # no code object has this number
 CLOSES, OPENS = 1, 2  # bits of a value
 _SPECIAL = 3  # flags of values that are never packed: immediate form, privileged
 _ID_BITS = 30
+_SLOT = ("se", "sa", "cu", "simd", "slot")
+_NAMELESS = re.compile(r"(\d{1,18}) / 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +65,7 @@ class MarkerRecords:
     group: np.ndarray  # int64, from 0: rows that share one stack of scopes
     stop: np.ndarray  # int64, cycles: when what is still open ends
     wave: np.ndarray  # int32, row of the wave index, -1 if none is known
-    codeobj: np.ndarray  # int64, UNKNOWN (0) if nothing tells
+    codeobj: np.ndarray  # int64, UNKNOWN if nothing shows it
     marker: np.ndarray  # int64, marker id
     name: np.ndarray  # int32, row of `Trace.markers`; -1: none
     is_named_object: np.ndarray  # bool: the code object has a dictionary
@@ -77,55 +83,56 @@ def marker_records(
     The reference viewer knows neither payloads nor packed clocks, and keeps one stack a slot; ours starts
     with an empty stack for every wave that lived there.
     """
-    columns, slot_key = _flat(trace)
+    columns = _flat(trace)
+    slots = slot_key(*(columns[name] for name in _SLOT))
     time = columns["time"]
     is_ours = rule is ReferenceRule.OURS
-    life, stop, kernel = _lives(trace, slot_key, time, is_ours)
-    wave = _waves(trace, columns, slot_key, is_ours)
-    codeobj = by_tokens(trace, batches, wave, time)
+    life, stop, kernel = _lives(trace, slots, time, is_ours)
+    index = trace.waves
+    wave = latest(_index_key(trace), index.begin, slots, time)
+    if len(index) and not is_ours:
+        wave = np.where((wave >= 0) & (time <= index.end[wave]), wave, -1)
+    codeobj = _by_tokens(trace, batches, wave, time)
     vague = codeobj == UNKNOWN
-    codeobj[vague] = by_kernels(trace, kernel[vague])
+    codeobj[vague] = _by_kernels(trace, kernel[vague])
     objects = np.unique(trace.code.codeobj)
     if is_ours and len(objects) == 1:
         codeobj[(codeobj == UNKNOWN) & (life >= 0)] = objects[0]
-    names = _Names(trace.markers)
-    value = columns["value"].astype(np.int64)
-    marker, is_data = value >> 2, np.zeros(len(value), dtype=bool)
+    marker = columns["value"].astype(np.int64) >> 2
+    is_data = np.zeros(len(marker), dtype=bool)
     if is_ours:
-        marker = _unpacked(trace, names, value, codeobj, columns["flags"])
-    order = np.lexsort((life if is_ours else np.zeros_like(life), slot_key))
+        # Clocks in the top bits go where an id is unknown and its code object packs them.  Tools that write
+        # these files take the clock out themselves, so a known id stays as it is.
+        unknown = (_named(trace.markers, codeobj, marker) < 0) & ((columns["flags"] & _SPECIAL) == 0)
+        for packing, clock_bits, _ in trace.marker_layout:
+            marker[unknown & (codeobj == packing)] &= (1 << max(0, _ID_BITS - clock_bits)) - 1
     if is_ours and trace.marker_payloads:
-        is_data = _data_words(trace, slot_key, codeobj, marker)
-    change = np.any(
-        [
-            np.diff(column[order], prepend=-2) != 0
-            for column in ((slot_key, life) if is_ours else (slot_key,))
-        ],
-        axis=0,
-    )
-    made = {
+        is_data = _data_words(trace, slots, codeobj, marker)
+    stack = life if is_ours else np.zeros_like(life)
+    order = np.lexsort((stack, slots))
+    records = MarkerRecords(
         **columns,
-        "stop": stop,
-        "wave": wave.astype(np.int32),
-        "codeobj": codeobj,
-        "marker": marker,
-        "name": names.rows(codeobj, marker),
-        "is_named_object": names.objects(codeobj) >= 0,
-        "is_data": is_data,
-    }
-    return MarkerRecords(group=np.cumsum(change) - 1, **{name: made[name][order] for name in made})
+        group=np.zeros_like(marker),
+        stop=stop,
+        wave=wave.astype(np.int32),
+        codeobj=codeobj,
+        marker=marker,
+        name=_named(trace.markers, codeobj, marker),
+        is_named_object=np.isin(codeobj, [one.codeobj for one in trace.markers]),
+        is_data=is_data,
+    )
+    return replace(of_rows(records, order), group=np.cumsum(starts_run(slots[order], stack[order])) - 1)
 
 
-def _flat(trace: Trace) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """The columns of all shader engines one after the other, and a number a slot."""
+def _flat(trace: Trace) -> dict[str, np.ndarray]:
+    """The columns of all shader engines one after the other."""
     parts = trace.shader_data
 
     def joined(name: str, dtype: type) -> np.ndarray:
-        found = [getattr(part, name) for part in parts]
-        return np.concatenate(found) if found else np.zeros(0, dtype=dtype)
+        return np.concatenate([np.zeros(0, dtype=dtype), *(getattr(part, name) for part in parts)])
 
     cu = joined("cu", np.int16).astype(np.int16)
-    columns = {
+    return {
         "se": np.repeat([part.se for part in parts], [len(part.time) for part in parts]).astype(np.int16),
         "sa": ((np.maximum(cu, 0) >> 7) & 1).astype(np.int16),
         "cu": np.where(cu < 0, cu, cu & 0x7F).astype(np.int16),
@@ -135,43 +142,21 @@ def _flat(trace: Trace) -> tuple[dict[str, np.ndarray], np.ndarray]:
         "value": joined("value", np.uint32),
         "flags": joined("flags", np.int16),
     }
-    return columns, _key(*(columns[name] for name in ("se", "sa", "cu", "simd", "slot")))
-
-
-def _key(se: np.ndarray, sa: np.ndarray, cu: np.ndarray, simd: np.ndarray, slot: np.ndarray) -> np.ndarray:
-    """The number that `occupancy.place` gives a slot, int64."""
-    key = np.zeros(len(se), dtype=np.int64)
-    for column, bits in ((se, 16), (sa, 8), (cu, 16), (simd, 8), (slot, 12)):
-        key = key << bits | (column.astype(np.int64) & ((1 << bits) - 1))
-    return key
 
 
 def _lives(
-    trace: Trace, slot_key: np.ndarray, time: np.ndarray, is_ours: bool
+    trace: Trace, slots: np.ndarray, time: np.ndarray, is_ours: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each value the life it belongs to (-1: none), the end of it, and the kernel id (-1: unknown)."""
-    if not len(time):
-        return time, time, time
     lives, index = residencies(trace.occupancy), trace.waves
     key = np.concatenate([_index_key(trace), place(lives)])
     begin, end = np.concatenate([index.begin, lives.begin]), np.concatenate([index.end, lives.end])
-    kernel = np.concatenate([index.kernel, lives.kernel]).astype(np.int64)
-    life = latest(key, begin, slot_key, time)
+    life = latest(key, begin, slots, time)
     last = max(trace.span.end, int(time.max(initial=trace.span.end)))
-    if not len(key):
-        return life, np.full(len(time), last, dtype=np.int64), life
-    is_inside = (life >= 0) & (time <= end[life])
-    stop = np.where((life >= 0) & is_ours, np.maximum(end[life], time), last)
-    return life, stop, np.where(is_inside | ((life >= 0) & is_ours), kernel[life], -1)
-
-
-def _waves(trace: Trace, columns: dict[str, np.ndarray], slot_key: np.ndarray, is_ours: bool) -> np.ndarray:
-    """The index row of the wave that wrote each value, -1 if it is not traced."""
-    index, time = trace.waves, columns["time"]
-    wave = latest(_index_key(trace), index.begin, slot_key, time)
-    if len(index) and not is_ours:
-        wave = np.where((wave >= 0) & (time <= index.end[wave]), wave, -1)
-    return wave
+    counts = (life >= 0) & ((time <= np.append(end, 0)[life]) | is_ours)
+    stop = np.where((life >= 0) & is_ours, np.maximum(np.append(end, 0)[life], time), last)
+    kernel = np.concatenate([index.kernel, lives.kernel, [-1]]).astype(np.int64)
+    return life, stop, np.where(counts, kernel[life], -1)
 
 
 def _index_key(trace: Trace) -> np.ndarray:
@@ -184,50 +169,55 @@ def _index_key(trace: Trace) -> np.ndarray:
             if len(seen) == 1 and seen[0] >= 0:
                 mine = (cu < 0) & (index.se == data.se)
                 cu[mine], sa[mine] = seen[0] & 0x7F, (seen[0] >> 7) & 1
-    return _key(index.se, sa, cu, index.simd, index.slot)
+    return slot_key(index.se, sa, cu, index.simd, index.slot)
 
 
-class _Names:
-    """The dictionary as sorted keys."""
+def _by_tokens(trace: Trace, batches: Sequence[WaveBatch], wave: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Return the code object of the last token at or before `time` in the wave of an index row, int64.
 
-    def __init__(self, markers: tuple[MarkerName, ...]) -> None:
-        self._known = np.unique(np.array([one.codeobj for one in markers], dtype=np.int64))
-        usable = [row for row, one in enumerate(markers) if one.marker < 1 << 32]
-        objects = self.objects(np.array([markers[row].codeobj for row in usable], dtype=np.int64))
-        marker = np.array([markers[row].marker for row in usable], dtype=np.int64)
-        order = np.argsort(key := objects << 32 | marker, kind="stable")
-        self._key, self._row = key[order], np.array(usable, dtype=np.int32)[order]
-
-    def objects(self, codeobj: np.ndarray) -> np.ndarray:
-        """A small number a code object that has names, -1 for one without; int64."""
-        at = np.searchsorted(self._known, codeobj)
-        if not len(self._known):
-            return np.full(len(codeobj), -1, dtype=np.int64)
-        return np.where(self._known[np.minimum(at, len(self._known) - 1)] == codeobj, at, -1)
-
-    def rows(self, codeobj: np.ndarray, marker: np.ndarray) -> np.ndarray:
-        """Rows of the dictionary, int32, -1 where it has no name."""
-        objects = self.objects(codeobj)
-        if not len(self._key):
-            return np.full(len(codeobj), -1, dtype=np.int32)
-        key = np.maximum(objects, 0) << 32 | marker
-        at = np.minimum(np.searchsorted(self._key, key), len(self._key) - 1)
-        return np.where((objects >= 0) & (self._key[at] == key), self._row[at], -1).astype(np.int32)
-
-
-def _unpacked(
-    trace: Trace, names: _Names, value: np.ndarray, codeobj: np.ndarray, flags: np.ndarray
-) -> np.ndarray:
-    """Marker ids, without the clock in the top bits where an id is unknown and its code object packs them.
-
-    Tools that write these files take the clock out themselves, so a known id stays as it is.
+    UNKNOWN where the wave is -1, not loaded, had issued nothing yet, or its code line is unknown.
     """
-    marker = value >> 2
-    unknown = (names.rows(codeobj, marker) < 0) & ((flags & _SPECIAL) == 0)
-    for packing, clock_bits, _ in trace.marker_layout:
-        chosen = unknown & (codeobj == packing)
-        marker[chosen] &= (1 << max(0, _ID_BITS - clock_bits)) - 1
-    return marker
+    objects = np.append(trace.code.codeobj.astype(np.int64), UNKNOWN)
+    codeobj = np.full(len(wave), UNKNOWN, dtype=np.int64)
+    for batch in batches:
+        rows = np.flatnonzero(np.isin(wave, batch.rows))
+        if len(rows):
+            tokens = columns_of(batch)
+            token = latest(batch.rows[tokens.owner], tokens.start, wave[rows], time[rows])
+            line = np.append(tokens.line, -1)[token]
+            codeobj[rows] = objects[np.where((line >= 0) & (line < len(trace.code)), line, -1)]
+    return codeobj
+
+
+def _by_kernels(trace: Trace, kernel: np.ndarray) -> np.ndarray:
+    """Return the code object of kernel ids, int64; UNKNOWN where a name belongs to none or to several."""
+    objects: dict[str, set[int]] = {}
+    for one in trace.code.kernels:
+        for name in (one.name, one.name.removesuffix(".kd")):
+            objects.setdefault(name, set()).update(trace.code.codeobj[one.first : one.stop][:1].tolist())
+    launched = {one.kernel: one.code_object for one in trace.dispatches if one.code_object}
+
+    def object_of(name: str) -> int:
+        if match := _NAMELESS.fullmatch(name):
+            return min(int(match[1]), (1 << 62) - 1)
+        several = objects.get(name) or objects.get(f"_{name}") or set()  # a tool puts `_` before plain names
+        return next(iter(several)) if len(several) == 1 else UNKNOWN
+
+    ids, number = np.unique(kernel, return_inverse=True)
+    names = trace.occupancy.names
+    every = [launched.get(id) or object_of(names.get(id, "")) for id in ids.tolist()]
+    return np.array(every, dtype=np.int64)[number]
+
+
+def _named(markers: tuple[MarkerName, ...], codeobj: np.ndarray, marker: np.ndarray) -> np.ndarray:
+    """Return the first row of the dictionary with this code object and marker, int32; -1: there is none."""
+    n = len(codeobj)
+    objects = np.array([one.codeobj for one in markers], dtype=np.int64)
+    ids = np.array([min(one.marker, 1 << 32) for one in markers], dtype=np.int64)
+    number = distinct(np.concatenate([codeobj, objects]), np.concatenate([marker, ids]))[1]
+    row = np.full(len(number), -1, dtype=np.int32)
+    row[number[n:][::-1]] = np.arange(len(markers))[::-1]
+    return row[number[:n]]
 
 
 def _data_words(trace: Trace, slot_key: np.ndarray, codeobj: np.ndarray, marker: np.ndarray) -> np.ndarray:
@@ -292,122 +282,65 @@ def marker_spans(
     that is still open ends with its wave; by the rule of the reference viewer with the trace.
     """
     records = marker_records(trace, batches, rule)
-    steps = _steps(records)
-    opened = np.flatnonzero(steps.is_open_step | steps.is_point_step)
-    close = _closing(steps)[opened]
-    row, is_point = steps.row[opened], steps.is_point_step[opened]
-    is_open = (close < 0) & ~is_point
-    begin = records.time[row]
-    end = np.where(is_open, records.stop[row], records.time[steps.row[np.maximum(close, 0)]])
-    end = np.maximum(begin, np.where(is_point, begin, end))
-    order = np.lexsort((steps.depth[opened], begin, _slots(records)[row]))
-    name_id, names, sources, kinds = _named(trace, records, row[order])
-    columns = {name: getattr(records, name)[row][order] for name in ("se", "sa", "cu", "simd", "slot")}
-    made = MarkerSpans(
-        **columns,
-        begin=begin[order],
-        end=end[order],
-        depth=np.minimum(steps.depth[opened][order], (1 << 15) - 1).astype(np.int16),
-        kind=kinds,
-        name_id=name_id,
-        marker=records.marker[row][order],
-        codeobj=records.codeobj[row][order],
-        is_open=is_open[order],
-        is_point=is_point[order],
-        wave=records.wave[row][order],
-        names=names,
-        sources=sources,
-        records=records,
-        span_of_record=_span_of_record(len(records), row, close, steps.row, order),
-        is_orphan=np.isin(np.arange(len(records)), steps.row[steps.is_orphan]),
-    )
-    return replace(made, problems=tuple(_problems(trace, made)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Steps:
-    """Two rows a value: what it closes, then what it opens."""
-
-    row: np.ndarray  # int64, row of the records
-    depth: np.ndarray  # int64, of the scope opened or closed, or around a point
-    is_open_step: np.ndarray  # bool
-    is_close_step: np.ndarray  # bool, orphans excluded
-    is_point_step: np.ndarray  # bool
-    is_orphan: np.ndarray  # bool
-    group: np.ndarray  # int64
-
-
-def _steps(records: MarkerRecords) -> _Steps:
-    n = len(records)
-    value = records.value & (CLOSES | OPENS)
-    closes = ((value & CLOSES) != 0) & ~records.is_data
+    group, n = records.group, len(records)
+    bits = records.value & (CLOSES | OPENS)
+    closes = ((bits & CLOSES) != 0) & ~records.is_data
     means = records.is_named_object & ~records.is_data
-    opens = ((value & OPENS) != 0) & means
-    change = np.column_stack([-closes.astype(np.int64), opens]).reshape(-1)
-    group = np.repeat(records.group, 2)
-    first = np.append(True, np.diff(group) != 0)[: 2 * n]
-    total = np.cumsum(change)
-    before = total - change
-    # Each group lies below all of the one before it, so that one running minimum serves them all.
-    ground = -group * (2 * n + 3)
-    level = total - before[first][np.cumsum(first) - 1] + ground if n else total
-    lowest = np.minimum(np.minimum.accumulate(level), ground) if n else level
-    lowest_before = np.minimum(np.append(0, lowest[:-1])[: 2 * n], ground)
-    is_close = np.column_stack([closes, np.zeros(n, dtype=bool)]).reshape(-1)
-    is_orphan = is_close & (level < lowest_before)
-    is_open = np.column_stack([np.zeros(n, dtype=bool), opens]).reshape(-1)
-    points = (value == 0) & means
-    is_point = np.column_stack([np.zeros(n, dtype=bool), points]).reshape(-1)
-    row = np.repeat(np.arange(n), 2)
-    return _Steps(row, level - lowest - is_open, is_open, is_close & ~is_orphan, is_point, is_orphan, group)
+    opens, points = ((bits & OPENS) != 0) & means, (bits == 0) & means
+    # Scopes around a value once it has closed one: how far the sum of steps is above its lowest in the group.
+    step = opens.astype(np.int64) - closes
+    level = np.cumsum(step) - step
+    level -= level[np.flatnonzero(starts_run(group))][group] + closes
+    ground = group * (n + 1)  # each group lies below all of the one before it: one minimum serves them all
+    lowest = np.minimum.accumulate(np.minimum(level, 0) - ground) + ground
+    is_orphan = closes & (level < np.where(starts_run(group), 0, np.roll(lowest, 1)))
+    depth = level - lowest
+    close = _closing(group, depth, np.flatnonzero(closes & ~is_orphan), np.flatnonzero(opens))
+
+    row = np.flatnonzero(opens | points)
+    slots = np.cumsum(starts_run(*(getattr(records, name) for name in _SLOT)))
+    row = row[np.lexsort((depth[row], records.time[row], slots[row]))]
+    opened, is_point = of_rows(records, row), points[row]
+    is_open = (close[row] < 0) & ~is_point
+    end = np.where(is_open, opened.stop, np.where(is_point, opened.time, records.time[close[row]]))
+    span_of_record = np.full(n, -1, dtype=np.int64)
+    span_of_record[close[row[close[row] >= 0]]] = np.flatnonzero(close[row] >= 0)
+    span_of_record[row] = np.arange(len(row))
+    ids, number = np.unique(opened.marker[opened.name < 0], return_inverse=True)
+    name_id = opened.name.copy()
+    name_id[opened.name < 0] = len(trace.markers) + number
+    kinds = [*(MarkerKind[one.kind.upper()] for one in trace.markers), MarkerKind.UNKNOWN]
+    spans = MarkerSpans(
+        **{name: getattr(opened, name) for name in (*_SLOT, "marker", "codeobj", "wave")},
+        begin=opened.time,
+        end=np.maximum(opened.time, end),
+        depth=np.minimum(depth[row], (1 << 15) - 1).astype(np.int16),
+        kind=np.array(kinds, dtype=np.uint8)[opened.name],
+        name_id=name_id,
+        is_open=is_open,
+        is_point=is_point,
+        names=(*(one.name for one in trace.markers), *(f"marker {id}" for id in ids.tolist())),
+        sources=(*(one.source for one in trace.markers), *("" for _ in ids)),
+        records=records,
+        span_of_record=span_of_record,
+        is_orphan=is_orphan,
+    )
+    return replace(spans, problems=tuple(_problems(trace, spans)))
 
 
-def _closing(steps: _Steps) -> np.ndarray:
-    """The step that closes what each step opened, int64; -1 if it opened nothing or that stays open."""
-    found = np.full(len(steps.row), -1, dtype=np.int64)
-    chosen = np.flatnonzero(steps.is_open_step | steps.is_close_step)
-    chosen = chosen[np.lexsort((chosen, steps.depth[chosen], steps.group[chosen]))]
-    here, after = chosen[:-1], chosen[1:]
-    is_pair = steps.is_open_step[here] & steps.is_close_step[after]
-    is_pair &= (steps.group[here] == steps.group[after]) & (steps.depth[here] == steps.depth[after])
-    found[here[is_pair]] = after[is_pair]
-    return found
+def _closing(group: np.ndarray, depth: np.ndarray, closes: np.ndarray, opens: np.ndarray) -> np.ndarray:
+    """The row that closes what each row opened, int64; -1 if it opened nothing or that stays open.
 
-
-def _slots(records: MarkerRecords) -> np.ndarray:
-    """A number that grows with the slot, int64."""
-    change = np.zeros(len(records), dtype=bool)
-    for name in ("se", "sa", "cu", "simd", "slot"):
-        column = getattr(records, name)
-        change[1:] |= column[1:] != column[:-1]
-    return np.cumsum(change)
-
-
-def _named(
-    trace: Trace, records: MarkerRecords, row: np.ndarray
-) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...], np.ndarray]:
-    """Name ids, names, sources, and kinds; ids without a name get one that tells the number."""
-    kinds = np.array([MarkerKind[one.kind.upper()] for one in trace.markers], dtype=np.uint8)
-    name = records.name[row].astype(np.int64)
-    ids, place = np.unique(records.marker[row][name < 0], return_inverse=True)
-    name_id = name.copy()
-    name_id[name < 0] = len(trace.markers) + place.reshape(-1)
-    names = (*(one.name for one in trace.markers), *(f"marker {number}" for number in ids.tolist()))
-    sources = (*(one.source for one in trace.markers), *("" for _ in ids))
-    kind = np.append(kinds, np.uint8(MarkerKind.UNKNOWN))[np.where(name < 0, len(kinds), name)]
-    return name_id.astype(np.int32), names, sources, kind
-
-
-def _span_of_record(
-    n: int, row: np.ndarray, close: np.ndarray, row_of_step: np.ndarray, order: np.ndarray
-) -> np.ndarray:
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    found = np.full(n, -1, dtype=np.int64)
-    is_closed = close >= 0
-    found[row_of_step[close[is_closed]]] = place[is_closed]
-    found[row] = place
-    return found
+    Inside a group the steps of one depth open and close in turns; a row closes before it opens.
+    """
+    close = np.full(len(group), -1, dtype=np.int64)
+    row, is_open = np.concatenate([closes, opens]), np.repeat([False, True], [len(closes), len(opens)])
+    order = np.lexsort((is_open, row, depth[row], group[row]))
+    row, is_open = row[order], is_open[order]
+    is_alike = ~starts_run(group[row], depth[row])[1:]
+    pair = np.flatnonzero(is_open[:-1] & ~is_open[1:] & is_alike)
+    close[row[pair]] = row[pair + 1]
+    return close
 
 
 # -- sentences ------------------------------------------------------------------------------------------

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import NO_PLACE, instruction_place
 from rcv_py.analysis.findings.finding import Evidence
-from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
+from rcv_py.analysis.findings.inputs import FindingInputs
+from rcv_py.analysis.findings.situation import Situation
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -30,49 +31,42 @@ def source_line(trace: Trace, line: int) -> str:
     return "" if place == NO_PLACE else place
 
 
-def lines_of(inputs: FindingInputs, claimed: Claimed, most: int = LINES) -> list[Evidence]:
+def lines_of(case: Situation) -> list[Evidence]:
     """The instructions of a pattern that have most at stake."""
-    columns = (claimed.line, claimed.attributed, claimed.stake)
-    rows = zip(*(column[:most].tolist() for column in columns), strict=True)
-    return [line_of(inputs, line, _costs(attributed, stake)) for line, attributed, stake in rows]
+    columns = (case.claimed.line, case.claimed.attributed, case.claimed.stake)
+    rows = zip(*(column[:LINES].tolist() for column in columns), strict=True)
+    return [line_of(case.inputs, line, _costs(attributed, stake)) for line, attributed, stake in rows]
 
 
 def _costs(attributed: int, exposed: int) -> str:
     """Cycles of all waves, and how many of them no other wave of the SIMD covers."""
     if not attributed:
         return ""
-    if attributed == exposed:
-        return f"{count(attributed)} cycles, all exposed"
-    return f"{count(attributed)} cycles, {count(exposed)} exposed"
+    return f"{count(attributed)} cycles, {'all' if attributed == exposed else count(exposed)} exposed"
 
 
-def producers_of(inputs: FindingInputs, rows: np.ndarray, most: int = 2) -> list[Evidence]:
-    """The instructions that made others late; a guess says so."""
-    return [
-        line_of(inputs, line, f"{_sure(inputs, rows, line)}waited for, {count(cycles)} stalled cycles")
-        for line, cycles in inputs.producers(rows, most)
-    ]
+def producers_of(case: Situation) -> list[Evidence]:
+    """The instructions that made others late; a guess, of several that fit in half of the cycles, says so."""
+    table, rows, evidence = case.inputs.attribution, case.claimed.rows, []
+    for line, cycles in case.inputs.producers(rows, 2):
+        mine = rows[table.producer[rows] == line]
+        sure = "perhaps " if 2 * table.guessed[mine].sum() >= table.cycles[mine].sum() else ""
+        evidence.append(line_of(case.inputs, line, f"{sure}waited for, {count(cycles)} stalled cycles"))
+    return evidence
 
 
-def _sure(inputs: FindingInputs, rows: np.ndarray, line: int) -> str:
-    """ "perhaps " if the producer is one of several that fit, in half of the cycles or more."""
-    table = inputs.attribution
-    mine = rows[table.producer[rows] == line]
-    return "perhaps " if 2 * int(table.guessed[mine].sum()) >= int(table.cycles[mine].sum()) else ""
-
-
-def worst_of(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> list[Evidence]:
-    """The worst execution, for the causes of these rows, of the instruction with most at stake.
+def worst_of(case: Situation) -> list[Evidence]:
+    """The worst execution, for the causes of a finding, of the instruction with most at stake.
 
     Of another instruction if that one has none: what counts is that the cycles are those of the finding.
     """
-    table = inputs.attribution
-    for line in claimed.line.tolist():
-        worst = inputs.worst.of(line, table.cause[rows[table.line[rows] == line]])
+    table, rows = case.inputs.attribution, case.claimed.rows
+    for line in case.claimed.line.tolist():
+        worst = case.inputs.worst.of(line, table.cause[rows[table.line[rows] == line]])
         if worst is not None and worst.cycles:
             how = "idle before it" if worst.is_idle else "stalled"
             text = f"the worst execution, {count(worst.cycles)} cycles {how} for this cause"
-            return [token_of(inputs, worst.wave, worst.token, text)]
+            return [token_of(case.inputs, worst.wave, worst.token, text)]
     return []
 
 
@@ -118,9 +112,9 @@ def window_of(begin: int, end: int, text: str) -> Evidence:
     return Evidence("window", text, begin=begin, end=max(end, begin + 1))
 
 
-def of_pattern(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> tuple[Evidence, ...]:
+def of_pattern(case: Situation) -> tuple[Evidence, ...]:
     """What most findings show: instructions, the worst execution of the first, and who is to blame."""
-    shown: Iterable[Evidence] = lines_of(inputs, claimed)
-    own = {one.line for one in shown}
-    blamed = [one for one in producers_of(inputs, rows) if one.line not in own]
-    return (*shown, *worst_of(inputs, rows, claimed), *blamed)
+    shown = lines_of(case)
+    own = {place.line for place in shown}
+    blamed = [place for place in producers_of(case) if place.line not in own]
+    return (*shown, *worst_of(case), *blamed)

@@ -61,7 +61,7 @@ class LaunchShape:
     duration: int  # cycles from the first start of a wave to the last end, on all SIMDs that the trace saw
     working: int  # of them, cycles in which at least one traced wave that counts was resident
     used: int  # SIMDs that held a wave at any time
-    simds: int  # SIMDs of the shader engines that were seen; `used` where no table tells their number
+    simds: int  # SIMDs of the shader engines that were seen; `used` where no table has their number
     occupied: int  # cycles in which a SIMD held a wave, summed over SIMDs
 
     @property
@@ -72,8 +72,8 @@ class LaunchShape:
     @property
     def empty_share(self) -> float:
         """Part of the SIMD cycles of the launch in which the SIMD held no wave, 0 to 1."""
-        whole = self.duration * self.simds
-        return max(0.0, 1.0 - self.occupied / whole) if whole else 0.0
+        total = self.duration * self.simds
+        return max(0.0, 1.0 - self.occupied / total) if total else 0.0
 
     @property
     def unused_share(self) -> float:
@@ -145,7 +145,7 @@ class WorstExecutions:
             best = self._worst.get(int(key[at]))
             if best is None or cycles > best.cycles:
                 owner = int(stream.owner[token])
-                wave, row = stream.piece.waves[owner], token - int(stream.piece.first[owner])
+                wave, row = stream.tokens.waves[owner], token - int(stream.tokens.first[owner])
                 self._worst[int(key[at])] = WorstExecution(cycles, wave, row, each.is_idle)
 
     def of(self, line: int, causes: np.ndarray) -> WorstExecution | None:
@@ -160,8 +160,9 @@ SAMPLED_WAVES = 32  # that distances from loads to their waits are taken from
 
 @dataclass(frozen=True, eq=False)
 class Claimed:
-    """Cycles of one pattern by code line, the largest bound first."""
+    """Cycles of some rows of the attribution by code line, the largest bound first."""
 
+    rows: np.ndarray  # int64, of the attribution
     line: np.ndarray  # int64, code rows
     stake: np.ndarray  # int64, bound of each line alone: they may add up to more than `bound`
     attributed: np.ndarray  # int64, cycles, covered or not
@@ -248,12 +249,12 @@ class FindingInputs:
     def patterns(self) -> np.ndarray:
         """The pattern of each row of the attribution: its Cause, or SCRATCH; no row has two; uint8."""
         table, code = self.attribution, self.trace.code
-        found = table.cause.astype(np.uint8)
-        waits = np.isin(found, (Cause.WAIT_LOAD, Cause.WAIT_STORE, Cause.MEMORY_QUEUE))
+        patterns = table.cause.astype(np.uint8)
+        waits = np.isin(patterns, (Cause.WAIT_LOAD, Cause.WAIT_STORE, Cause.MEMORY_QUEUE))
         for pattern, says in ((Cause.WAIT_ATOMIC, is_atomic), (SCRATCH, is_scratch)):
             named = np.append([says(text) for text in code.text], False).astype(bool)
-            found[waits & (named[table.line] | named[table.producer])] = pattern  # -1: the last entry
-        return found
+            patterns[waits & (named[table.line] | named[table.producer])] = pattern  # -1: the last entry
+        return patterns
 
     @cached_property
     def uses(self) -> LoadToUse:
@@ -273,8 +274,8 @@ class FindingInputs:
     @cached_property
     def curve(self) -> StepCurve | None:
         """Resident waves on all compute units over time, None if not recorded."""
-        found = steps(self.trace.occupancy).get(-1)
-        return found if found is not None and found.area else None
+        curve = steps(self.trace.occupancy).get(-1)
+        return curve if curve is not None and curve.area else None
 
     @cached_property
     def occupancy(self) -> OccupancyNumbers | None:
@@ -298,28 +299,28 @@ class FindingInputs:
     def claimed(self, rows: np.ndarray) -> Claimed:
         """Sum some rows of the attribution by line, with the bound of each and that of all of them."""
         table, size = self.attribution, len(self.trace.code)
-        rows = rows[table.line[rows] >= 0]
-        line = table.line[rows]
-        cycles = np.bincount(line, table.cycles[rows], size).astype(np.int64)
-        stake = self.bounds.by_group(rows, line, size)
+        known = rows[table.line[rows] >= 0]
+        line = table.line[known]
+        cycles = np.bincount(line, table.cycles[known], size).astype(np.int64)
+        stake = self.bounds.by_group(known, line, size)
         lines = np.flatnonzero(cycles)
         lines = lines[np.lexsort((lines, -cycles[lines], -stake[lines]))]
-        count = int(table.count[rows].sum())
-        return Claimed(lines, stake[lines], cycles[lines], count, self.bounds.of(rows))
+        count = int(table.count[known].sum())
+        return Claimed(rows, lines, stake[lines], cycles[lines], count, self.bounds.of(known))
 
-    def producers(self, rows: np.ndarray, most: int = 3) -> list[tuple[int, int]]:
+    def producers(self, rows: np.ndarray, count: int) -> list[tuple[int, int]]:
         """(code row, attributed cycles) of those to blame, most first."""
         table = self.attribution
         rows = rows[table.producer[rows] >= 0]
-        whole = np.bincount(table.producer[rows], table.cycles[rows], len(self.trace.code)).astype(np.int64)
-        order = np.argsort(-whole, kind="stable")[:most]
-        return [(int(line), int(whole[line])) for line in order if whole[line] > 0]
+        total = np.bincount(table.producer[rows], table.cycles[rows], len(self.trace.code)).astype(np.int64)
+        order = np.argsort(-total, kind="stable")[:count]
+        return [(int(line), int(total[line])) for line in order if total[line] > 0]
 
     def first_share(self, lines: np.ndarray) -> float:
         """Which part of the stall of some lines their first execution in each wave has, 0 to 1."""
         hits = self.loops.hits
-        whole = int(hits.stall[lines].sum())
-        return int(hits.first_stall[lines].sum()) / whole if whole else 0.0
+        total = int(hits.stall[lines].sum())
+        return int(hits.first_stall[lines].sum()) / total if total else 0.0
 
 
 def is_scratch(text: str) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.analysis.findings.bound_class import ISSUING, MEMORY, VECTOR_MEMORY, class_of
 from rcv_py.analysis.findings.evidence import line_of, of_pattern
-from rcv_py.analysis.findings.finding import CONTEXT, WORK_CYCLES, Finding
+from rcv_py.analysis.findings.finding import CONTEXT, WORK_CYCLES, Evidence, Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.remedies import remedy_fields
-from rcv_py.analysis.findings.situation import Situation
-from rcv_py.analysis.findings.waiting import BOUND, LIKELY, bounded, width_sentences
+from rcv_py.analysis.findings.remedies import finding_of
+from rcv_py.analysis.findings.situation import situation_of
+from rcv_py.analysis.findings.waiting import BOUND, LIKELY, Text, width_sentences
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import TokenKind
 
@@ -25,27 +25,16 @@ CONFLICT = 100  # cycles one LDS access stalls in the mean: beyond it bank confl
 LDS_BANKS = {"gfx950": 64}
 
 
-class Text(NamedTuple):
-    """The words for one pattern."""
-
-    pattern: Cause
-    name: str
-    title: str
-    what: str  # completes "… cycles of all waves"
-    confidence: str = LIKELY
-    is_work: bool = False  # the SIMD works in these cycles: there is nothing to win by waiting less
-
-
 NAMED = "Certain: the registers are named in the instructions."
 
 # fmt: off
 TEXTS = (
     Text(Cause.MEMORY_QUEUE, "memory-back-pressure", "VMEM issue stall (queue full)",
-        "are spent on VMEM instructions that could not issue, since earlier ones were under way"),
+        "are spent on VMEM instructions that could not issue, since earlier ones were under way", LIKELY),
     Text(Cause.LDS_QUEUE, "lds-back-pressure", "LDS issue stall (queue full)",
-        "are spent on LDS instructions that could not issue, since earlier accesses were under way"),
+        "are spent on LDS instructions that could not issue, since earlier accesses were under way", LIKELY),
     Text(Cause.SCALAR_QUEUE, "scalar-back-pressure", "SMEM issue stall (queue full)",
-        "are spent on SMEM loads that could not issue"),
+        "are spent on SMEM loads that could not issue", LIKELY),
     Text(Cause.MATRIX_BUSY, "matrix-unit-busy", "Matrix pipe is busy",
         "are spent while the matrix pipe worked on an earlier instruction",
         "By the passes of each form the pipe was occupied in these cycles.", is_work=True),
@@ -55,7 +44,8 @@ TEXTS = (
         "are s_nop before instructions that must not come too early",
         "Certain: the operand of an s_nop says how long it takes."),
     Text(Cause.FETCH, "instruction-fetch", "Instruction fetch",
-        "pass before an instruction is there: after branches, at new cache lines, at the start of waves"),
+        "pass before an instruction is there: after branches, at new cache lines, at the start of waves",
+        LIKELY),
     Text(Cause.LAUNCH, "wave-launch", "Launch of waves",
         "pass between the launch of a wave and its first instruction",
         "Certain, but other waves usually cover it."),
@@ -70,26 +60,22 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
     """One finding a unit that refuses, and one a delay of the program's own."""
     exposure = inputs.exposure
     for text in TEXTS:
-        rows = inputs.rows_of(text.pattern)
-        claimed = inputs.claimed(rows)
-        if not len(claimed):
-            continue
-        attributed, lived = int(claimed.attributed.sum()), max(1, exposure.lives)
-        if text.is_work and attributed < WORTH_SAYING * lived:
+        case = situation_of(inputs, inputs.rows_of(text.pattern))
+        attributed, lived = int(case.claimed.attributed.sum()), max(1, exposure.lives)
+        if not len(case.claimed) or (text.is_work and attributed < WORTH_SAYING * lived):
             continue
         sentences = [
             f"{count(attributed)} cycles of all waves ({percent(attributed, lived)} of their lives) "
-            f"{text.what}, at {plural(len(claimed), 'instruction')}."
+            f"{text.what}, at {plural(len(case.claimed), 'instruction')}."
         ]
         if text.pattern in _WITH_WIDTHS:
-            sentences += width_sentences(inputs, rows, claimed)
-        finding = bounded(
-            inputs,
-            rows,
-            name=text.name,
+            sentences += width_sentences(case)
+        finding = finding_of(
+            case,
+            text.name,
             title=text.title,
             sentence=" ".join(sentences),
-            evidence=of_pattern(inputs, rows, claimed),
+            evidence=of_pattern(case),
             assumption=text.confidence if text.is_work else f"{text.confidence} {BOUND}",
         )
         if text.is_work:  # its cycles are those in which the matrix unit worked
@@ -104,12 +90,9 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
 
     Their cycles are those of `lds-back-pressure`, so this ranks nothing of its own: it says which lines.
     """
-    code = inputs.trace.code
-    rows = inputs.rows_of(Cause.LDS_QUEUE)
-    table = inputs.attribution
+    table, code, rows = inputs.attribution, inputs.trace.code, inputs.rows_of(Cause.LDS_QUEUE)
     rows = rows[table.line[rows] >= 0]
-    size = len(code)
-    stall = np.bincount(table.line[rows], table.stall[rows], size)
+    stall = np.bincount(table.line[rows], table.stall[rows], len(code))
     per_hit = stall / np.maximum(1, code.hits)
     lines = np.flatnonzero(per_hit > CONFLICT)
     if not len(lines):
@@ -118,12 +101,11 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
     worst = int(lines[0])
     banks = LDS_BANKS.get(inputs.trace.target, 32)
     cycles = inputs.bounds.of(rows[np.isin(table.line[rows], lines)]).cycles
-    yield Finding(
-        name="lds-bank-conflicts",
+    yield finding_of(
+        situation_of(inputs),
+        "lds-bank-conflicts",
         title="LDS accesses that may have bank conflicts",
-        cycles=0,
         is_upper_bound=False,
-        share=0.0,
         sentence=f"{plural(len(lines), 'LDS instruction')} stall more than {CONFLICT} cycles an execution, "
         f"instruction {worst} {count(round(float(per_hit[worst])))}; in at most {count(cycles)} cycles of "
         "SIMDs nothing else happens.",
@@ -139,6 +121,7 @@ def bank_conflicts(inputs: FindingInputs) -> Iterator[Finding]:
 MAX_KINDS = 4
 ADDRESS = "address and integer arithmetic"
 CONVERSION = "conversions and moves"
+_FLAGS = {ADDRESS: "address-arithmetic", CONVERSION: "conversions"}
 # The first prefix that fits; what none fits is named by its kind.
 _GROUPS = (
     (("v_mfma", "v_smfma", "v_wmma", "v_swmma"), "MFMA"),
@@ -165,83 +148,71 @@ _GROUPS = (
 
 def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
     """SIMDs issue in most of their cycles: only fewer instructions help."""
-    whole, table = inputs.exposure, inputs.attribution
-    share = whole.issuing / whole.resident if whole.resident else 0.0
+    exposure, code = inputs.exposure, inputs.trace.code
+    share = exposure.issuing / exposure.resident if exposure.resident else 0.0
     if share < ISSUING:
         return
-    rows = np.flatnonzero(np.isin(table.cause, (Cause.ARBITRATION, Cause.UNIT_BUSY)))
-    waited = int(table.cycles[rows].sum())
+    rows = inputs.rows_of(Cause.ARBITRATION, Cause.UNIT_BUSY)
+    waited, lived = int(inputs.attribution.cycles[rows].sum()), max(1, exposure.lives)
     cycles = _issue_cycles(inputs)
-    groups = np.array(
-        [
-            next((name for prefixes, name in _GROUPS if text.startswith(prefixes)), "other")
-            for text in inputs.trace.code.text
-        ],
-        dtype=object,
-    )
-    names = sorted(set(groups.tolist()))
-    sums = {name: int(cycles[groups == name].sum()) for name in names}
-    issued = max(1, sum(sums.values()))
-    ranked = sorted(sums, key=lambda name: (-sums[name], name))[:MAX_KINDS]
-    parts = ", ".join(f"{name} {percent(sums[name], issued)}" for name in ranked if sums[name])
-    lines = np.argsort(-cycles, kind="stable")[:3]
+    sums: Counter[str] = Counter()
+    for text, busy in zip(code.text, cycles.tolist(), strict=True):
+        kind = next((name for prefixes, name in _GROUPS if text.startswith(prefixes)), "other")
+        sums[kind] += busy
+    issued = max(1, sums.total())
+    ranked = [name for name in sorted(sums, key=lambda name: (-sums[name], name))[:MAX_KINDS] if sums[name]]
+    parts = ", ".join(f"{name} {percent(sums[name], issued)}" for name in ranked)
     arithmetic = [name for name in ranked if name not in ("MFMA", "VMEM", "LDS", "SMEM", "branches")]
-    most = arithmetic[0] if arithmetic and sums[arithmetic[0]] else ""
-    flags = {ADDRESS: "address-arithmetic", CONVERSION: "conversions"}
-    one = Situation(inputs, inputs.claimed(rows), (), frozenset({flags[most]} if most in flags else ()))
-    yield Finding(
-        name="issue-bound",
+    yield finding_of(
+        situation_of(inputs, rows, [_FLAGS[name] for name in arithmetic[:1] if name in _FLAGS]),
+        "issue-bound",
         title="SIMDs issue in most cycles",
-        cycles=whole.issuing,
-        is_upper_bound=True,
+        cycles=exposure.issuing,
         share=share,
-        sentence=f"SIMDs with a wave issue in {percent(whole.issuing, whole.resident)} of their cycles; "
-        f"{count(waited)} cycles of all waves ({percent(waited, max(1, whole.lives))} of their lives) wait "
+        exposed=0,
+        attributed=waited,
+        sentence=f"SIMDs with a wave issue in {percent(exposure.issuing, exposure.resident)} of their "
+        f"cycles; {count(waited)} cycles of all waves ({percent(waited, lived)} of their lives) wait "
         "because another wave issued or the previous instruction held the unit. Of the issue cycles: "
         f"{parts}.",
-        **remedy_fields("issue-bound", one),
-        evidence=tuple(
-            line_of(inputs, int(line), f"{count(int(cycles[line]))} issue cycles")
-            for line in lines
-            if cycles[line]
-        ),
+        evidence=_largest(inputs, cycles, "{} issue cycles"),
         assumption="At most: all issue cycles of the traced SIMDs; an instruction that is left out wins its "
         "own.",
-        attributed=waited,
         unit=WORK_CYCLES,
     )
 
 
+def _largest(inputs: FindingInputs, values: np.ndarray, text: str) -> tuple[Evidence, ...]:
+    """The three instructions with the largest values, each with a text about its own."""
+    lines = np.argsort(-values, kind="stable")[:3].tolist()
+    return tuple(
+        line_of(inputs, line, text.format(count(int(values[line])))) for line in lines if values[line]
+    )
+
+
 def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
-    """Compute units ask for about what memory delivers: only fewer bytes help."""
+    """Compute units request about what memory delivers: only fewer bytes help."""
     if class_of(inputs).name != MEMORY:
         return
     widths, table = inputs.widths, inputs.attribution
     rows = np.flatnonzero(np.isin(table.cause, VECTOR_MEMORY))
-    claimed = inputs.claimed(rows)
-    if not claimed.bound.cycles:
-        return
     moved = np.where(widths.is_vector, np.maximum(0, widths.width) * widths.executions * widths.lanes, 0)
-    lines = np.argsort(-moved, kind="stable")[:3]
+    case = situation_of(inputs, rows, producers=np.argsort(-moved, kind="stable")[:3].tolist())
+    if not case.claimed.bound.cycles:
+        return
     sizes = ", ".join(
         f"{count(times)} × {plural(size, 'byte')} a lane"
         for size, times in widths.by_width(np.flatnonzero(widths.is_vector))[:MAX_KINDS]
     )
-    yield bounded(
-        inputs,
-        rows,
-        name="memory-bound",
+    yield finding_of(
+        case,
+        "memory-bound",
         title="VMEM traffic is near the memory roof",
         sentence=f"VMEM instructions request at most {count(widths.vector_bytes)} bytes, "
         f"{widths.vector_rate:.1f} a CU and cycle ({sizes}); "
         f"{percent(int(table.stall[rows].sum()), max(1, table.total_stall))} of stall waits for vector "
         "memory.",
-        producers=lines.tolist(),
-        evidence=tuple(
-            line_of(inputs, int(line), f"at most {count(int(moved[line]))} bytes")
-            for line in lines
-            if moved[line]
-        ),
+        evidence=_largest(inputs, moved, "at most {} bytes"),
         assumption="Bytes are those of full waves, whether caches serve them or not; waits for memory of all "
         f"kinds are taken together. {BOUND}",
     )
@@ -250,8 +221,8 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
 def _issue_cycles(inputs: FindingInputs) -> np.ndarray:
     """Cycles in which each code row issued (later than gfx9: executed), summed over waves; int64."""
     size = len(inputs.trace.code)
-    found = np.zeros(size, dtype=np.int64)
+    cycles = np.zeros(size, dtype=np.int64)
     for piece in token_columns(inputs.batches, inputs.rows):
         known = (piece.line >= 0) & (piece.line < size) & (piece.kind != TokenKind.MSG)
-        found += np.bincount(piece.line[known], piece.busy[known], size).astype(np.int64)
-    return found
+        cycles += np.bincount(piece.line[known], piece.busy[known], size).astype(np.int64)
+    return cycles

@@ -1,9 +1,8 @@
-"""Findings of the whole launch: occupancy, ramp-up, tail, imbalance, prologue, and matrix throughput."""
+"""Findings of the whole launch: occupancy, ramp-up, tail, imbalance, prologue, matrix pipes, source lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from rcv_py.analysis.findings.bounds import waiting_inside
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
 from rcv_py.analysis.findings.finding import (
     CAPTURE_CYCLES,
+    CAUTION,
     CONTEXT,
     DEVICE_CYCLES,
     SIMD_CYCLES,
@@ -22,8 +22,9 @@ from rcv_py.analysis.findings.finding import (
     Finding,
 )
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.findings.remedies import remedy_fields
-from rcv_py.analysis.findings.waiting import situation
+from rcv_py.analysis.findings.remedies import finding_of
+from rcv_py.analysis.findings.situation import situation_of
+from rcv_py.analysis.health.mapping import costliest_line
 from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
@@ -34,37 +35,35 @@ OCCUPIED = 0.75  # of what fits: below it the grid, not a resource, is short of 
 
 def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     """More waves a SIMD would cover some of the cycles in which nothing happens."""
-    limits, whole = inputs.limits, inputs.exposure
+    limits, work = inputs.limits, inputs.exposure
     mean = limits.resident.mean
     is_full = limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap
     is_unknown = limits.resident.peak > limits.waves  # more were there than are said to fit
-    if not whole.nothing or not mean or is_full or is_unknown or class_of(inputs).name in (MEMORY, COMPUTE):
-        return  # of the last two classes: what more waves would ask for is at its roof
+    if not work.nothing or not mean or is_full or is_unknown or class_of(inputs).name in (MEMORY, COMPUTE):
+        return  # of the last two classes: what more waves would need is at its roof
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     # Short of workgroups, slots stay empty that fit already; else the mean grows as what fits does.
     extra = limits.waves - mean if is_short else mean * (limits.goal / max(1, limits.waves) - 1)
     if extra <= 0.25:
         return
     # A wave more brings at most as many working cycles as the others have each.
-    cycles = min(whole.nothing, round(whole.working / mean * extra))
-    binding = limits.binding
+    cycles = min(work.nothing, round(work.working / mean * extra))
     if is_short and inputs.shape.unused_share > 0:
         return  # more workgroups would go to SIMDs that hold none first: the grid under-fills the device
-    title = "Occupancy limiter: " + ("grid" if binding is None or is_short else binding.name.lower())
-    held = f"{count(limits.waves)} would fit"
-    if not is_short and binding is not None:
-        held = f"{binding.name.lower()} leave room for {count(limits.waves)}"
-    yield _of_launch(
-        inputs,
+    limiter, held = "grid", f"{count(limits.waves)} would fit"
+    if not is_short and limits.binding is not None:
+        limiter = limits.binding.name.lower()
+        held = f"{limiter} leave room for {count(limits.waves)}"
+    yield finding_of(
+        situation_of(inputs, flags=["grid-bound" if is_short else "resource-bound"]),
         "low-occupancy",
-        "grid-bound" if is_short else "resource-bound",
-        title=title,
+        title=f"Occupancy limiter: {limiter}",
         cycles=cycles,
         is_upper_bound=False,
-        share=cycles / max(1, whole.resident),
+        share=cycles / max(1, work.resident),
         sentence=f"A SIMD holds {mean:.1f} waves in the mean, {count(limits.resident.peak)} at most; "
         f"{held}, of {count(limits.cap)} that the device can hold. In "
-        f"{percent(whole.nothing, whole.resident)} of the cycles with a wave nothing happens: none issues, "
+        f"{percent(work.nothing, work.resident)} of the cycles with a wave nothing happens: none issues, "
         "and the matrix unit does not work.",
         evidence=_traced_time(inputs),
         assumption="An estimate: each further wave is taken to work as much as those that were there, in "
@@ -74,21 +73,14 @@ def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     )
 
 
-def _of_launch(inputs: FindingInputs, name: str, *flags: str, **words: Any) -> Finding:
-    """Return a finding of the launch as a whole, with its remedy; an upper bound unless words say else."""
-    nothing = np.zeros(0, np.int64)
-    one = situation(inputs, nothing, inputs.claimed(nothing), flags)
-    return Finding(name=name, **remedy_fields(name, one), **{"is_upper_bound": True, **words})
-
-
 def underfill(inputs: FindingInputs) -> Iterator[Finding]:
     """SIMDs that no workgroup was given to."""
     shape = inputs.shape
     idle = shape.simds - shape.used
     if not idle:
         return
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs),
         "grid-underfill",
         title="Grid under-fills the device",
         cycles=idle * shape.duration,
@@ -112,8 +104,8 @@ def ramp_up(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = max(0, numbers.ramp - area // max(1, numbers.peak))
     if not cycles:
         return
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs),
         "ramp-up",
         title="Ramp-up",
         cycles=cycles,
@@ -156,8 +148,8 @@ def tail(inputs: FindingInputs) -> Iterator[Finding]:
     evidence = [window_of(begin, numbers.end, "the tail")]
     if last >= 0:
         evidence.append(wave_of(inputs, last, "the traced wave that ends last"))
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs),
         "grid-tail",
         title="Tail",
         cycles=cycles,
@@ -188,8 +180,8 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
     cycles = min(int(life[last]) - typical, inputs.trace.span.width)
     if cycles <= 0:
         return  # long ones came early: others filled the time after them
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs),
         "uneven-waves",
         title="Imbalance: some waves live much longer than most",
         cycles=cycles,
@@ -214,9 +206,8 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     if not len(phases):
         return
     cycles = phases.cycles
-    whole = int(cycles.sum())
-    before = int(cycles[:, 0].sum())
-    if before < PROLOGUE * max(1, whole):
+    total, before = int(cycles.sum()), int(cycles[:, 0].sum())
+    if before < PROLOGUE * max(1, total):
         return
     stalled = int(phases.stall[:, 0].sum())
     table = inputs.loops.found.table
@@ -224,16 +215,16 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     begin = int(phases.begin[worst, 0])
     head = int(table.head[phases.loop])
     bound = waiting_inside(inputs.batches, inputs.work, phases.wave, phases.begin[:, 0], phases.begin[:, 1])
-    yield _of_launch(
-        inputs,
+    yield finding_of(
+        situation_of(inputs),
         "long-prologue",
         title="Long prologue",
         cycles=bound.cycles,
         share=bound.share,
         exposed=bound.exposed,
         attributed=max(0, before - int(phases.busy[:, 0].sum())),
-        sentence=f"{percent(before, whole)} of the time of the waves passes before the loop at "
-        f"instruction {head}, {percent(int(cycles[:, 2].sum()), whole)} after it; {count(stalled)} cycles "
+        sentence=f"{percent(before, total)} of the time of the waves passes before the loop at "
+        f"instruction {head}, {percent(int(cycles[:, 2].sum()), total)} after it; {count(stalled)} cycles "
         "of the prologue are stalls.",
         evidence=(
             line_of(inputs, head, "head of the loop"),
@@ -259,11 +250,11 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
     code = inputs.trace.code
     lines = np.flatnonzero((code.kind == 13) & (code.hits > 0))
     lines = lines[np.argsort(-code.hits[lines], kind="stable")][:2]
-    yield Finding(
-        name="matrix-ceiling",
+    yield finding_of(
+        situation_of(inputs),
+        "matrix-ceiling",
         title=f"Matrix pipe: at most ×{factor:.1f} if all waits vanished",
         cycles=max(0, use.resident - use.busy),
-        is_upper_bound=True,
         share=max(0.0, 1 - use.share),
         sentence=f"{count(use.executions)} MFMA or WMMA instructions keep the matrix pipes busy for "
         f"{count(use.busy)} of {count(use.resident)} cycles with a wave "
@@ -272,4 +263,26 @@ def ceiling(inputs: FindingInputs) -> Iterator[Finding]:
         evidence=tuple(line_of(inputs, int(line)) for line in lines),
         assumption=f"At most: nothing but matrix instructions, without a gap. {use.assumption}",
         rank=CONTEXT,
+    )
+
+
+def collapsed(inputs: FindingInputs) -> Iterator[Finding]:
+    """Source mapping collapsed: costs on a line that has no instructions of its own."""
+    top = costliest_line(inputs.trace)
+    if top is None or not top.is_declaration:
+        return
+    path = inputs.trace.sources[top.file].path
+    yield Finding(
+        name="source-collapse",
+        title="Source mapping collapsed",
+        cycles=0,
+        is_upper_bound=False,
+        share=0.0,
+        sentence=f"{percent(top.cycles, top.total)} of the latency is mapped to line {top.line} of "
+        f"{path.rsplit('/', 1)[-1]} ({top.text.strip()[:60] or 'no line'}), one of "
+        f"{plural(top.lines, 'line')}: the debug information, not the kernel, is the cause.",
+        remedy="Read costs by instruction, not by source line; build with line tables (-gline-tables-only) "
+        "or a compiler that keeps locations of inlined calls, and record again.",
+        evidence=(Evidence("source", f"{path}:{top.line}", source=(top.file, top.line)),),
+        rank=CAUTION,
     )

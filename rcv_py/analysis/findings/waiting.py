@@ -1,25 +1,38 @@
-"""Findings of waits: for memory, one a kind of operation, for chains of cross-lane moves, and at barriers."""
+"""Findings of waits: one a kind of operation, of chains, at barriers, at the end, and those too strict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.lines import registers
 from rcv_py.analysis.findings.bound_class import MEMORY_ROOF
-from rcv_py.analysis.findings.evidence import line_of, of_pattern, producers_of, wave_of, window_of, worst_of
+from rcv_py.analysis.findings.evidence import (
+    line_of,
+    of_pattern,
+    producers_of,
+    wave_of,
+    window_of,
+    worst_end_of,
+    worst_of,
+)
 from rcv_py.analysis.findings.finding import Finding
-from rcv_py.analysis.findings.inputs import SCRATCH, Claimed, FindingInputs
-from rcv_py.analysis.findings.remedies import remedy_fields
-from rcv_py.analysis.findings.situation import Situation
+from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
+from rcv_py.analysis.findings.remedies import finding_of
+from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, Situation, situation_of
+from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.analysis.waves.workgroups import TOLD_TEXT
 from rcv_py.base.text import count, percent, plural
+from rcv_py.model.code import CodeTable
 
 MAX_WIDTHS = 3  # widths that a sentence names
-MAX_PRODUCERS = 8  # producers whose access widths and order are looked at
 CERTAIN = (
     "The wait is certain: a replay of the counters says which operations each execution required. "
     "Its stall is charged to the newest of them, though an older one may have come later."
@@ -34,13 +47,14 @@ BOUND = (
 
 
 class Text(NamedTuple):
-    """The words for waits of one pattern."""
+    """The words for one pattern."""
 
     pattern: int  # Cause, or SCRATCH
     name: str
     title: str
-    what: str  # "vector loads"
+    what: str  # of waits "vector loads"; else it completes "… cycles of all waves"
     confidence: str = CERTAIN
+    is_work: bool = False  # the SIMD works in these cycles: there is nothing to win by waiting less
 
 
 _CROSS_LANE = "Waits for cross-lane moves through LDS"
@@ -59,70 +73,33 @@ TEXTS = (
 def waits(inputs: FindingInputs) -> Iterable[Finding]:
     """One finding a kind of operation that waves waited for; chains of cross-lane moves have their own."""
     for text in TEXTS:
-        rows = inputs.rows_of(text.pattern)
-        claimed = inputs.claimed(rows)
-        if not len(claimed) or (text.pattern == Cause.WAIT_CROSS_LANE and len(inputs.chains)):
+        case = situation_of(inputs, inputs.rows_of(text.pattern))
+        if not len(case.claimed) or (text.pattern == Cause.WAIT_CROSS_LANE and len(inputs.chains)):
             continue
-        is_cold = situation(inputs, rows, claimed).is_cold
-        yield bounded(
-            inputs,
-            rows,
-            name=text.name,
-            title=text.title + (", mostly once a wave" if is_cold else ""),
-            sentence=" ".join(_sentences(inputs, text, rows, claimed)),
-            evidence=of_pattern(inputs, rows, claimed),
+        yield finding_of(
+            case,
+            text.name,
+            title=text.title + (", mostly once a wave" if case.is_cold else ""),
+            sentence=" ".join(_sentences(case, text)),
+            evidence=of_pattern(case),
             assumption=f"{text.confidence} {BOUND}",
         )
 
 
-def situation(
-    inputs: FindingInputs, rows: np.ndarray, claimed: Claimed, flags: Iterable[str] = ()
-) -> Situation:
-    """Return what the remedies of a finding depend on."""
-    producers = tuple(line for line, _ in inputs.producers(rows, MAX_PRODUCERS))
-    return Situation(inputs, claimed, producers, frozenset(flags))
-
-
-def bounded(
-    inputs: FindingInputs,
-    rows: np.ndarray,
-    *,
-    name: str,
-    flags: Iterable[str] = (),
-    producers: Sequence[int] = (),
-    **words: Any,
-) -> Finding:
-    """Return a finding whose cycles are the bound of some rows of the attribution, with its remedy.
-
-    `producers` are the code rows to blame, by default those of the rows.
-    """
-    claimed = inputs.claimed(rows)
-    one = situation(inputs, rows, claimed, flags)
-    one = replace(one, producers=tuple(producers)) if producers else one
-    return Finding(
-        name=name,
-        cycles=claimed.bound.cycles,
-        is_upper_bound=True,
-        share=claimed.bound.share,
-        exposed=claimed.bound.exposed,
-        attributed=int(claimed.attributed.sum()),
-        **remedy_fields(name, one),
-        **words,
-    )
-
-
-def _stalled(inputs: FindingInputs, rows: np.ndarray, of: str = "") -> str:
-    """Stalled cycles of some rows, and their part of those of all waves."""
-    stalled, total = int(inputs.attribution.stall[rows].sum()), max(1, inputs.attribution.total_stall)
+def _stalled(case: Situation, of: str = "") -> str:
+    """Stalled cycles of a situation, and their part of those of all waves."""
+    table = case.inputs.attribution
+    stalled, total = int(table.stall[case.claimed.rows].sum()), max(1, table.total_stall)
     return f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)}{of})"
 
 
-def _sentences(inputs: FindingInputs, text: Text, rows: np.ndarray, claimed: Claimed) -> Iterator[str]:
+def _sentences(case: Situation, text: Text) -> Iterator[str]:
+    claimed = case.claimed
     yield (
-        f"{_stalled(inputs, rows, ' of stall')} wait for {text.what}, at "
+        f"{_stalled(case, ' of stall')} wait for {text.what}, at "
         f"{plural(len(claimed), 'instruction')}, {plural(claimed.count, 'execution')}."
     )
-    first = inputs.first_share(claimed.line)
+    first = case.inputs.first_share(claimed.line)
     if 0.1 <= first < 1:
         yield (
             f"{percent(round(100 * first), 100)} of the stall of these instructions is that of their first "
@@ -130,48 +107,42 @@ def _sentences(inputs: FindingInputs, text: Text, rows: np.ndarray, claimed: Cla
         )
     elif first == 1:
         yield "Each wave executes them once, or waits only the first time."
-    yield from _distance(inputs, rows)
-    yield from width_sentences(inputs, rows, claimed)
+    yield from _distance(case)
+    yield from width_sentences(case)
 
 
-def _distance(inputs: FindingInputs, rows: np.ndarray) -> Iterator[str]:
-    """Yield how early the costliest producers are issued, and how long they take."""
-    uses = inputs.uses
-    for line, _ in inputs.producers(rows, 1):
-        at = np.flatnonzero(uses.line == line)
-        if not len(at):
-            return
-        row = int(at[0])
-        between = f"{count(int(uses.matrix[row]))} MFMA and {count(int(uses.vector[row]))} VALU instructions"
-        issued = (
-            f"Instruction {line} is issued {count(int(uses.median[row]))} cycles before its wait (median; "
-            f"{between} between)"
-        )
-        latency = uses.latency[row]
-        if np.isnan(latency):
-            yield f"{issued}."
-        elif latency > uses.median[row]:
-            yield f"{issued} and takes {count(round(latency))}."
-        else:
-            yield (
-                f"{issued} and takes {count(round(latency))} in the median, so that it is the slow ones that "
-                f"are waited for."
-            )
-
-
-def width_sentences(inputs: FindingInputs, rows: np.ndarray, claimed: Claimed) -> Iterator[str]:
-    """Yield how wide the accesses of a finding are, and how many bytes all VMEM instructions request."""
-    one = situation(inputs, rows, claimed)
-    widths = inputs.widths
-    found = widths.by_width(one.accesses)
-    if not found:
+def _distance(case: Situation) -> Iterator[str]:
+    """Yield how early the costliest producer is issued, and how long it takes."""
+    uses = case.inputs.uses
+    at = np.flatnonzero(uses.line == case.producer)
+    if case.producer < 0 or not len(at):
         return
-    is_scalar_memory = not (widths.is_vector | widths.is_local)[one.accesses].any()
+    row = int(at[0])
+    latency, median = uses.latency[row], uses.median[row]
+    issued = (
+        f"Instruction {case.producer} is issued {count(int(median))} cycles before its wait (median; "
+        f"{count(int(uses.matrix[row]))} MFMA and {count(int(uses.vector[row]))} VALU instructions between)"
+    )
+    if np.isnan(latency):
+        yield f"{issued}."
+    elif latency > median:
+        yield f"{issued} and takes {count(round(latency))}."
+    else:
+        yield f"{issued} and takes {count(round(latency))} in the median: waves wait for the slow executions."
+
+
+def width_sentences(case: Situation) -> Iterator[str]:
+    """Yield how wide the accesses of a finding are, and how many bytes all VMEM instructions request."""
+    widths = case.inputs.widths
+    sizes = widths.by_width(case.accesses)
+    if not sizes:
+        return
+    is_scalar_memory = not (widths.is_vector | widths.is_local)[case.accesses].any()
     each = "a wave" if is_scalar_memory else "a lane"
-    parts = [f"{count(times)} × {plural(size, 'byte')} {each}" for size, times in found[:MAX_WIDTHS]]
+    parts = [f"{count(times)} × {plural(size, 'byte')} {each}" for size, times in sizes[:MAX_WIDTHS]]
     yield f"The accesses to blame, by width: {', '.join(parts)}."
-    if widths.is_vector[one.accesses].any() and widths.vector_rate is not None:
-        roof = MEMORY_ROOF.get(inputs.trace.target)
+    if widths.is_vector[case.accesses].any() and widths.vector_rate is not None:
+        roof = MEMORY_ROOF.get(case.inputs.trace.target)
         beside = "" if roof is None else f"; memory delivers at most {roof:.1f} to each"
         yield f"All VMEM instructions request at most {widths.vector_rate:.1f} bytes a CU and cycle{beside}."
 
@@ -181,28 +152,23 @@ ALWAYS_LAST = 0.5  # of the instances that one wave is last in: beyond it the wo
 
 def chains(inputs: FindingInputs) -> Iterator[Finding]:
     """Cross-lane moves of which each waits for the one before."""
-    rows = inputs.rows_of(Cause.WAIT_CROSS_LANE)
-    claimed = inputs.claimed(rows)
-    found = inputs.chains
-    if not len(claimed) or not len(found):
+    case, links = situation_of(inputs, inputs.rows_of(Cause.WAIT_CROSS_LANE)), inputs.chains
+    if not len(case.claimed) or not len(links):
         return
-    links = int((found.links * found.times).sum())
-    per_link = int(found.cycles.sum()) / max(1, links)
-    longest = int(found.links.max())
-    ends = [(int(found.first[i]), int(found.last[i]), int(found.links[i])) for i in range(min(2, len(found)))]
+    per_link = int(links.cycles.sum()) / max(1, int((links.links * links.times).sum()))
+    ends = zip(*(column[:2].tolist() for column in (links.first, links.last, links.links)), strict=True)
     evidence = [
-        line_of(inputs, first, f"begins a chain of {links_of} links that ends with instruction {last}")
-        for first, last, links_of in ends
+        line_of(inputs, first, f"begins a chain of {number} links that ends with instruction {last}")
+        for first, last, number in ends
     ]
-    yield bounded(
-        inputs,
-        rows,
-        name="serial-cross-lane-chain",
+    yield finding_of(
+        case,
+        "serial-cross-lane-chain",
         title="Serialized cross-lane chain",
-        sentence=f"{plural(len(found), 'chain')} of up to {longest} links: each ds_bpermute (or its like) "
-        f"is waited for before the next one is issued, {round(per_link):,} cycles a link. "
-        f"{_stalled(inputs, rows, ' of stall')} wait for cross-lane moves.",
-        evidence=(*evidence, *worst_of(inputs, rows, claimed), *producers_of(inputs, rows)),
+        sentence=f"{plural(len(links), 'chain')} of up to {int(links.links.max())} links: each ds_bpermute "
+        f"(or its like) is waited for before the next one is issued, {round(per_link):,} cycles a link. "
+        f"{_stalled(case, ' of stall')} wait for cross-lane moves.",
+        evidence=(*evidence, *worst_of(case), *producers_of(case)),
         assumption="What is computed between the links is not looked at, so a chain may be unavoidable. "
         f"{CERTAIN} {BOUND}",
     )
@@ -210,38 +176,130 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
 
 def barriers(inputs: FindingInputs) -> Iterator[Finding]:
     """Waves that wait for the last one of their workgroup."""
-    rows = inputs.rows_of(Cause.BARRIER)
-    claimed = inputs.claimed(rows)
-    if not len(claimed):
+    case, skew = situation_of(inputs, inputs.rows_of(Cause.BARRIER)), inputs.skew
+    if not len(case.claimed):
         return
-    evidence = list(of_pattern(inputs, rows, claimed))
-    words = [f"{_stalled(inputs, rows)} are spent at barriers, {plural(claimed.count, 'execution')}."]
-    flags: tuple[str, ...] = ()
-    skew = inputs.skew
+    evidence = list(of_pattern(case))
+    words = [f"{_stalled(case)} are spent at barriers, {plural(case.claimed.count, 'execution')}."]
     if len(skew):
         worst = int(np.argmax(skew.skew))
+        begin, end = int(skew.arrived[worst]), int(skew.arrived[worst] + skew.skew[worst])
         words.append(
             f"In {plural(len(skew), 'instance')} the last wave came {count(int(skew.median or 0))} cycles "
-            f"after the first (median), at most {count(int(skew.skew[worst]))}."
+            f"after the first (median), at most {count(end - begin)}."
         )
-        begin = int(skew.arrived[worst])
-        evidence.append(
-            window_of(begin, begin + int(skew.skew[worst]), "largest skew, first to last arrival")
-        )
+        evidence.append(window_of(begin, end, "largest skew, first to last arrival"))
         evidence.append(wave_of(inputs, int(skew.last[worst]), "arrived last there"))
         waves, counts = np.unique(skew.last, return_counts=True)
         often, times = int(waves[np.argmax(counts)]), int(counts.max())
         if times > ALWAYS_LAST * len(skew) and len(skew) >= 8:
             words.append(f"{inputs.trace.waves.id(often)} was last in {count(times)} of them.")
-            flags = ("uneven-arrival",)
+            case = replace(case, flags=frozenset({"uneven-arrival"}))
     groups = f" How workgroups are known: {TOLD_TEXT[skew.told]}." if len(skew) else ""
-    yield bounded(
-        inputs,
-        rows,
-        name="barrier-skew",
+    yield finding_of(
+        case,
+        "barrier-skew",
         title="Waits at barriers for the last wave",
         sentence=" ".join(words),
-        flags=flags,
         evidence=tuple(evidence),
         assumption=f"The wait is certain; only recorded waves can be seen to arrive.{groups} {BOUND}",
     )
+
+
+AHEAD = 12  # instructions after a wait within which a result has to be read to count as needed
+MAX_WAITS = 8  # waits that are looked at
+_ZERO = re.compile(r"s_wait(?:cnt.*\b(?:vmcnt|lgkmcnt)\(0\)|_(?:load|ds|km|x)cnt 0x0\b)")
+
+
+def drain(inputs: FindingInputs) -> Iterator[Finding]:
+    """End-of-kernel drain: waves that end while stores are in flight."""
+    exposure, case = inputs.exposure, situation_of(inputs, inputs.rows_of(Cause.DRAIN))
+    cycles = exposure.nothing_ending
+    if not cycles:
+        return
+    ends = np.flatnonzero(ends_of(inputs.trace.code)).tolist()
+    yield finding_of(
+        case,
+        "drain-at-end",
+        title="End-of-kernel drain",
+        cycles=cycles,
+        share=cycles / exposure.resident if exposure.resident else 0.0,
+        exposed=exposure.exposed_ending,
+        attributed=exposure.ending,
+        sentence=f"{count(exposure.ending)} cycles of all waves "
+        f"({percent(exposure.ending, max(1, exposure.lives))} of their lives) are spent under s_endpgm, "
+        "where a wave keeps its slot while its last operations are on the way.",
+        evidence=(
+            *(line_of(inputs, line) for line in ends[:1]),
+            *worst_end_of(inputs, ends),
+            *(line_of(inputs, line, "the last one before") for line in case.producers[:2]),
+        ),
+        assumption="Doubtful: the trace gives s_endpgm a long latency that need not cost anything, since the "
+        f"slot may be free before. {BOUND}",
+    )
+
+
+def redundant(inputs: FindingInputs) -> Iterator[Finding]:
+    """Over-conservative waits: for everything, where what follows needs only the older part of it.
+
+    Only of counters that return in order: after a scalar load, 0 is the only count that proves anything.
+    """
+    code, table = inputs.trace.code, inputs.attribution
+    strict = [
+        (wait, newest, older)
+        for wait, newest, older in _waits(inputs)
+        if _is_redundant(code, wait, newest, older) and _is_in_order(inputs, wait, (newest, *older))
+    ]
+    lines, producers = ([wait[at] for wait in strict] for at in range(2))
+    rows = np.flatnonzero(np.isin(table.line, lines) & np.isin(table.producer, producers))
+    if not len(inputs.claimed(rows)):
+        return
+    first_wait, newest, older = strict[0]
+    yield finding_of(
+        situation_of(inputs, rows, producers=(newest, *older)),
+        "redundant-wait",
+        title="Over-conservative s_waitcnt",
+        sentence=f"{plural(len(strict), 'wait')} for a count of 0 wait also for an operation whose result "
+        f"none of the next {AHEAD} instructions reads: instruction {first_wait} waits for {newest}, but what "
+        f"follows reads only results of {', '.join(map(str, older[:3]))}.",
+        evidence=tuple(
+            line_of(inputs, line, why)
+            for wait, new, _ in strict[:2]
+            for line, why in ((wait, "the wait"), (new, "waited for, not read soon"))
+        ),
+        assumption="Derived from the text of the instructions that follow in the program; a branch may lead "
+        "elsewhere. These cycles are counted under the wait's own finding as well.",
+    )
+
+
+def _is_in_order(inputs: FindingInputs, wait: int, producers: tuple[int, ...]) -> bool:
+    """Whether everything that a wait requires comes back in the order of issue."""
+    only = replace(inputs.claimed(NO_ROWS), line=np.array([wait]))
+    return PRECONDITIONS["in-order"].holds(Situation(inputs, only, producers))
+
+
+def _waits(inputs: FindingInputs) -> Iterator[tuple[int, int, list[int]]]:
+    """Yield (wait, newest producer, older ones) of the costly waits for a count of zero."""
+    table, uses = inputs.attribution, inputs.uses
+    rows = inputs.rows_of(Cause.WAIT_LOAD, Cause.WAIT_SCALAR, Cause.WAIT_LDS)
+    for wait in inputs.claimed(rows).line[:MAX_WAITS].tolist():
+        blamed = rows[(table.line[rows] == wait) & (table.producer[rows] >= 0)]
+        if not _ZERO.match(inputs.trace.code.text[wait]) or not len(blamed):
+            continue
+        newest = int(table.producer[blamed[np.argmax(table.cycles[blamed])]])
+        older = [int(line) for line in np.sort(uses.line[uses.wait == wait]) if line < newest < wait]
+        if older:
+            yield wait, newest, older
+
+
+def _is_redundant(code: CodeTable, wait: int, newest: int, older: list[int]) -> bool:
+    """Whether the instructions after a wait read results of older operations, but not of the newest."""
+    wanted = registers(code.text[newest]).writes
+    other = reduce(or_, (registers(code.text[line]).writes for line in older)) & ~wanted
+    reads = 0
+    for row in range(wait + 1, min(len(code), wait + 1 + AHEAD)):
+        text = code.text[row]
+        if code.is_label[row] or text.startswith(("s_barrier", "s_cbranch", "s_branch", "s_endpgm")):
+            break
+        reads |= registers(text).reads
+    return bool(wanted and reads & other) and not reads & wanted

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import token_columns
-from rcv_py.analysis.waves.workgroups import Told, crossings, grouped, joined_crossings, last_ends, meetings
+from rcv_py.analysis.waves.workgroups import Told, all_crossings, grouped, meetings
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import WaveBatch
 
 MAX_SPREAD = 64  # cycles within which waves leave the same barrier; beyond it a group in the files is none
 
@@ -61,17 +60,9 @@ def barrier_skew(
     Waves that are not in `rows` still arrive: they may be first or last, but their stall does not count.
     Instances without a wave in `rows` are left out.
     """
-    waves: list[Wave] = []
-    parts, code_rows, ends = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for piece in token_columns(batches):
-        part = crossings(piece, trace.code, len(waves))
-        parts.append(part)
-        code_rows.append(piece.line[part.signal].astype(np.int64))
-        ends.append(last_ends(piece))
-        waves += piece.waves
-    at = joined_crossings(parts)
+    waves, at, ends = all_crossings(batches, trace.code)
     group, told = grouped(waves, at)
-    met = meetings(at, group, np.concatenate(ends))
+    met = meetings(at, group, ends)
     row = np.array([wave.row for wave in waves], dtype=np.int64)
     counts = np.ones(len(at), bool) if rows is None else np.isin(row, list(rows))[at.wave]
     n = len(met)
@@ -79,16 +70,16 @@ def barrier_skew(
     stall = np.bincount(met.of[counts], weights=(at.released - at.waited)[counts], minlength=n)
     several, near = is_asked & (met.waves > 1), met.spread <= MAX_SPREAD
     keep = np.flatnonzero(several & near)
-    last = np.where(met.left >= 0, met.left, np.append(at.wave, -1)[met.last])
+    last = np.where(met.left >= 0, met.left, at.wave[met.last])
     return BarrierSkew(
-        np.concatenate(code_rows)[met.last][keep].astype(np.int32),
+        at.line[met.last[keep]].astype(np.int32),
         met.waves[keep].astype(np.int32),
         met.first_arrived[keep],
         (met.last_arrived - met.first_arrived)[keep],
         met.spread[keep],
         row[last[keep]].astype(np.int32),
         stall[keep].astype(np.int64),
-        np.append(group[at.wave], -1)[met.last][keep].astype(np.int32),
+        group[at.wave[met.last[keep]]].astype(np.int32),
         int(np.count_nonzero(several & ~near)),
         Told(int(told[at.wave].max(initial=0))),
     )

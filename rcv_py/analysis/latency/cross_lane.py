@@ -75,7 +75,7 @@ def _chains(piece: TokenColumns, links: WaitLinks, is_cross: np.ndarray) -> np.n
     nothing = np.zeros((0, 5), dtype=np.int64)
     line = np.where((piece.line >= 0) & (piece.line < len(is_cross) - 1), piece.line, len(is_cross) - 1)
     crossing = is_cross[line]
-    row = np.flatnonzero((links.newest >= 0) & (links.left == 0))
+    row = np.flatnonzero(links.left == 0)
     row = row[crossing[links.newest[row]]]
     if not len(row):
         return nothing

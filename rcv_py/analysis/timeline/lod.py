@@ -18,6 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from rcv_py.base.runs import ranges
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.lod import NOTHING, STALLED, WaveLod
 from rcv_py.model.tokens import States, Tokens, find
@@ -45,13 +46,23 @@ def build(tokens: Tokens, states: States) -> WaveLod:
     shift = _shift(span, max(MIN_BUCKETS, len(tokens) // 2))
     names = np.flatnonzero(np.bincount(_known(tokens.kind), minlength=1)).astype(np.uint8)
     names = names if len(names) else np.zeros(1, np.uint8)
-    chunks = _chunks(span.begin >> shift, ((span.end - 1) >> shift) + 1)
-    pyramid = _Pyramid(shift, names)
+    chunks, parts, tops = _chunks(span.begin >> shift, ((span.end - 1) >> shift) + 1), [], []
     for first, stop in chunks:
         window = TimeWindow(first << shift, stop << shift)
-        cycles = _token_cycles(tokens, window, shift, names), _state_cycles(states, window, shift)
-        pyramid.add(first, *cycles, is_alone=len(chunks) == 1)
-    return pyramid.table(span.begin)
+        counts = _token_cycles(tokens, window, shift, names), _state_cycles(states, window, shift)
+        limit = CHUNK_BITS if len(chunks) > 1 else None
+        levels, top = _grown(counts, first, shift, names, limit)
+        parts.append(levels)
+        tops.append(top)
+    levels = [tuple(map(np.concatenate, zip(*level, strict=True))) for level in zip(*parts, strict=True)]
+    if len(chunks) > 1:
+        cycles, inside = (np.concatenate(part, axis=-1).astype(np.int64) for part in zip(*tops, strict=True))
+        levels += _grown((cycles, inside), chunks[0][0] >> CHUNK_BITS, shift + CHUNK_BITS, names)[0]
+    last = next(level for level, (codes, _) in enumerate(levels) if len(codes) <= 2)
+    kinds, shares = zip(*levels[: last + 1], strict=True)
+    for column in (*kinds, *shares):
+        column.setflags(write=False)
+    return WaveLod(span.begin, shift, kinds, shares)
 
 
 def joined(lods: Sequence[WaveLod]) -> WaveLod:
@@ -81,48 +92,23 @@ def joined(lods: Sequence[WaveLod]) -> WaveLod:
 # -- building one wave ----------------------------------------------------------------------------------
 
 
-class _Pyramid:
-    """Levels grown chunk by chunk; `cycles` are int [2, kinds, buckets] and `inside` int [4, buckets]."""
+Counts = tuple[np.ndarray, np.ndarray]  # cycles by kind, int [2, kinds, buckets], and state, int [4, buckets]
 
-    def __init__(self, shift: int, names: np.ndarray) -> None:
-        self.shift = shift
-        self.names = names
-        self.kinds: list[list[np.ndarray]] = []
-        self.shares: list[list[np.ndarray]] = []
-        self.tops: list[tuple[int, np.ndarray, np.ndarray]] = []
 
-    def add(self, first: int, cycles: np.ndarray, inside: np.ndarray, is_alone: bool) -> None:
-        """Take the counts of the buckets from number `first` on; a lone chunk ends at its top."""
-        for level in range(CHUNK_BITS):
-            self._keep(level, cycles, inside)
-            if is_alone and cycles.shape[-1] <= 2:
-                return
-            cycles, inside = _halved(cycles, first >> level), _halved(inside, first >> level)
-        self.tops.append((first >> CHUNK_BITS, cycles, inside))
+def _grown(
+    counts: Counts, first: int, shift: int, names: np.ndarray, limit: int | None = None
+) -> tuple[list[tuple[np.ndarray, ...]], Counts]:
+    """Codes and shares of so many levels (None: up to the first with two buckets), and the counts above them.
 
-    def table(self, base: int) -> WaveLod:
-        """Join the chunks of every level, add the levels above them, and cut behind the first small one."""
-        if self.tops:
-            first = self.tops[0][0]
-            cycles = np.concatenate([top[1] for top in self.tops], axis=-1).astype(np.int64)
-            inside = np.concatenate([top[2] for top in self.tops], axis=-1).astype(np.int64)
-            self._keep(CHUNK_BITS, cycles, inside)
-            while cycles.shape[-1] > 2:
-                cycles, inside, first = _halved(cycles, first), _halved(inside, first), first >> 1
-                self._keep(len(self.kinds), cycles, inside)
-        kinds = tuple(np.concatenate(parts) for parts in self.kinds)
-        shares = tuple(np.concatenate(parts) for parts in self.shares)
-        for column in (*kinds, *shares):
-            column.setflags(write=False)
-        levels = next(level + 1 for level, codes in enumerate(kinds) if len(codes) <= 2)
-        return WaveLod(base, self.shift, kinds[:levels], shares[:levels])
-
-    def _keep(self, level: int, cycles: np.ndarray, inside: np.ndarray) -> None:
-        if level == len(self.kinds):
-            self.kinds.append([])
-            self.shares.append([])
-        self.kinds[level].append(_kind_codes(cycles, self.names))
-        self.shares[level].append(_shares(inside, self.shift + level))
+    The counts are those of the buckets from number `first` on.
+    """
+    (cycles, inside), levels = counts, list[tuple[np.ndarray, ...]]()
+    while limit is None or len(levels) < limit:
+        levels.append((_kind_codes(cycles, names), _shares(inside, shift + len(levels))))
+        if limit is None and cycles.shape[-1] <= 2:
+            break
+        cycles, inside, first = _halved(cycles, first), _halved(inside, first), first >> 1
+    return levels, (cycles, inside)
 
 
 def _known(kind: np.ndarray) -> np.ndarray:
@@ -178,7 +164,7 @@ def _state_cycles(states: States, window: TimeWindow, shift: int) -> np.ndarray:
     rows = slice(max(0, first), max(0, stop))
     begin = states.offset[rows].astype(np.int64)
     after = states.length if rows.stop >= len(states) else int(states.offset[rows.stop])
-    end = np.append(begin[1:], after)[: len(begin)]
+    end = np.append(begin, after)[1:]
     state = states.state[rows].astype(np.int64) - 1
     known = (state >= 0) & (state < _STATES)
     moved = states.base - window.begin
@@ -197,11 +183,11 @@ def _spread(
     bucket, last = begin >> shift, (end - 1) >> shift
     split = np.flatnonzero(last > bucket)
     if len(split):
-        pieces = (last - bucket)[split]
-        more = np.repeat(last[split] - np.cumsum(pieces), pieces) + np.arange(1, int(pieces.sum()) + 1)
-        cycles = np.minimum(np.repeat(end[split], pieces) - (more << shift), 1 << shift)
+        parts = (last - bucket)[split]
+        more = ranges(bucket[split] + 1, parts)
+        cycles = np.minimum(np.repeat(end[split], parts) - (more << shift), 1 << shift)
         end = np.minimum(end, (bucket + 1) << shift)
-        code, bucket = np.append(code, np.repeat(code[split], pieces)), np.append(bucket, more)
+        code, bucket = np.append(code, np.repeat(code[split], parts)), np.append(bucket, more)
         length = np.append(end - begin, cycles)
     else:
         length = end - begin
@@ -214,8 +200,8 @@ def _kind_codes(cycles: np.ndarray, names: np.ndarray) -> np.ndarray:
     """One maximum over cycles << 5 | stalled << 4 | kind finds the kind and carries its flag along."""
     total = cycles[0] + cycles[1]
     code = names[:, None] | ((2 * cycles[0] > total) * np.uint8(STALLED))
-    most = np.max((total << 5) | code, axis=0)
-    return np.where(most < 32, NOTHING, most & 31).astype(np.uint8)
+    largest = np.max((total << 5) | code, axis=0)
+    return np.where(largest < 32, NOTHING, largest & 31).astype(np.uint8)
 
 
 def _shares(cycles: np.ndarray, bits: int) -> np.ndarray:

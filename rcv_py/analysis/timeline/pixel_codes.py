@@ -17,12 +17,13 @@ calls would cost more than the work.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from rcv_py.analysis.core.step_curve import pixel_edges
+from rcv_py.base.runs import borders, ends_run, run_starts
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.tokens import States, Tokens
@@ -50,6 +51,7 @@ class Pixels:
     window: TimeWindow
     width_px: int
     wide_px: float = WIDE_PX  # average width of a token from which on it is drawn one by one
+    _buckets: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @cached_property
     def edges(self) -> np.ndarray:
@@ -82,16 +84,10 @@ class Pixels:
         A pixel in which none starts has the bucket that holds it.  With buckets no wider than a pixel
         and more than half as wide, these two are all there are.
         """
-        known = self._buckets.get(bits)
-        if known is None:
+        if bits not in self._buckets:
             last = np.maximum(self.edges[1:] - 1, self.edges[:-1]) >> bits
-            first = np.minimum((self.edges[:-1] + ((1 << bits) - 1)) >> bits, last)
-            known = self._buckets[bits] = (first, last)
-        return known
-
-    @cached_property
-    def _buckets(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        return {}
+            self._buckets[bits] = np.minimum((self.edges[:-1] + ((1 << bits) - 1)) >> bits, last), last
+        return self._buckets[bits]
 
 
 def put_codes(pieces: Sequence[TokenPart], pixels: Pixels) -> None:
@@ -138,13 +134,12 @@ class _Batch:
 def _put_all(pieces: Sequence[TokenPart], pixels: Pixels) -> None:
     slots = np.array([len(piece.codes) + 1 for piece in pieces])
     batch = _batch(pieces, slots, pixels)
-    group = np.flatnonzero(batch.slot[1:] != batch.slot[:-1])
-    first, last = np.append(0, group + 1), np.append(group, len(batch.slot) - 1)
+    first = run_starts(batch.slot)
     key = _keys(batch, pixels.cycles)
     longest = np.zeros(len(batch.before), np.int32)
     longest[batch.slot[first]] = np.maximum.reduceat(key, first)
     begun = np.zeros(len(batch.before) + 1, np.int32)  # by slot: tokens that started in slots before it
-    begun[batch.slot[first] + 1] = last + 1
+    begun[batch.slot[first] + 1] = np.append(first, len(batch.slot))[1:]
     np.maximum.accumulate(begun, out=begun)
     code = _chosen(batch, longest, begun[:-1], pieces, pixels)
     at = 1
@@ -329,34 +324,29 @@ def _counted(edges: _Edges, pieces: Sequence[StatePart], pixels: Pixels) -> np.n
 def _edges(pieces: Sequence[StatePart], pixels: Pixels) -> _Edges:
     counts = np.array([piece.rows.stop - piece.rows.start for piece in pieces])
     slots = np.array([len(piece.shares) + 1 for piece in pieces])
-    begins, ends = np.cumsum(counts) - counts, np.cumsum(counts)
+    begins, ends = borders(counts)[:-1], borders(counts)[1:]
     origin = np.array([pixels.window.begin - piece.states.base for piece in pieces])
     start = np.concatenate([piece.states.offset[piece.rows] for piece in pieces]) - np.repeat(origin, counts)
     length = np.diff(start, append=0)
     after = np.array([_after(piece) for piece in pieces]) - origin
     length[ends - 1] = after - start[ends - 1]
 
-    slot = _first_edges(start, pixels) - np.repeat(np.array([piece.first for piece in pieces]), counts)
+    # The first edge at or behind each time: its pixels by cycles, rounded up; the half keeps the quotient off
+    # whole numbers.
+    scale = pixels.width_px / pixels.window.width
+    slot = np.floor(start * scale + (1 - 0.5 / pixels.window.width)).astype(np.int64)
+    slot -= np.repeat(np.array([piece.first for piece in pieces]), counts)
     slot = np.maximum(slot, 0) + np.repeat(np.cumsum(slots) - slots, counts)
     row = np.zeros(int(slots.sum()), np.int64)
-    last = np.append(np.flatnonzero(slot[1:] != slot[:-1]), len(slot) - 1)
+    last = np.flatnonzero(ends_run(slot))
     row[slot[last]] = last
     row = np.maximum(np.maximum.accumulate(row), np.repeat(begins, slots))
     edge = pixels.edges - pixels.window.begin
     edge = np.concatenate([edge[piece.first : piece.first + len(piece.shares) + 1] for piece in pieces])
-    into, most = edge - start[row], length[row]
-    is_in = (into >= 0) & (into < most)
+    into, limit = edge - start[row], length[row]
+    is_in = (into >= 0) & (into < limit)
     state = np.concatenate([piece.states.state[piece.rows] for piece in pieces])
-    return _Edges(state, length, row, np.clip(into, 0, most), is_in)
-
-
-def _first_edges(start: np.ndarray, pixels: Pixels) -> np.ndarray:
-    """The first edge at or behind each time: its pixels by cycles, rounded up.
-
-    The half keeps the quotient off whole numbers.
-    """
-    scale = pixels.width_px / pixels.window.width
-    return np.floor(start * scale + (1 - 0.5 / pixels.window.width)).astype(np.int64)
+    return _Edges(state, length, row, np.clip(into, 0, limit), is_in)
 
 
 def _after(piece: StatePart) -> int:

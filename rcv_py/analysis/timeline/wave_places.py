@@ -27,7 +27,7 @@ def waves_of_unit(trace: Trace, row: int | None) -> np.ndarray:
 
 
 def waves_of_kernels(trace: Trace, rows: np.ndarray, hidden: Collection[str]) -> np.ndarray:
-    """Index rows without the waves of hidden kernels, told by their symbols."""
+    """Index rows without the waves of hidden kernels, which are symbols."""
     if not hidden:
         return rows
     ids = [number for number, name in trace.occupancy.names.items() if name in hidden]
@@ -40,8 +40,8 @@ def traced_waves(trace: Trace, lives: Residencies) -> np.ndarray:
     columns = (index.se, index.simd, index.slot, index.begin, index.end)
     row_of = {key: row for row, key in enumerate(zip(*(column.tolist() for column in columns), strict=True))}
     places = (lives.se, lives.simd, lives.slot, lives.begin, lives.end)
-    found = [row_of.get(key, -1) for key in zip(*(column.tolist() for column in places), strict=True)]
-    wave = np.array(found, np.int64)
+    rows = [row_of.get(key, -1) for key in zip(*(column.tolist() for column in places), strict=True)]
+    wave = np.array(rows, np.int64)
     if not len(index):
         return wave
     known = (wave >= 0) & (index.cu[wave] >= 0)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
-from rcv_py.analysis.waits.wait_latency import ages, told
+from rcv_py.analysis.core.token_columns import of_waves
+from rcv_py.analysis.waits.wait_latency import measured
 from rcv_py.analysis.waits.waitcnt.generations import COUNTERS, generation_of
-from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
+from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.model.code import CodeTable
 from rcv_py.model.waves import Wave
 
@@ -43,59 +43,44 @@ class TokenWaits:
 
     awaited: tuple[Awaited, ...] = ()  # oldest first, counter by counter
     released_by: tuple[ReleasedBy, ...] = ()
-    is_wait: bool = False  # it asks a counter for something
+    is_wait: bool = False  # it waits for a counter
     is_counted: bool = False  # it is an operation that a wait can wait for
 
 
 def token_waits(wave: Wave, row: int, code: CodeTable, gfxip: int, target: str = "") -> TokenWaits:
     """Return what the token at `row` waited for and what released it, by a replay of its wave."""
-    piece = of_waves([wave])
-    line = int(piece.line[row])
+    tokens = of_waves([wave])
+    line = int(tokens.line[row])
     if not 0 <= line < len(code):
         return TokenWaits()
     effect = generation_of(gfxip, target, code.text).effect(code.text[line])
     if not effect.waits and not effect.raises:
         return TokenWaits()
-    links = replay(piece, code, gfxip, target)
-    issued = piece.start + piece.stall
-    age, exact = ages(piece, links, gfxip), told(piece, links).is_exact
+    links = replay(tokens, code, gfxip, target)
+    issue, is_exact = tokens.issue, measured(tokens, links)[0] & (links.newest == row)
+    own = np.flatnonzero(links.token == row)
+    newest = links.newest[own].max(initial=-1)
     awaited = tuple(
-        one
-        for at in np.flatnonzero(links.token == row).tolist()
-        for one in _awaited(links, at, issued, piece)
+        Awaited(
+            producer,
+            int(tokens.line[producer]),
+            f"{COUNTERS[links.counter[at]]}cnt",
+            int(issue[producer]),
+            int(tokens.start[row] - issue[producer]),
+            bool(producer == newest),
+        )
+        for at in own.tolist()
+        for producer in links.of(at).tolist()
     )
-    by = links.row_of[links.producers == row]
-    late = issued[links.token[by]] - issued[row] - (piece.busy[row] if gfxip <= 9 else 0)
+    ended = issue[row] + (tokens.busy[row] if gfxip <= 9 else 0)
     released = tuple(
         ReleasedBy(
             int(links.token[at]),
-            int(piece.line[links.token[at]]),
-            counter_name(int(links.counter[at])),
-            int(age[at]) if links.newest[at] == row else int(cycles),
-            bool(exact[at] and links.newest[at] == row),
+            int(tokens.line[links.token[at]]),
+            f"{COUNTERS[links.counter[at]]}cnt",
+            int(issue[links.token[at]] - ended),
+            bool(is_exact[at]),
         )
-        for at, cycles in zip(by.tolist(), late.tolist(), strict=True)
+        for at in links.row_of[links.producers == row].tolist()
     )
     return TokenWaits(awaited, released, bool(effect.waits), bool(effect.raises))
-
-
-def counter_name(number: int) -> str:
-    """Return a counter's name as waits spell it."""
-    return f"{COUNTERS[number]}cnt"
-
-
-def _awaited(links: WaitLinks, at: int, issued: np.ndarray, piece: TokenColumns) -> list[Awaited]:
-    token = int(links.token[at])
-    begin = int(piece.start[token])
-    newest = int(links.newest[links.token == token].max())
-    return [
-        Awaited(
-            row,
-            int(piece.line[row]),
-            counter_name(int(links.counter[at])),
-            int(issued[row]),
-            begin - int(issued[row]),
-            row == newest,
-        )
-        for row in links.of(at).tolist()
-    ]

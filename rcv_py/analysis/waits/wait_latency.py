@@ -1,10 +1,10 @@
-"""Waits of all waves together: who made them wait and for how long, and what that tells about memory.
+"""Waits of all waves together: who made them wait and for how long, and what that says about memory.
 
 Where results of a counter come back in order, a wait that stalls ends when the newest operation it required
 was done: latency is that moment (start + stall of the wait) less the moment the operation was issued (start
 + stall of the operation; on gfx9, where a token's busy time is the time it took to issue, its end).  If the
 wait hardly stalls, the operation was done before, and the same number is an upper bound.  A wait that
-required something of two counters tells only upper bounds, since either may have been the last.
+required something of two counters gives only upper bounds, since either may have been the last.
 
 The stall of a wait is charged to the newest of what it required; where operations may come back in another
 order, the newest is still the likeliest.
@@ -14,44 +14,35 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
 from rcv_py.analysis.core import saturated
-from rcv_py.analysis.core.saturated import later
+from rcv_py.analysis.core.median import at_ranks
+from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
+from rcv_py.base.runs import borders, ends_run, starts_run
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 ISSUE = 4  # cycles a wait takes without waiting
-_SHIFT = 40  # bits of a latency beside its line in a key
+_SHIFT = 40  # bits of a latency in a key; one more says whether it is an upper bound
 _LONGEST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
+_PAIR_SHIFT = 32  # bits of a producer beside its wait in a key
+_NOBODY = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
 
-
-@dataclass(frozen=True, eq=False)
-class LatencySamples:
-    """All samples of some waves, as counts of distinct values."""
-
-    key: np.ndarray  # int64, line << 40 | latency, ascending
-    count: np.ndarray  # int64, how often it was measured
-    censored: np.ndarray  # int64 [code rows], upper bounds
-
-    @classmethod
-    def joined(cls, parts: Sequence[LatencySamples], rows: int) -> LatencySamples:
-        """Return the samples of several sets of waves together, of a program of so many rows."""
-        key = np.concatenate([np.zeros(0, dtype=np.int64), *(part.key for part in parts)])
-        count = np.concatenate([np.zeros(0, dtype=np.int64), *(part.count for part in parts)])
-        censored = sum((part.censored for part in parts), np.zeros(rows, dtype=np.int64))
-        return cls(*counted(key, count), censored)
+Part = tuple[np.ndarray, ...]  # what some waves say: keys, and columns of numbers that add up
+_NOTHING = np.zeros(0, dtype=np.int64)
+NO_SAMPLES: Part = (_NOTHING,) * 2
+NO_SUMS: Part = (_NOTHING,) * 4
 
 
 @dataclass(frozen=True, eq=False)
 class WaitLatency:
-    """One row a code line that any wait told about, most exact samples first; cycles.
+    """One row a code line that any wait measured or bounded, most exact samples first; cycles.
 
     Where `exact` is 0 only upper bounds are known and the statistics are nan.
     """
@@ -68,112 +59,45 @@ class WaitLatency:
         return len(self.line)
 
 
-@dataclass(frozen=True, eq=False)
-class Told:
-    """Which rows of links tell the latency of their newest producer, bool."""
+def measured(tokens: TokenColumns, links: WaitLinks) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows of links measure the latency of their newest producer, and which bound it, bool.
 
-    is_exact: np.ndarray
-    is_bound: np.ndarray  # it was at most the time between issue and end of the wait
-
-
-def told(batch: TokenColumns, links: WaitLinks) -> Told:
-    """Return which links tell something; waits for address translation do not."""
-    tells = links.is_ordered & (links.counter != NUMBER_OF["x"]) & (links.newest >= 0)
-    alone = np.ones(len(links), dtype=bool)
-    same = links.token[1:] == links.token[:-1]
-    alone[1:] &= ~same
-    alone[:-1] &= ~same
-    is_exact = tells & alone & (batch.stall[links.token] > ISSUE)
-    return Told(is_exact, tells & ~is_exact)
+    It was at most the time between issue and end of the wait.  Waits for address translation say nothing.
+    """
+    is_any = links.is_ordered & (links.counter != NUMBER_OF["x"])
+    is_alone = starts_run(links.token) & ends_run(links.token)
+    is_exact = is_any & is_alone & (tokens.stall[links.token] > ISSUE)
+    return is_exact, is_any & ~is_exact
 
 
-def ages(batch: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
+def ages(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
     """Return the cycles from the issue of each row's newest producer to the end of the wait, int64."""
-    moment = later(batch.start, batch.stall)
-    age = moment[links.token] - moment[links.newest]
-    return age - batch.busy[links.newest] if gfxip <= 9 else age
+    age = tokens.issue[links.token] - tokens.issue[links.newest]
+    return age - tokens.busy[links.newest] if gfxip <= 9 else age
 
 
-def latency_samples(batch: TokenColumns, links: WaitLinks, rows: int, gfxip: int) -> LatencySamples:
-    """Return the samples of the waves of one batch."""
-    found = told(batch, links)
-    line = batch.line[links.newest].astype(np.int64)
-    latency = np.clip(ages(batch, links, gfxip), 0, _LONGEST)[found.is_exact]
-    key = line[found.is_exact] << _SHIFT | latency
-    censored = np.bincount(line[found.is_bound], minlength=rows)
-    return LatencySamples(*counted(key, np.ones(len(key), dtype=np.int64)), censored)
+def latency_samples(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> Part:
+    """Return keys (line, whether it is a bound, latency), and how many samples each stands for."""
+    is_exact, is_bound = measured(tokens, links)
+    line = tokens.line[links.newest].astype(np.int64) << (_SHIFT + 1)
+    latency = np.clip(ages(tokens, links, gfxip), 0, _LONGEST)
+    key = np.append((line | latency)[is_exact], (line | 1 << _SHIFT)[is_bound])
+    return np.unique(key, return_counts=True)
 
 
-def wait_latency(samples: LatencySamples) -> WaitLatency:
-    """Return the statistics of each line."""
-    line, latency = samples.key >> _SHIFT, samples.key & _LONGEST
-    rows = np.union1d(line, np.flatnonzero(samples.censored))
-    exact = np.zeros(len(rows), dtype=np.int64)
-    place = np.searchsorted(rows, line)
-    np.add.at(exact, place, samples.count)
-    before = np.cumsum(exact) - exact
-    whole = np.bincount(place, weights=latency.astype(np.float64) * samples.count, minlength=len(rows))
-    with np.errstate(invalid="ignore"):
-        mean = whole / exact
-    upto = np.cumsum(samples.count)
-    ranks = (exact // 10, exact // 2, exact * 9 // 10)
-    p10, median, p90 = (_at(latency, upto, before + rank, exact > 0) for rank in ranks)
-    table = WaitLatency(
-        line=rows.astype(np.int32),
-        exact=exact,
-        censored=samples.censored[rows],
-        p10=p10,
-        median=median,
-        p90=p90,
-        mean=mean,
-    )
-    return of_rows(table, np.lexsort((rows, -exact)))
-
-
-def counted(key: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return distinct keys, ascending, and the sum of the counts of each."""
-    distinct, place = np.unique(key, return_inverse=True)
-    whole = np.zeros(len(distinct), dtype=np.int64)
-    np.add.at(whole, place.reshape(-1), count)
-    return distinct, whole
-
-
-def _at(latency: np.ndarray, upto: np.ndarray, rank: np.ndarray, is_known: np.ndarray) -> np.ndarray:
-    """The latency of the sample at a rank, where `upto` counts samples up to each distinct latency."""
-    value = np.full(len(rank), np.nan)
-    value[is_known] = latency[np.searchsorted(upto, rank[is_known], side="right")]
-    return value
-
-
-_PAIR_SHIFT = 32  # bits of a producer beside its wait in a key
-
-
-@dataclass(frozen=True, eq=False)
-class BlockingSums:
-    """Sums over some waves."""
-
-    hits: np.ndarray  # int64 [code rows], executions of each wait, 0 for other lines
-    stall: np.ndarray  # int64 [code rows], cycles
-    blocked: np.ndarray  # int64 [code rows], executions whose end tells the latency of the newest producer
-    pair: np.ndarray  # int64, wait line << 32 | producer line, ascending
-    n: np.ndarray  # int64 [pairs], executions of the wait that required the producer
-    charged: np.ndarray  # int64 [pairs], cycles of stall
-
-    @classmethod
-    def joined(cls, parts: Sequence[BlockingSums], rows: int) -> BlockingSums:
-        """Return the sums of several sets of waves together, of a program of so many rows."""
-        none, empty = np.zeros(rows, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        keys = np.concatenate([empty, *(part.pair for part in parts)])
-        pair, n = counted(keys, np.concatenate([empty, *(part.n for part in parts)]))
-        charged = np.concatenate([empty, *(part.charged for part in parts)])
-        return cls(
-            sum((part.hits for part in parts), none),
-            reduce(saturated.later, [none, *(part.stall for part in parts)]),
-            sum((part.blocked for part in parts), none),
-            pair,
-            n,
-            saturated.sums(np.searchsorted(pair, keys), charged, len(pair)),
-        )
+def wait_latency(parts: Sequence[Part]) -> WaitLatency:
+    """Return the statistics of each line over the samples of several sets of waves."""
+    key, times = summed(*map(np.concatenate, zip(*parts, strict=True)))
+    lines, place = np.unique(key >> (_SHIFT + 1), return_inverse=True)
+    place, is_bound = place.reshape(-1), key >> _SHIFT & 1 == 1
+    censored = saturated.sums(place[is_bound], times[is_bound], len(lines))
+    place, times, latency = place[~is_bound], times[~is_bound], key[~is_bound] & _LONGEST
+    exact = saturated.sums(place, times, len(lines))
+    p10, median, p90 = at_ranks(place, latency, len(lines), ((1, 10), (1, 2), (9, 10)), times)
+    cycles = np.bincount(place, latency.astype(np.float64) * times, len(lines))
+    mean = np.where(exact > 0, cycles / np.maximum(exact, 1), np.nan)
+    table = WaitLatency(lines.astype(np.int32), exact, censored, p10, median, p90, mean)
+    return of_rows(table, np.lexsort((lines, -exact)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,54 +125,52 @@ class Blocking:
         return slice(int(self.first[row]), int(self.first[row + 1]))
 
 
-def blocking_sums(batch: TokenColumns, links: WaitLinks, rows: int, is_wait: np.ndarray) -> BlockingSums:
-    """Return the sums of one batch; `is_wait` says which of the code rows ask a counter for anything."""
-    line = batch.line
-    inside = np.flatnonzero((line >= 0) & (line < rows))
-    waits = inside[is_wait[line[inside]]]
+def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -> Part:
+    """Return keys (wait line, producer line or nobody), and executions, stall and measured ends of each.
+
+    `is_wait` says which of the code rows wait for a counter.
+    """
+    line, rows = tokens.line, len(is_wait)
+    waits = np.flatnonzero((line >= 0) & (line < rows))
+    waits = waits[is_wait[line[waits]]]
     hits = np.bincount(line[waits], minlength=rows)
-    stall = saturated.sums(line[waits], batch.stall[waits], rows)
-    exact = links.token[told(batch, links).is_exact]
-    wait, producer = _distinct(links, line)
-    charging, newest_token = links.newest_of_waits()
-    newest = line[charging].astype(np.int64) << _PAIR_SHIFT | line[newest_token]
-    pair, n = counted(
-        np.concatenate([line[wait].astype(np.int64) << _PAIR_SHIFT | producer, newest]),
-        np.concatenate([np.ones(len(wait), dtype=np.int64), np.zeros(len(newest), dtype=np.int64)]),
-    )
-    charged = saturated.sums(np.searchsorted(pair, newest), batch.stall[charging], len(pair))
-    return BlockingSums(hits, stall, np.bincount(line[exact], minlength=rows), pair, n, charged)
-
-
-def blocking(sums: BlockingSums) -> Blocking:
-    """Return the ranking."""
-    lines = np.flatnonzero(sums.hits)
-    lines = lines[np.lexsort((lines, -sums.stall[lines]))]
-    wait, producer = sums.pair >> _PAIR_SHIFT, sums.pair & ((1 << _PAIR_SHIFT) - 1)
-    place = np.full(len(sums.hits), -1, dtype=np.int64)
-    place[lines] = np.arange(len(lines))
-    order = np.lexsort((producer, -sums.charged, place[wait]))
-    counts = np.bincount(place[wait], minlength=len(lines))
-    return Blocking(
-        lines.astype(np.int32),
-        sums.hits[lines],
-        sums.stall[lines],
-        sums.blocked[lines],
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        producer[order].astype(np.int32),
-        sums.n[order],
-        sums.charged[order],
-    )
-
-
-def _distinct(links: WaitLinks, line: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (token of the wait, producer line) of every execution, each pair once."""
-    token, producer = links.token[links.row_of], line[links.producers].astype(np.int64)
+    stall = saturated.sums(line[waits], tokens.stall[waits], rows)
+    blocked = np.bincount(line[links.token[measured(tokens, links)[0]]], minlength=rows)
+    own = np.flatnonzero(hits)
+    token, producer = links.token[links.row_of], line[links.producers]
     order = np.lexsort((producer, token))
-    token, producer = token[order], producer[order]
-    is_new = np.ones(len(token), dtype=bool)
-    is_new[1:] = (token[1:] != token[:-1]) | (producer[1:] != producer[:-1])
-    return token[is_new], producer[is_new]
+    order = order[starts_run(token[order], producer[order])]  # a producer once an execution
+    charging, newest = links.newest_of_waits()
+    wait = np.concatenate([own, line[token[order]], line[charging]]).astype(np.int64)
+    producer = np.concatenate([np.full(len(own), _NOBODY), producer[order], line[newest]])
+    n, pairs = np.ones(len(order), dtype=np.int64), np.zeros(len(order), dtype=np.int64)
+    return summed(
+        wait << _PAIR_SHIFT | producer,
+        np.concatenate([hits[own], n, np.zeros(len(charging), dtype=np.int64)]),
+        np.concatenate([stall[own], pairs, tokens.stall[charging]]),
+        np.pad(blocked[own], (0, len(wait) - len(own))),
+    )
+
+
+def blocking(parts: Sequence[Part]) -> Blocking:
+    """Return the ranking over the sums of several sets of waves."""
+    key, n, stall, blocked = summed(*map(np.concatenate, zip(*parts, strict=True)))
+    wait, producer = key >> _PAIR_SHIFT, key & _NOBODY
+    own, pairs = np.flatnonzero(producer == _NOBODY), np.flatnonzero(producer != _NOBODY)
+    own = own[np.lexsort((wait[own], -stall[own]))]
+    place = np.empty(int(wait.max(initial=-1)) + 1, dtype=np.int64)
+    place[wait[own]] = np.arange(len(own))
+    pairs = pairs[np.lexsort((producer[pairs], -stall[pairs], place[wait[pairs]]))]
+    return Blocking(
+        wait[own].astype(np.int32),
+        n[own],
+        stall[own],
+        blocked[own],
+        borders(np.bincount(place[wait[pairs]], minlength=len(own))),
+        producer[pairs].astype(np.int32),
+        n[pairs],
+        stall[pairs],
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,20 +187,12 @@ def wait_summary(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> WaitSummary:
     """Return the waits of the waves whose index row is in `rows` (None: all), each wave once."""
-    code, count = trace.code, len(trace.code)
-    effect = generation_of(trace.gfxip, trace.target, code.text).effect
-    is_wait = np.array(
-        [text.startswith("s_wait") and bool(effect(text).waits) for text in code.text], dtype=bool
-    )
-    sums, samples, waves = [], [], 0
-    for piece in token_columns(batches, rows):
-        links = replay(piece, code, trace.gfxip, trace.target)
-        sums.append(blocking_sums(piece, links, count, is_wait))
-        samples.append(latency_samples(piece, links, count, trace.gfxip))
-        waves += len(piece.waves)
-    return WaitSummary(
-        blocking(BlockingSums.joined(sums, count)),
-        wait_latency(LatencySamples.joined(samples, count)),
-        waves,
-        len(trace.waves),
-    )
+    effect = generation_of(trace.gfxip, trace.target, trace.code.text).effect
+    is_wait = [text.startswith("s_wait") and bool(effect(text).waits) for text in trace.code.text]
+    sums, samples, waves = [NO_SUMS], [NO_SAMPLES], 0
+    for tokens in token_columns(batches, rows):
+        links = replay(tokens, trace.code, trace.gfxip, trace.target)
+        sums.append(blocking_sums(tokens, links, np.array(is_wait, bool)))
+        samples.append(latency_samples(tokens, links, trace.gfxip))
+        waves += len(tokens.waves)
+    return WaitSummary(blocking(sums), wait_latency(samples), waves, len(trace.waves))

@@ -23,20 +23,23 @@ capture whole shader engines are read, so that waves of a SIMD stay together.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves, token_columns
 from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.errors import UsageError
+from rcv_py.base.runs import borders, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import joined
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
@@ -153,7 +156,7 @@ class _Way:
 
     kernel: str
     blocks: np.ndarray  # int32, ascending
-    waves: list[int]  # indices into the columns of `_Waves`
+    waves: list[int]  # rows of `_Waves`
     is_whole: bool  # one of them reached the end of the program
     is_empty: bool
     kind: str = WORKING
@@ -176,7 +179,13 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
     Kernels are told apart.  A wave that the buffer cut belongs to the way that its own is the beginning of.
     """
     program = _program(trace.code)
-    waves, sets, ran = _read(program, token_columns(batches))
+    parts, sets = [_facts(program, of_waves([]))], []
+    ran = np.zeros(len(trace.code), dtype=bool)
+    for tokens in token_columns(batches):
+        parts.append(_facts(program, tokens))
+        sets += _sets(program, tokens)
+        ran[tokens.line[(tokens.line >= 0) & (tokens.line < len(ran))]] = True
+    waves = joined(parts)
     ways = _joined(_ways(trace, waves, sets))
     by_kernel: dict[str, list[_Way]] = {}
     for way in ways:
@@ -184,7 +193,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
     for group in by_kernel.values():
         _judge(program, group)
     ways.sort(key=lambda way: (way.kind != WORKING, -int(waves.tokens[way.waves].sum()), way.blocks.tolist()))
-    everything = _union([way.blocks for way in ways])
+    everything = _union(ways)
     label = np.full(len(trace.waves), -1, dtype=np.int32)
     for at, way in enumerate(ways):
         label[waves.row[way.waves]] = at
@@ -233,85 +242,54 @@ def _program(code: CodeTable) -> _Program:
     )
 
 
-def _read(program: _Program, read: Iterator[TokenColumns]) -> tuple[_Waves, list[np.ndarray], np.ndarray]:
-    """Return the waves, the blocks that each executed (int32, ascending), and which code rows ran (bool)."""
-    sets: list[np.ndarray] = []
-    ran = np.zeros(len(program.is_end), dtype=bool)
-    parts = [np.zeros((0, 5), dtype=np.int64)]
-    for piece in read:
-        parts.append(_facts(program, piece))
-        sets.extend(_sets(program, piece))
-        ran[piece.line[(piece.line >= 0) & (piece.line < len(ran))]] = True
-    row, tokens, life, at_end, is_empty = np.concatenate(parts).T
-    return _Waves(row, tokens, life, at_end.astype(bool), is_empty.astype(bool)), sets, ran
-
-
-def _facts(program: _Program, piece: TokenColumns) -> np.ndarray:
-    """Return (index row, executions, life, ended, empty) of each wave, int64 [waves, 5]."""
-    known = (piece.line >= 0) & (piece.line < len(program.is_end))
-    line = np.where(known, piece.line, 0)
-    does = ~(known & program.is_idle[line]) if len(program.is_idle) else np.ones(len(piece), dtype=bool)
-    done = np.concatenate([[0], np.cumsum(does)])
-    tokens = np.diff(piece.first)
-    last = np.maximum(piece.first[1:] - 1, 0)
-    at_end = np.zeros(len(tokens), dtype=bool)
-    full = np.flatnonzero(tokens)
-    if len(program.is_end):
-        at_end[full] = (known & program.is_end[line])[last[full]]
-    life = [wave.end - wave.begin for wave in piece.waves]
-    row = [wave.row for wave in piece.waves]
-    is_empty = done[piece.first[1:]] == done[piece.first[:-1]]
-    return np.stack(
-        [np.array(row, dtype=np.int64), tokens, np.array(life, dtype=np.int64), at_end, is_empty], axis=1
+def _facts(program: _Program, tokens: TokenColumns) -> _Waves:
+    known = (tokens.line >= 0) & (tokens.line < len(program.is_end))
+    line = np.where(known, tokens.line, -1)
+    does = borders(~np.append(program.is_idle, False)[line])[tokens.first]
+    at_end = np.zeros(len(tokens.waves), dtype=bool)
+    last = np.flatnonzero(tokens.is_last)
+    at_end[tokens.owner[last]] = np.append(program.is_end, False)[line[last]]
+    return _Waves(
+        np.array([wave.row for wave in tokens.waves], dtype=np.int64),
+        np.diff(tokens.first),
+        np.array([wave.end - wave.begin for wave in tokens.waves], dtype=np.int64),
+        at_end,
+        does[1:] == does[:-1],
     )
 
 
-def _sets(program: _Program, piece: TokenColumns) -> list[np.ndarray]:
-    """Return the blocks that each wave executed, ascending."""
-    count = len(program.table)
-    at = np.flatnonzero((piece.line >= 0) & (piece.line < len(program.is_end)))
-    owner = np.repeat(np.arange(len(piece.waves)), np.diff(piece.first))[at]
-    key = owner * max(1, count) + program.table.of_row[piece.line[at]] if count else owner[:0]
-    changed = np.append(True, key[1:] != key[:-1])[: len(key)]  # runs of one block are one entry
-    found = np.unique(key[changed])
-    borders = np.searchsorted(found, np.arange(len(piece.waves) + 1) * max(1, count))
-    return [
-        (found[first:stop] - at * count).astype(np.int32)
-        for at, (first, stop) in enumerate(zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True))
-    ]
+def _sets(program: _Program, tokens: TokenColumns) -> list[np.ndarray]:
+    """Return the blocks that each wave executed, int32, ascending."""
+    count = max(1, len(program.table))
+    at = np.flatnonzero((tokens.line >= 0) & (tokens.line < len(program.is_end)))
+    key = tokens.owner[at] * count + program.table.of_row[tokens.line[at]]
+    executed = np.unique(key[starts_run(key)])
+    stops = np.searchsorted(executed, np.arange(1, len(tokens.waves)) * count)
+    return [blocks.astype(np.int32) for blocks in np.split(executed % count, stops)]
 
 
 def _ways(trace: Trace, waves: _Waves, sets: list[np.ndarray]) -> list[_Way]:
     """Return one way a kernel and set of blocks; waves of an unknown kernel join what has their blocks."""
     names = trace.occupancy.names
-    found: dict[tuple[str, bool, bytes], _Way] = {}
-    unknown: list[int] = []
-    of_set: dict[bytes, str] = {}
-    of_entry: dict[int, str] = {}
-    ids = trace.waves.kernel[waves.row].tolist() if len(waves.row) else []
-    for at, kernel in enumerate(ids):
-        if kernel < 0:
-            unknown.append(at)
-            continue
-        name = names.get(kernel) or f"kernel {kernel}"
-        of_set.setdefault(sets[at].tobytes(), name)
-        if len(sets[at]):
-            of_entry.setdefault(int(sets[at][0]), name)
-        _add(found, waves, sets, at, name)
-    for at in unknown:
-        entry = of_entry.get(int(sets[at][0]), "") if len(sets[at]) else ""
-        _add(found, waves, sets, at, of_set.get(sets[at].tobytes(), entry))
-    return list(found.values())
-
-
-def _add(
-    found: dict[tuple[str, bool, bytes], _Way], waves: _Waves, sets: list[np.ndarray], at: int, kernel: str
-) -> None:
-    is_empty = bool(waves.is_empty[at])
-    key = (kernel, is_empty, b"" if is_empty else sets[at].tobytes())
-    way = found.setdefault(key, _Way(kernel, sets[at], [], False, is_empty))
-    way.waves.append(at)
-    way.is_whole |= bool(waves.at_end[at])
+    by_blocks: dict[bytes, str] = {}
+    by_entry: dict[int, str] = {}
+    ids = trace.waves.kernel[waves.row].tolist()
+    kernels = [names.get(id) or f"kernel {id}" if id >= 0 else "" for id in ids]
+    for kernel, way in zip(kernels, sets, strict=True):
+        if kernel:
+            by_blocks.setdefault(way.tobytes(), kernel)
+            for entry in way[:1].tolist():
+                by_entry.setdefault(entry, kernel)
+    ways: dict[tuple[str, bool, bytes], _Way] = {}
+    for at in sorted(range(len(kernels)), key=lambda at: not kernels[at]):
+        entry = by_entry.get(int(sets[at][0]), "") if len(sets[at]) else ""
+        kernel = kernels[at] or by_blocks.get(sets[at].tobytes(), entry)
+        is_empty = bool(waves.is_empty[at])
+        key = (kernel, is_empty, b"" if is_empty else sets[at].tobytes())
+        home = ways.setdefault(key, _Way(kernel, sets[at], [], False, is_empty))
+        home.waves.append(at)
+        home.is_whole |= bool(waves.at_end[at])
+    return list(ways.values())
 
 
 def _joined(ways: list[_Way]) -> list[_Way]:
@@ -319,14 +297,13 @@ def _joined(ways: list[_Way]) -> list[_Way]:
 
     Among several that of most waves is taken, whole ways before cut ones.
     """
-    solid = sorted(
-        (way for way in ways if way.is_whole and not way.is_empty), key=lambda way: -len(way.waves)
-    )
+    whole = [way for way in ways if way.is_whole and not way.is_empty]
+    whole.sort(key=lambda way: -len(way.waves))
     kept = [way for way in ways if way.is_whole or way.is_empty]
     cut = [way for way in ways if not way.is_whole and not way.is_empty]
     longest: list[_Way] = []
     for way in sorted(cut, key=lambda way: (-len(way.blocks), -len(way.waves))):
-        mine = [other for other in (*solid[:SUPERSETS], *longest[:SUPERSETS]) if other.kernel == way.kernel]
+        mine = [other for other in (*whole[:SUPERSETS], *longest[:SUPERSETS]) if other.kernel == way.kernel]
         home = next((other for other in mine if np.isin(way.blocks, other.blocks).all()), None)
         if home is None:
             longest.append(way)
@@ -343,17 +320,15 @@ def _judge(program: _Program, ways: list[_Way]) -> None:
     for way in ways:
         way.kind = EMPTY if way.is_empty else WORKING
     full = [way for way in ways if not way.is_empty]
-    whole = _union([way.blocks for way in full])
-    if not len(whole):
-        return
+    whole = _union(full)
     all_left = all(way.is_whole for way in full) and program.left(whole, program.around(whole))
     for way in full:
         if all_left or (way.is_whole and program.left(way.blocks, whole)):
             way.kind = EARLY
 
 
-def _union(ways: list[np.ndarray]) -> np.ndarray:
-    return np.unique(np.concatenate(ways)) if ways else np.zeros(0, dtype=np.int32)
+def _union(ways: list[_Way]) -> np.ndarray:
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *(way.blocks for way in ways)]))
 
 
 # -- names ----------------------------------------------------------------------------------------------
@@ -375,8 +350,10 @@ def _names(program: _Program, ways: list[_Way]) -> list[tuple[str, str]]:
             name = difference if way.kind == WORKING else f"{way.kind} {difference}".strip()
         is_only = len(kernels) == 1
         prefix = "" if is_only else f"kernel{kernels.index(way.kernel) + 1}-"
-        id, name = _unused(prefix, name, taken)
-        names.append((id, name if is_only else f"{way.kernel or 'unknown kernel'}: {name}"))
+        every = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 2)))
+        name = next(text for text in every if prefix + _word(text) not in taken)
+        taken.add(prefix + _word(name))
+        names.append((prefix + _word(name), name if is_only else f"{way.kernel or 'unknown kernel'}: {name}"))
     return names
 
 
@@ -392,20 +369,11 @@ def _difference(program: _Program, way: np.ndarray, first: np.ndarray) -> str:
     return "by another name"
 
 
-def _unused(prefix: str, name: str, taken: set[str]) -> tuple[str, str]:
-    """Return an id and the name, with a number after them if another way has them already."""
-    every = (name, *(f"{name} ({number})" for number in range(2, len(taken) + 2)))
-    fresh = next(text for text in every if prefix + _word(text) not in taken)
-    taken.add(prefix + _word(fresh))
-    return prefix + _word(fresh), fresh
-
-
 def _word(name: str) -> str:
     """Return a name as a word of a command line: `through instruction 62` is `through-62`."""
     for phrase in (" the ", " at instruction ", " instruction "):
         name = name.replace(phrase, " ")
-    kept = "".join(char if char.isalnum() else "-" for char in name.lower())
-    return "-".join(filter(None, kept.split("-")))
+    return "-".join(re.findall(r"[^\W_]+", name.lower()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,11 +446,11 @@ def chosen_rows(index: WaveIndex, enough: int = MAX_READ_BYTES) -> list[int]:
 
 def only(batches: Iterable[WaveBatch], rows: Collection[int]) -> tuple[WaveBatch, ...]:
     """Return the batches with only the waves whose index row is in `rows`."""
-    found = []
+    chosen = []
     for batch in batches:
-        keep = [wave for wave in batch.waves if wave.row in rows]
-        if len(keep) == len(batch.waves):
-            found.append(batch)
-        elif keep:
-            found.append(batch_of(keep, tuple(gone for gone in batch.missing if gone[0] in rows)))
-    return tuple(found)
+        waves = [wave for wave in batch.waves if wave.row in rows]
+        if len(waves) == len(batch.waves):
+            chosen.append(batch)
+        elif waves:
+            chosen.append(batch_of(waves, tuple(gone for gone in batch.missing if gone[0] in rows)))
+    return tuple(chosen)

@@ -23,13 +23,16 @@ that ends can be the one that all others waited for.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import lru_cache
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
+from rcv_py.base.runs import distinct, ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import joined
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -39,6 +42,7 @@ TURN = 4  # and so much further for each SIMD that is not traced
 SIMDS = 4
 MAX_BY_CHANCE = 2  # barriers: so many may open together by chance in two workgroups
 CLOSE = 64  # cycles: a wave that fits two workgroups by its barriers started no further from its own
+_WAITS, _SIGNALS = 1, 2  # what an instruction does at a barrier
 # Operands of s_barrier_signal and s_barrier_wait (gfx12) that mean the workgroup, not a cluster or a name.
 _WHOLE_GROUP = ("", "-1", "0xffff", "65535")
 
@@ -79,8 +83,9 @@ class Workgroups:
 class Crossings:
     """Barriers that waves went through, one row each, wave by wave and in order."""
 
-    token: np.ndarray  # int64, place of the token that waits
-    signal: np.ndarray  # int64, place of the token that tells the others; `token` unless it is split
+    token: np.ndarray  # int64, place of the token that waits, in the columns of its wave
+    signal: np.ndarray  # int64, place of the token that signals; `token` unless it is split
+    line: np.ndarray  # int64, code row of `signal`
     wave: np.ndarray  # int64, place of the wave
     nth: np.ndarray  # int64, from 0
     arrived: np.ndarray  # int64, cycles: start of `signal`
@@ -102,19 +107,14 @@ class Starts:
 
     def is_apart(self, order: np.ndarray) -> np.ndarray:
         """Whether a pause or another unit lies before each of these waves, sorted by time; bool."""
-        place, begin = self.place[order], self.begin[order]
-        apart = (np.diff(place) != 0) | (np.diff(begin) > self.pause[order][1:])
-        return np.append(True, apart)[: len(order)]
+        begin = self.begin[order]
+        return starts_run(self.place[order]) | (np.diff(begin, prepend=begin[:1]) > self.pause[order])
 
 
 def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
     """Return the workgroups of all waves in `batches`, each wave once."""
-    waves: list[Wave] = []
-    parts: list[Crossings] = []
-    for piece in token_columns(batches):
-        parts.append(crossings(piece, trace.code, len(waves)))
-        waves += piece.waves
-    number, told = grouped(waves, joined_crossings(parts))
+    waves, at, _ = all_crossings(batches, trace.code)
+    number, told = grouped(waves, at)
     count = int(number.max(initial=-1)) + 1
     weakest = np.zeros(count, dtype=np.uint8)
     np.maximum.at(weakest, number, told)
@@ -123,84 +123,76 @@ def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
     return Workgroups(of_row, np.bincount(number, minlength=count).astype(np.int32), weakest)
 
 
-def crossings(piece: TokenColumns, code: CodeTable, first_wave: int = 0) -> Crossings:
-    """Return the barriers of some waves, the first of which has the number `first_wave`.
+def all_crossings(batches: Iterable[WaveBatch], code: CodeTable) -> tuple[list[Wave], Crossings, np.ndarray]:
+    """Return the waves of all batches, each once, their barriers, and the `last_ends` of each wave."""
+    waves: list[Wave] = []
+    parts, ends = [crossings(of_waves([]), code)], [np.zeros(0, np.int64)]
+    for tokens in token_columns(batches):
+        part = crossings(tokens, code)
+        parts.append(replace(part, wave=part.wave + len(waves)))
+        ends.append(last_ends(tokens))
+        waves += tokens.waves
+    return waves, joined(parts), np.concatenate(ends)
+
+
+def crossings(tokens: TokenColumns, code: CodeTable) -> Crossings:
+    """Return the barriers of some waves.
 
     Only barriers of the whole workgroup: those of clusters and those with names hold other waves.  Some
     captures of gfx9 have two tokens a barrier, a message and a wait, one after the other: they are one.
     """
-    waits, signals = barrier_rows(code)
-    known = np.append(np.where(waits, 1, np.where(signals, 2, 0)), 0)
-    line = piece.line.astype(np.int64)
-    role = known[np.where((line >= 0) & (line < len(code)), line, len(code))]
+    roles = np.array([*map(_role, code.text), 0])
+    line = tokens.line.astype(np.int64)
+    role = roles[np.where((line >= 0) & (line < len(code)), line, len(code))]
     at = np.flatnonzero(role)
-    if not len(at):
-        return joined_crossings([])
-    owner = np.searchsorted(piece.first, at, side="right") - 1
-    before = np.maximum(np.arange(len(at)) - 1, 0)
-    is_same = (owner[before] == owner) & (np.arange(len(at)) > 0)
-    is_wait = role[at] == 1
-    is_next = is_same & (at - at[before] == 1) & (line[at] == line[at[before]])
-    is_second = is_wait & is_next & (piece.kind[at] != piece.kind[at[before]])
-    is_first = is_wait & ~is_second
-    has_signal = (role[at[before]] == 2) & is_same & is_first
-    first, token = at[is_first], at[is_wait & ~np.append(is_second[1:], False)]
-    signal = np.where(has_signal, at[before], at)[is_first]
-    start = piece.start
-    released = start[token] + piece.duration[token]
-    wave = owner[is_first]
-    count = np.bincount(wave, minlength=len(piece.waves))
-    nth = np.arange(len(token)) - np.repeat(np.cumsum(count) - count, count)
+    role, owner = role[at], tokens.owner[at]
+    front = np.append(0, np.arange(len(at) - 1))[: len(at)]
+    before = at[front]
+    is_same = ~starts_run(owner)
+    is_next = is_same & (at - before == 1) & (line[at] == line[before])
+    is_second = (role == _WAITS) & is_next & (tokens.kind[at] != tokens.kind[before])
+    is_first = (role == _WAITS) & ~is_second
+    has_signal = (role[front] == _SIGNALS) & is_same & is_first
+    first, token = at[is_first], at[(role == _WAITS) & ~np.append(is_second[1:], False)[: len(at)]]
+    signal, wave = np.where(has_signal, before, at)[is_first], owner[is_first]
+    start = tokens.start
+    released = start[token] + tokens.duration[token]
+    nth = ranges(0, np.bincount(wave, minlength=len(tokens.waves)))
     is_held = (signal == first) | (released - start[first] > RELEASE)
-    return Crossings(token, signal, wave + first_wave, nth, start[signal], start[first], released, is_held)
+    return Crossings(token, signal, line[signal], wave, nth, start[signal], start[first], released, is_held)
 
 
-def barrier_rows(code: CodeTable) -> tuple[np.ndarray, np.ndarray]:
-    """Return the code rows that wait at a barrier of the workgroup, and those that only signal, bool."""
-    words = [text.split(maxsplit=1) for text in code.text]
-    named = [(word[0], word[1].strip() if len(word) > 1 else "") if word else ("", "") for word in words]
-    waits = [
-        name == "s_barrier" or (name == "s_barrier_wait" and what in _WHOLE_GROUP) for name, what in named
-    ]
-    signals = [name.startswith("s_barrier_signal") and what in _WHOLE_GROUP for name, what in named]
-    return np.array(waits, dtype=bool), np.array(signals, dtype=bool)
-
-
-def joined_crossings(parts: list[Crossings]) -> Crossings:
-    """Return several tables as one; tokens keep the places of their own piece."""
-    names = Crossings.__dataclass_fields__
-    types = {name: bool if name == "is_held" else np.int64 for name in names}
-    return Crossings(
-        *(
-            np.concatenate([np.zeros(0, types[name]), *(getattr(part, name) for part in parts)])
-            for name in names
-        )
-    )
+@lru_cache(maxsize=1 << 14)
+def _role(text: str) -> int:
+    """Whether an instruction waits at a barrier of the workgroup, or only signals; 0 for others."""
+    name, operand, *_ = *text.split(maxsplit=1), "", ""
+    if name != "s_barrier" and operand.strip() not in _WHOLE_GROUP:
+        return 0
+    if name.startswith("s_barrier_signal"):
+        return _SIGNALS
+    return _WAITS if name in ("s_barrier", "s_barrier_wait") else 0
 
 
 def grouped(waves: list[Wave], at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     """Return the workgroup of each wave, int64, counted from 0, and how that is known (Told), uint8."""
     n = len(waves)
-    facts = np.array(
-        [(one.id.se, one.cu, one.begin, one.end, one.workgroup, one.id.simd) for one in waves], dtype=np.int64
-    ).reshape(n, 6)
-    place = _dense(facts[:, 0], facts[:, 1])
-    begin, end, said = facts[:, 2], facts[:, 3], facts[:, 4]
-    seen = np.unique(np.column_stack([place, facts[:, 5]]), axis=0)[:, 0]
+    facts = [(one.id.se, one.cu, one.id.simd, one.begin, one.end, one.workgroup) for one in waves]
+    se, cu, simd, begin, end, said = np.array(facts, dtype=np.int64).reshape(n, 6).T
+    place = distinct(se, cu)[1]
+    seen = np.unique(np.column_stack([place, simd]), axis=0)[:, 0]
     pause = BURST + TURN * np.maximum(SIMDS - np.bincount(seen), 0)
     starts = Starts(place, begin, pause[place])
     group = np.full(n, -1, dtype=np.int64)
     told = np.full(n, Told.STARTS, dtype=np.uint8)
     numbered = np.flatnonzero(said >= 0)
-    group[numbered] = _by_number(_dense(place[numbered], said[numbered]), begin[numbered], end[numbered])
+    group[numbered] = _by_number(distinct(place[numbered], said[numbered])[1], begin[numbered], end[numbered])
     told[numbered] = Told.CAPTURE
     use = (said < 0)[at.wave]
     meets = np.unique(at.wave[use])
     by_barrier = _by_barriers(at, use, starts)
     group[meets] = by_barrier[meets] + group.max(initial=-1) + 1
     told[meets] = Told.BARRIERS
-    rest = np.flatnonzero(told == Told.STARTS)
-    if len(rest):
+    if (told == Told.STARTS).any():
         _by_starts(group, np.flatnonzero(said < 0), starts)
     return _in_order(group, place, begin), told
 
@@ -209,7 +201,7 @@ def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarra
     """Waves with the same number; the hardware uses a number again once all waves that had it are gone."""
     order = np.lexsort((begin, key))
     # Ranks instead of times: so small that those of different keys can be kept apart by shifting them.
-    rank = _dense(np.concatenate([begin, np.maximum(begin, end)]))
+    rank = distinct(np.concatenate([begin, np.maximum(begin, end)]))[1]
     start, stop = rank[: len(key)][order], rank[len(key) :][order]
     shift = key[order] * (len(rank) + 1)
     reach = np.maximum.accumulate(stop + shift)
@@ -250,19 +242,19 @@ def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
     cluster = np.full(len(turn), -1, dtype=np.int64)
     held = np.flatnonzero(is_held)
     order = held[np.lexsort((released[held], key[held]))]
-    is_new = np.append(True, (np.diff(key[order]) != 0) | (np.diff(released[order]) > RELEASE))[: len(order)]
-    cluster[order] = np.cumsum(is_new) - 1
+    is_late = np.diff(released[order], prepend=released[order][:1]) > RELEASE
+    cluster[order] = np.cumsum(starts_run(key[order]) | is_late) - 1
     free = np.flatnonzero(~is_held)
     if not len(free) or not len(order):
         return cluster
     # A wave that need not wait came after the opening and had signalled before it.
-    rank = _dense(np.concatenate([released[order], released[free] + RELEASE]))
+    rank = distinct(np.concatenate([released[order], released[free] + RELEASE]))[1]
     opened = rank[: len(order)] + key[order] * len(rank)
     found = np.searchsorted(opened, rank[len(order) :] + key[free] * len(rank), side="right") - 1
     near = order[np.maximum(found, 0)]
     fits = (found >= 0) & (key[near] == key[free]) & (released[near] >= at.arrived[turn][free] - RELEASE)
     is_alone = ~np.isin(key[free], key[order])
-    other = int(cluster.max()) + 1 + _dense(key[free])
+    other = int(cluster.max()) + 1 + distinct(key[free])[1]
     cluster[free] = np.where(fits, cluster[near], np.where(is_alone, -1, other))
     return cluster
 
@@ -283,10 +275,7 @@ def _told_apart(
 
 def _settle(key: np.ndarray, met: np.ndarray, parent: dict[int, int], begin: np.ndarray) -> None:
     """Give waves that fit several workgroups, having had few barriers, to the one that started with them."""
-    inner = set(parent.values())
-    is_open = np.isin(key[met], list(inner))
-    if not is_open.any():
-        return
+    is_open = np.isin(key[met], list(set(parent.values())))
     below: dict[int, list[int]] = {}
     for wave in met[~is_open].tolist():
         number = parent.get(int(key[wave]))
@@ -310,8 +299,7 @@ def _split_by_start(
     workgroups are.
     """
     order = met[np.lexsort((starts.begin[met], key[met]))]
-    of = key[order]
-    is_first = np.append(True, np.diff(of) != 0)[: len(order)]
+    is_first = starts_run(key[order])
     is_burst = is_first | starts.is_apart(order)
     burst = np.cumsum(is_burst) - 1
     number = np.cumsum(is_first) - 1
@@ -319,28 +307,20 @@ def _split_by_start(
     usual = _most_common(size)
     part_size = np.bincount(burst)
     odd = np.bincount(number[is_burst], weights=part_size != usual)
-    turns = np.zeros(len(size), dtype=np.int64)
     of_wave = np.zeros(len(key), dtype=np.int64)
     of_wave[order] = number
+    turns, is_chain = np.zeros(len(size), dtype=np.int64), np.zeros(len(size), dtype=bool)
     np.maximum.at(turns, of_wave[at.wave[rows]], at.nth[rows] + 1)
-    is_chance = (turns <= MAX_BY_CHANCE) & (odd == 0)
-    again = (parts > 1) & (is_chance | _is_chain(of_wave, at, rows, len(size)))
-    moved = again[number]
-    key[order[moved]] = int(key.max(initial=0)) + 1 + burst[moved]
-
-
-def _is_chain(number: np.ndarray, at: Crossings, rows: np.ndarray, count: int) -> np.ndarray:
-    """Return whether any opening of a number has releases further apart than those of a workgroup, bool."""
     held = rows[at.is_held[rows]]
-    if not len(held):
-        return np.zeros(count, dtype=bool)
-    turn = at.nth[held] * count + number[at.wave[held]]
-    order = np.lexsort((at.released[held], turn))
-    turn, released = turn[order], at.released[held][order]
-    first = np.flatnonzero(np.append(True, np.diff(turn) != 0)[: len(turn)])
-    last = np.append(first[1:], len(turn)) - 1
-    is_wide = released[last] - released[first] > RELEASE
-    return np.isin(np.arange(count), turn[first][is_wide] % max(count, 1))
+    opening = of_wave[at.wave[held]], at.nth[held]
+    by_time = np.lexsort((at.released[held], *opening))
+    first = run_starts(*(column[by_time] for column in opening))
+    released = at.released[held[by_time]]
+    last = np.append(first[1:], len(held)) - 1
+    is_chain[opening[0][by_time[first]][released[last] - released[first] > RELEASE]] = True
+    is_chance = (turns <= MAX_BY_CHANCE) & (odd == 0)
+    moved = ((parts > 1) & (is_chance | is_chain))[number]
+    key[order[moved]] = int(key.max(initial=0)) + 1 + burst[moved]
 
 
 def _by_starts(group: np.ndarray, free: np.ndarray, starts: Starts) -> None:
@@ -355,13 +335,12 @@ def _by_starts(group: np.ndarray, free: np.ndarray, starts: Starts) -> None:
     usual = _most_common(size)
     turn = np.arange(len(order)) - np.flatnonzero(is_new)[burst]
     step = np.where(size[burst] % usual == 0, usual, size[burst])
-    chunk = _dense(burst, turn // step)
+    chunk = distinct(burst, turn // step)[1]
     here = group[order]
     mine = np.where(here >= 0, np.arange(len(order)), -1)
-    before = np.maximum.accumulate(mine)
-    later = np.minimum.accumulate(np.where(here >= 0, np.arange(len(order)), len(order))[::-1])[::-1]
-    after = np.where(later < len(order), later, -1)
-    for near in (before, after):
+    later = np.where(here >= 0, mine, len(order))
+    after = np.minimum.accumulate(later[::-1])[::-1]
+    for near in (np.maximum.accumulate(mine), np.where(after < len(order), after, -1)):
         fits = (here < 0) & (near >= 0) & (chunk[near] == chunk)
         here = np.where(fits, group[order[near]], here)
     group[order] = np.where(here >= 0, here, int(group.max(initial=-1)) + 1 + chunk)
@@ -374,21 +353,11 @@ def _most_common(sizes: np.ndarray) -> int:
 
 def _in_order(group: np.ndarray, place: np.ndarray, begin: np.ndarray) -> np.ndarray:
     """Number groups by place and first start."""
-    if not len(group):
-        return group
     order = np.lexsort((begin, place))
     _, first, of = np.unique(group[order], return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
     number = np.empty_like(group)
-    number[order] = rank[of.reshape(-1)]
+    number[order] = np.argsort(np.argsort(first))[of]
     return number
-
-
-def _dense(*columns: np.ndarray) -> np.ndarray:
-    """Number the distinct rows of some columns in their order, int64."""
-    _, number = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
-    return number.reshape(-1).astype(np.int64)
 
 
 # Cycles from the last arrival to the first release: 4 or 8 on gfx9, without exception in real captures.  Of
@@ -430,57 +399,37 @@ def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray, slowest: in
     """
     order = np.lexsort((at.arrived, at.nth, group[at.wave]))
     of_group, nth = group[at.wave[order]], at.nth[order]
-    is_first = np.append(True, (np.diff(of_group) != 0) | (np.diff(nth) != 0))[: len(order)]
-    first = np.flatnonzero(is_first)
+    first = run_starts(of_group, nth)
     of = np.empty(len(order), dtype=np.int64)
-    of[order] = np.cumsum(is_first) - 1
+    of[order] = np.cumsum(starts_run(of_group, nth)) - 1
     if not len(first):
         none = np.zeros(0, dtype=np.int64)
         return Meetings(of, none, none, none, none, none, none, none, slowest)
     ends = np.append(first[1:], len(order)) - 1
-    last = order[ends]
     arrived = at.arrived[order]
     # A wave that was not held may have passed later than the barrier opened.
-    far, low = int(at.released.max()), int(at.released.min())
-    held = at.is_held[order]
-    released = np.minimum.reduceat(np.where(held, at.released[order], far), first)
-    latest = np.maximum.reduceat(np.where(held, at.released[order], low), first)
-    left, when = _left(at, group, last_end, (of_group[first], nth[first]), (arrived[ends], released))
-    delay = min(slowest, max(0, int((released - when).min())))
-    spread = np.maximum(latest - released, 0)
-    return Meetings(of, ends - first + 1, last, left, arrived[first], when, released, spread, delay)
-
-
-def _left(
-    at: Crossings,
-    group: np.ndarray,
-    last_end: np.ndarray,
-    which: tuple[np.ndarray, np.ndarray],
-    between: tuple[np.ndarray, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the wave that ended last instead of coming to each meeting, and when the last came or ended."""
-    of_group, nth = which
-    arrived, released = between
-    left, when = np.full(len(nth), -1, dtype=np.int64), arrived.copy()
+    released, held = at.released[order], at.is_held[order]
+    earliest = np.minimum.reduceat(np.where(held, released, released.max()), first)
+    latest = np.maximum.reduceat(np.where(held, released, released.min()), first)
+    # The wave that ended last instead of coming: its next barrier would have been that of the meeting.
+    left, when = np.full(len(first), -1, dtype=np.int64), arrived[ends].copy()
     had = np.zeros(len(group), dtype=np.int64)
     np.maximum.at(had, at.wave, at.nth + 1)
     wide = int(max(nth.max(), had.max())) + 2
-    key = of_group * wide + nth
-    wave = np.flatnonzero(group >= 0)
-    row = np.searchsorted(key, group[wave] * wide + had[wave])
-    row_or_0 = np.minimum(row, len(key) - 1)
-    fits = (key[row_or_0] == group[wave] * wide + had[wave]) & (last_end[wave] > arrived[row_or_0])
-    fits &= last_end[wave] <= released[row_or_0] + RELEASE
-    wave, row = wave[fits], row[fits]
-    order = np.lexsort((last_end[wave], row))
-    left[row[order]], when[row[order]] = wave[order], last_end[wave[order]]
-    return left, when
+    key, mine = (of_group * wide + nth)[first], group * wide + had
+    row = np.minimum(np.searchsorted(key, mine), len(key) - 1)
+    fits = (group >= 0) & (key[row] == mine) & (last_end > when[row]) & (last_end <= earliest[row] + RELEASE)
+    wave = np.flatnonzero(fits)
+    wave = wave[np.lexsort((last_end[wave], row[wave]))]
+    left[row[wave]], when[row[wave]] = wave, last_end[wave]
+    delay = min(slowest, max(0, int((earliest - when).min())))
+    spread = np.maximum(latest - earliest, 0)
+    return Meetings(of, ends - first + 1, order[ends], left, arrived[first], when, earliest, spread, delay)
 
 
-def last_ends(piece: TokenColumns) -> np.ndarray:
+def last_ends(tokens: TokenColumns) -> np.ndarray:
     """When the last token of each wave ended, int64 cycles; the begin of those without tokens."""
-    ends = np.array([wave.begin for wave in piece.waves], dtype=np.int64)
-    some = np.flatnonzero(np.diff(piece.first) > 0)
-    last = piece.first[1:][some] - 1
-    ends[some] = piece.start[last] + piece.duration[last]
+    ends = np.array([wave.begin for wave in tokens.waves], dtype=np.int64)
+    last = np.flatnonzero(tokens.is_last)
+    ends[tokens.owner[last]] = tokens.start[last] + tokens.duration[last]
     return ends

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from rcv_py.analysis.compare.changes import Change, changes, numbers, sides
+import numpy as np
+
+from rcv_py.analysis.compare.changes import numbers, sides
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.markdown import md_code, md_table, md_text
 from rcv_py.base.paths import short_paths
-from rcv_py.base.text import count, plural
+from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches, opened, pooled
@@ -33,6 +35,7 @@ from rcv_py.results.compare import (
     widest,
 )
 from rcv_py.results.places import with_short_places
+from rcv_py.results.table import Table
 
 POOL_BYTES = 32_000_000  # more than this is read by several processes
 MAX_IN_JUNIT = 10  # rows beyond noise in a message
@@ -51,8 +54,8 @@ def run(options: CompareOptions) -> Answer:
         b,
         options.seed,
         measure=options.metric,
-        least=None if options.least is None else options.least / 100,
-        twin=more[0] if more else None,
+        threshold=None if options.least is None else options.least / 100,
+        replicate=more[0] if more else None,
     )
     about = {"traces": traces, "waves": _waves(wanted, traces, [a, b, *more])}
     code = _gate(options.fail_on, found)
@@ -72,7 +75,6 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
 
 
 def _costs(trace: Trace, wanted: str) -> CaptureCosts:
-    """Costs of the waves that are asked for, by default of those that work."""
     is_large = int(trace.waves.size.sum()) > POOL_BYTES
     return explained_costs(trace, pooled(trace) if is_large else batches(trace), wanted)
 
@@ -80,7 +82,7 @@ def _costs(trace: Trace, wanted: str) -> CaptureCosts:
 def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) -> dict[str, Any]:
     """What the document says of the waves whose costs are compared, of all sides together."""
     traced = sum(len(trace.waves) for trace in traces)
-    texts = zip(("A", "B", "twin"), costs, strict=False)
+    texts = zip(("A", "B", "replicate"), costs, strict=False)
     return {
         "chosen": wanted,
         "counted": sum(side.wave_count for side in costs),
@@ -94,10 +96,9 @@ def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) 
 
 
 def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], code: int) -> Answer:
-    rows = changes(found, options.by) if found.kernel is not None else ()
-    kept = [row for row in rows if row.is_real or not options.beyond_noise]
-    shown = limited(change_table(found, kept, options.by), options)
-    real = [row for row in rows if row.is_real]
+    table = change_table(found, options.by)
+    real = table[np.asarray(table.columns["is_beyond_noise"])]
+    shown = limited(real if options.beyond_noise else table, options)
 
     def text() -> Iterator[Part]:
         yield bold(found.judgement.sentence, sys.stdout)
@@ -105,7 +106,7 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
         yield Facts([*sides(found), *numbers(found)])
         if found.kernel is not None and len(shown):
             yield from ("", Shown(shown))
-            unit = plural(len(rows), UNITS[options.by], "classes" if options.by == "class" else "")
+            unit = plural(len(table), UNITS[options.by], "classes" if options.by == "class" else "")
             yield (
                 f"\n{len(shown):,} of {unit}, {len(real):,} beyond noise. Cycles are "
                 f"{_METRICS[found.measure]} a wave, both at the executions of A."
@@ -114,7 +115,7 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
     is_tripped = code == ExitCode.GATE
     return Answer(
         schema="rcv.compare/2",
-        document=lambda: facts(found, rows, options.by) | {"rows": shown.rows()},
+        document=lambda: facts(found, table, options.by) | {"rows": shown.rows()},
         csv=shown.csv,
         text=text,
         forms={
@@ -126,35 +127,34 @@ def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], 
     )
 
 
-def _markdown(found: Comparison, real: Sequence[Change], options: CompareOptions) -> str:
-    """The verdict, the numbers, and the rows beyond noise."""
+def _markdown(found: Comparison, real: Table, options: CompareOptions) -> str:
     facts = [f"- {md_text(name)}: {md_text(value)}" for name, value in (*sides(found), *numbers(found))]
     parts = [f"**{md_text(found.judgement.sentence)}**", *(f"> {md_text(note)}" for note in found.notes)]
     parts.append("\n".join(facts))
-    if found.kernel is not None and not real:
+    if found.kernel is not None and not len(real):
         parts.append(f"No {UNITS[options.by]} is beyond noise.")
     elif found.kernel is not None:
-        shown, fields = real[: options.top or None], CHANGES[options.by]
-        head = ((UNITS[options.by], False), *((fields[name].title, True) for name in NUMBERS))
+        shown, fields = real.head(options.top), [CHANGES[options.by][name] for name in NUMBERS]
+        head = ((UNITS[options.by], False), *((field.title, True) for field in fields))
         of = f"\n{len(shown):,} of {len(real):,} beyond noise; cycles a wave, both at the executions of A."
-        parts.append("\n".join([*md_table(head, map(_cells, shown)), of]))
+        cells = (
+            [
+                f"{md_text(row['name'])} {md_code(row['text'])}".rstrip(),
+                *(field.of(row) if field.of else field.text(row[field.name]) for field in fields),
+            ]
+            for row in shown.records()
+        )
+        parts.append("\n".join([*md_table(head, cells), of]))
     return "\n\n".join(parts)
 
 
-def _cells(row: Change) -> list[str]:
-    name = f"{md_text(row.name)} {md_code(row.text)}" if row.text else md_text(row.name)
-    ratio = "" if row.ratio is None else f"{100 * row.ratio:+.1f} %"
-    cycles = (f"{row.cost_a:,.1f}", f"{row.cost_b:,.1f}", f"{row.delta:+,.1f}")
-    noise = f"{row.noise:,.1f}" if row.is_noise_known else "unknown"
-    return [name, count(row.hits_a), count(row.hits_b), *cycles, ratio, noise]
-
-
-def _junit(found: Comparison, real: Sequence[Change], *, is_failed: bool) -> str:
+def _junit(found: Comparison, real: Table, *, is_failed: bool) -> str:
     """One test case: failed if the gate trips, skipped if nothing can be said, passed otherwise."""
     is_open = found.verdict is Verdict.NOT_COMPARABLE
     rows = [
-        f"{row.name} {row.text}: {row.cost_a:,.1f} to {row.cost_b:,.1f} cycles a wave (±{row.noise:,.1f})"
-        for row in real[:MAX_IN_JUNIT]
+        f"{row['name']} {row['text']}: {row['cycles_a']:,.1f} to {row['cycles_b']:,.1f} cycles a wave "
+        f"(±{row['noise']:,.1f})"
+        for row in real.head(MAX_IN_JUNIT).records()
     ]
     text = escape("\n".join([found.judgement.sentence, *found.notes, *rows]))
     sentence, name = map(quoteattr, (found.judgement.sentence, f"{found.a.name} to {found.b.name}"))

@@ -25,9 +25,10 @@ from rcv_py.cli.originals import like_analyzer
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SUMS
-from rcv_py.results.hotspot import PLACES_BY, bins_table, occupancy_facts, places_table, ranking_table, totals
+from rcv_py.results.hotspot import PLACES_BY, bins_table, places_table, ranking_table, totals
+from rcv_py.results.occupancy import limits_in_short
 from rcv_py.results.table import Table
-from rcv_py.work.limits import limits_of
+from rcv_py.work.occupancy import limits_of
 
 _OF = {"hits": "executions", "idle": "cycles of idle time"}  # what a column counts, where it is not the name
 
@@ -66,7 +67,7 @@ def _ranking(waves: ChosenWaves, options: HotspotOptions) -> Answer:
             "measure": costs.label,
             "totals": totals(costs),
             "total_rows": len(table),
-            "occupancy": occupancy_facts(limits),
+            "occupancy": limits_in_short(limits),
         },
         above=[Facts(_header(trace, costs, limits, waves.whose)), ""],
         footer=lambda rows: _footer(options, costs, rows, len(table), waves.whose),
@@ -124,8 +125,8 @@ def _sums(costs: CostColumns, whose: str) -> tuple[str, str]:
 def _limit(limit: Limit) -> str:
     if limit.name == "workgroup":
         return f"{plural(limit.used, 'wave')} ({limit.source})"
-    rounded = f", {count(limit.given)} allocated" if limit.given != limit.used else ""
-    return f"{count(limit.used)}{rounded}, of {count(limit.of)} ({limit.source})"
+    rounded = f", {count(limit.allocated)} allocated" if limit.allocated != limit.used else ""
+    return f"{count(limit.used)}{rounded}, of {count(limit.available)} ({limit.source})"
 
 
 # -- other views ----------------------------------------------------------------------------------------

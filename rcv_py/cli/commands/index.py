@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rcv_py.analysis.overview.library import ranked_rows, with_twins
+from rcv_py.analysis.overview.library import ranked_rows, with_replicates
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Shown
@@ -26,7 +26,7 @@ def run(options: IndexOptions) -> Answer:
         raise NotATrace(root, f"no capture lies up to {options.depth} folders below it")
     chosen = list(dict.fromkeys(paths))[: options.limit or None]
     found = library_rows(chosen, options.jobs, has_findings=options.findings, cache=options.cache)
-    rows = ranked_rows(with_twins(list(watched(found, "Captures", len(chosen)))), options.sort)
+    rows = ranked_rows(with_replicates(list(watched(found, "Captures", len(chosen)))), options.sort)
     table, left_out = library_table(rows, root), len(paths) - len(chosen)
     errors = [f"{row.name}: {row.error}" for row in rows if row.error]
     heading = f"{plural(len(rows), 'capture')} below {root}"

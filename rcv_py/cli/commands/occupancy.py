@@ -15,8 +15,7 @@ from rcv_py.cli.options.dig_options import OccupancyOptions
 from rcv_py.model.trace import Trace
 from rcv_py.results.occupancy import BY, curve_table, limit_document, limit_table, step_table
 from rcv_py.results.table import Table
-from rcv_py.work.limits import limits_of
-from rcv_py.work.occupancy_rows import OccupancyRow, occupancy_rows
+from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
 
 MAX_NAMES = 8  # of rows in an error
 _NO_TIMES = "The capture does not say when waves began and ended."

@@ -26,7 +26,7 @@ from rcv_py.export.report.index import Entry, entry
 from rcv_py.export.report.inputs import report_inputs
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.results.table import Table
 from rcv_py.results.written import REPORTS
 from rcv_py.work.load import load_all
@@ -61,7 +61,7 @@ def run(options: ReportOptions) -> Answer:
         (str(job.folder), None if outcome.entry is None else str(job.target), outcome.error)
         for job, outcome in done.items()
     ]
-    table = Table.of(REPORTS, rows)
+    table = Table.of_rows(REPORTS, rows)
     return Answer(
         schema="rcv.report/2",
         document=lambda: {"reports": table.rows()},

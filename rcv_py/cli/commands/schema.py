@@ -18,7 +18,9 @@ def run(options: SchemaOptions) -> Answer | None:
 
         print(orjson.dumps(schema_document(options.name), option=orjson.OPT_INDENT_2).decode())
         return None
-    table = Table.of(written.SCHEMAS, [(schema.id, schema.command, schema.meaning) for schema in SCHEMAS])
+    table = Table.of_rows(
+        written.SCHEMAS, [(schema.id, schema.command, schema.meaning) for schema in SCHEMAS]
+    )
     return Answer(
         schema="rcv.schemas/2",
         document=lambda: {"schemas": table.rows()},

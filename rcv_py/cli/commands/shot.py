@@ -40,13 +40,13 @@ def check_window() -> None:
 
 
 def check_compared(options: ShotOptions | ViewOptions) -> None:
-    """Raise an error if the baseline or its twin is not there, or a twin has no baseline."""
+    """Raise an error if the baseline or its replicate is not there, or a replicate has no baseline."""
     for path in (options.compare, options.twin):
         if path is not None:
             check_path(path)
     if options.twin is not None and options.compare is None:
         raise UsageError(
-            "A twin needs a baseline.", hint="Name the capture from before the change with --compare."
+            "A replicate needs a baseline.", hint="Name the capture from before the change with --compare."
         )
 
 
@@ -75,7 +75,7 @@ def write(options: ShotOptions, run_files: tuple[Path, ...] = ()) -> None:
             line=options.line,
             range=options.range,
             baseline=options.compare,
-            twin=options.twin,
+            replicate=options.twin,
             run_files=run_files,
         )
     )

@@ -91,7 +91,6 @@ def _cell(value: np.generic) -> str:
 
 
 def _unit_times(options: SummaryOptions) -> Answer:
-    """For how long each unit of a compute unit was busy."""
     trace = opened(options)
     if not len(trace.waves):
         raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")

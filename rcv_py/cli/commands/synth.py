@@ -30,7 +30,7 @@ def run(options: SynthOptions) -> Answer:
             print(f"{folder}: {plural(size, 'file')}")
     if not names:
         rows = [(sample.name, sample.text, None, None) for sample in SAMPLES]
-    table = Table.of(written.SAMPLES, rows)
+    table = Table.of_rows(written.SAMPLES, rows)
     return Answer(
         schema="rcv.samples/2",
         document=lambda: {"samples": table.rows()},

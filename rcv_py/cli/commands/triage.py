@@ -16,7 +16,7 @@ from rcv_py.cli.opening import all_captures, facts_of, opened, pooled, wave_fact
 from rcv_py.cli.options.look_options import TriageOptions
 from rcv_py.cli.terminal import bold
 from rcv_py.formats.open import capture_entry
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table

@@ -11,7 +11,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.cli.commands import shot
 from rcv_py.cli.options.look_options import ViewOptions
 from rcv_py.cli.options.other_options import ShotOptions
-from rcv_py.formats.run_files import run_facts
+from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Place, Selection
 

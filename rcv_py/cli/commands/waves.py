@@ -24,7 +24,7 @@ from rcv_py.cli.opening import (
     window_of,
 )
 from rcv_py.cli.options.dig_options import WavesOptions
-from rcv_py.formats.uiout.names import demangled
+from rcv_py.formats.uiout.kernels import demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -69,7 +69,6 @@ def run(options: WavesOptions) -> Answer:
 
 
 def _populations(trace: Trace, options: WavesOptions) -> Answer:
-    """The ways that waves took through the code."""
     found = populations(trace, counted_batches(trace, None))
     table = results.population_table(found)
     missing = missing_text(found.read, len(trace.waves))

@@ -206,7 +206,7 @@ class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on re
         choices=("regression", "difference"),
     )
     least: float | None = option(
-        "differences of the whole below it are noise (default 6, with a twin 2)",
+        "differences of the whole below it are noise (default 6, with a replicate 2)",
         read=percent,
         metavar="PERCENT",
     )

@@ -5,7 +5,7 @@ Places are written so that the window's *Go to place* finds them again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ def place_text(
 
 
 def line_anchor(line: int) -> str:
-    """The name of a code line inside a report."""
+    """The name of an instruction inside a report."""
     return f"line-{line}"
 
 
@@ -93,22 +93,26 @@ def shares(title: str, parts: Iterable[float | None], total: float, tip: str = "
     return column(title, (share(part, total) for part in _plain(parts)), tip, is_number=True)
 
 
-def lines(inputs: ReportInputs, title: str, rows: Iterable[int], tip: str = "") -> Column:
-    """Return a column of links to code lines; nothing for -1."""
+def links(inputs: ReportInputs, rows: Iterable[int], title: str = "#", tip: str = "") -> Column:
+    """Return a column of links to instructions; nothing for -1."""
     size = len(inputs.trace.code)
-    links = (number(row, line_anchor(row)) if 0 <= row < size else NOTHING for row in rows)
-    return column(title, links, tip, is_number=True)
+    cells = (number(row, line_anchor(row)) if 0 <= row < size else NOTHING for row in rows)
+    return column(title, cells, tip, is_number=True)
 
 
 def places(rows: Iterable[int]) -> Column:
-    """Return a column of code lines that links lead to."""
-    return column("line", (number(row, anchor=line_anchor(row)) for row in rows), is_number=True)
+    """Return a column of instructions that links lead to."""
+    return column("#", (number(row, anchor=line_anchor(row)) for row in rows), is_number=True)
 
 
 def instructions(
-    inputs: ReportInputs, title: str, rows: Iterable[int], guesses: Iterable[bool] = ()
-) -> Column:
-    """Return a column of instructions with their source places; a guess says that it is one."""
+    inputs: ReportInputs,
+    rows: Sequence[int],
+    title: str = "instruction",
+    link: str = "#",
+    guesses: Iterable[bool] = (),
+) -> tuple[Column, Column]:
+    """Return columns of links to instructions and of their texts with source places; a guess says so."""
     trace, guess = inputs.trace, iter(guesses)
 
     def cell(row: int, is_guess: bool) -> Cell:
@@ -117,11 +121,11 @@ def instructions(
         text = f"{trace.code.text[row]}{beside(trace, row)}"
         return code(f"perhaps {text}", tip="A guess: one of several that fit.") if is_guess else code(text)
 
-    return column(title, (cell(row, next(guess, False)) for row in rows))
+    return links(inputs, rows, link), column(title, (cell(row, next(guess, False)) for row in rows))
 
 
 def sources(inputs: ReportInputs, rows: Iterable[int]) -> Column:
-    """Return a column of where code lines came from: short, with the whole path as a tip."""
+    """Return a column of where instructions came from: short, with the whole path as a tip."""
     return column("source", (code(inputs.short_sources[row], tip=inputs.sources[row]) for row in rows))
 
 

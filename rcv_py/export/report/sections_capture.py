@@ -8,8 +8,9 @@ from itertools import chain
 from math import prod
 
 from rcv_py import __version__
-from rcv_py.analysis.health.capture_health import CHECKED, HealthNote, command_line, verdict
-from rcv_py.analysis.health.input_yaml import input_yaml
+from rcv_py.analysis.health.capture_health import CHECKED, verdict
+from rcv_py.analysis.health.input_yaml import command_line, input_yaml
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.base.text import count, nanoseconds, plural
 from rcv_py.export.report.cells import line_anchor, place_text, table, texts
 from rcv_py.export.report.inputs import ReportInputs
@@ -35,7 +36,7 @@ _COMMANDS = (
     ("export {} --to csv --out tables", "every table for a spreadsheet"),
 )
 _ANCHORS = (
-    "Lines, waves and moments are anchors of this page: #line-1709, #wave-se3-sm1-sl0-wv0, "
+    "Instructions, waves and moments are anchors of this page: #line-1709, #wave-se3-sm1-sl0-wv0, "
     "#wave-se3-sm1-sl0-wv0@126704, #@126704. The window goes to an anchor, or to a place as the tables "
     "print it, with --goto, and with Go to place (Ctrl+G)."
 )
@@ -178,12 +179,12 @@ def how_to(inputs: ReportInputs) -> Section:
 
 
 def _places(inputs: ReportInputs, path: str) -> list[tuple[str, str]]:
-    """How to open the line with most cost, and the first wave."""
+    """How to open the instruction with most cost, and the first wave."""
     commands = [(f"rcv view {path}", "the window")]
     costs = inputs.costs.cost
     if costs.any():
         anchor = line_anchor(int(costs.argmax()))
-        commands.append((f"rcv view {path} --goto {anchor}", "the most expensive line"))
+        commands.append((f"rcv view {path} --goto {anchor}", "the most expensive instruction"))
     explained = (wave for wave in inputs.all_waves if inputs.rows is None or wave.row in inputs.rows)
     wave = next(explained, None)
     if wave is not None:

@@ -52,13 +52,9 @@ def causes(inputs: ReportInputs) -> Section | None:
             cells.declared(STALL, groups.stall),
             cells.declared(IDLE, groups.idle),
             cells.shares("share", groups.cycles, cycles),
-            cells.lines(
-                inputs,
-                "mostly because of",
-                main,
-                "The instruction that most cycles of this cause are charged to.",
+            *cells.instructions(
+                inputs, main, link="mostly because of", guesses=np.isin(groups.cause, GUESSED)
             ),
-            cells.instructions(inputs, "instruction", main, np.isin(groups.cause, GUESSED)),
             caption="All causes, with the instruction to blame for most of each",
         ),
         cells.table(
@@ -69,14 +65,12 @@ def causes(inputs: ReportInputs) -> Section | None:
             is_folded=True,
         ),
         cells.table(
-            cells.lines(inputs, "line", top.line.tolist()),
-            cells.instructions(inputs, "late instruction", top.line.tolist()),
+            *cells.instructions(inputs, top.line.tolist(), "late instruction"),
             cells.texts("cause", (CAUSE_TEXT[Cause(cause)].name for cause in top.cause.tolist())),
             cells.declared(STALL, top.stall),
             cells.declared(IDLE, top.idle),
             cells.shares("share", top.cycles, cycles),
-            cells.lines(inputs, "because of", top.producer.tolist()),
-            cells.instructions(inputs, "instruction", top.producer.tolist(), top.is_guess),
+            *cells.instructions(inputs, top.producer.tolist(), link="because of", guesses=top.is_guess),
             caption=f"The {len(top)} largest: where cycles were paid, and which instruction caused them",
         ),
     )
@@ -101,13 +95,11 @@ def waits(inputs: ReportInputs) -> Section | None:
     median = dict(zip(latency.line.tolist(), latency.median.tolist(), strict=True))
     medians = [median.get(line, np.nan) for line in first]
     shown = cells.table(
-        cells.lines(inputs, "line", lines),
-        cells.instructions(inputs, "wait", lines),
+        *cells.instructions(inputs, lines, "wait"),
         cells.declared(TIMES, waits.hits[:TOP]),
         cells.declared(STALL, waits.stall[:TOP]),
         cells.shares(SHARE_OF_STALL.title, waits.stall[:TOP], int(waits.stall.sum())),
-        cells.lines(inputs, "waited for", first),
-        cells.instructions(inputs, "instruction", first),
+        *cells.instructions(inputs, first, link="waited for"),
         cells.declared(MEDIAN, (None if np.isnan(cycles) else cycles for cycles in medians)),
         cells.texts("others", (", ".join(f"{line:,}" for line in own[1:]) for own in producers)),
     )
@@ -133,7 +125,7 @@ def idle_simds(inputs: ReportInputs) -> Section | None:
 
 
 def hidden(inputs: ReportInputs) -> Section | None:
-    """Which lines remain when what other waves covered is taken away."""
+    """Which instructions remain when what other waves covered is taken away."""
     trace = inputs.trace
     if not inputs.waves or why_not_hidden(trace):
         return None
@@ -145,8 +137,7 @@ def hidden(inputs: ReportInputs) -> Section | None:
     top = np.argsort(-left, kind="stable")[:TOP]
     top = top[left[top] > 0]
     shown = cells.table(
-        cells.lines(inputs, "line", top.tolist()),
-        cells.instructions(inputs, "instruction", top.tolist()),
+        *cells.instructions(inputs, top.tolist()),
         cells.numbers("latency and idle", cost[top]),
         cells.numbers("not hidden", left[top]),
         cells.shares("share", left[top], remaining),
@@ -155,5 +146,5 @@ def hidden(inputs: ReportInputs) -> Section | None:
         Series("not hidden", (remaining,), "accent"),
         Series("hidden by other waves", (total - remaining,), "hidden"),
     )
-    plot = Bars("Latency and idle of all lines", ("all lines",), series)
+    plot = Bars("Latency and idle of all instructions", ("all instructions",), series)
     return Section("hidden", "What no other wave hid", (plot, shown, Note(found.assumption)))

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.cost.distribution import line_hits, slowest, spread
+from rcv_py.analysis.cost.distribution import line_hits, spread
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
@@ -18,6 +18,7 @@ from rcv_py.base.text import count, plural
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Bars, Cell, Note, Part, Section, Series, Share, Stacked, Table
+from rcv_py.model.kinds import kind_name
 from rcv_py.results.common import COSTS
 from rcv_py.results.hotspot import ranking_table
 from rcv_py.results.isa import listing
@@ -25,10 +26,10 @@ from rcv_py.results.loops import loop_table
 
 TOP = 15
 TOP_BLOCKS = 12
-CONTEXT = 3  # lines on either side of an expensive one
+CONTEXT = 3  # instructions on either side of an expensive one
 MAX_UNFOLDED = 2  # listings of context that are open at once
-HOTTEST = 3  # lines that are named in each phase
-MAX_LINES = 4000  # of the map, one by one
+HOTTEST = ("most expensive", "second", "third")  # instructions that are named in each phase
+MAX_LINES = 4000  # instructions of the map, one by one
 MAX_BLOCKS = 4000  # that have a row
 MAX_UNFOLDED_BLOCKS = 40  # in the overview of the map
 MAX_NAMED = 3  # source places of a block
@@ -50,14 +51,18 @@ def kinds(inputs: ReportInputs) -> Section | None:
     kinds, by_kind = ranking_table(trace, inputs.costs, "kind", "latency")
     if not by_kind:
         return None
-    parts = tuple(Share(row.name, row.latency, f"kind-{row.name}") for row in by_kind)
+    names = [kind_name(row.name) for row in by_class]
+    parts = tuple(Share(kind_name(row.name), row.latency, f"kind-{row.name}") for row in by_kind)
     shown = (
         Stacked("Latency by kind of instruction", parts, unit),
         cells.report_table(kinds, trace),
-        Bars("Latency by class of instruction", [row.name for row in by_class], _latency(by_class), unit),
-        cells.report_table(
-            classes, trace, "Classes: finer than kinds, by mnemonic; waits by what they wait for"
+        Bars(
+            "Latency by class of instruction",
+            names,
+            _latency(by_class),
+            unit,
         ),
+        cells.report_table(classes, trace, _CLASSES),
     )
     return Section("kinds", "Kinds and classes of instruction", shown)
 
@@ -86,18 +91,17 @@ def top_lines(inputs: ReportInputs) -> Section | None:
         [*map(cells.line_anchor, lines)],
     )
     main = cells.table(
-        cells.lines(inputs, "line", lines),
+        cells.links(inputs, lines),
         cells.column("instruction", (cells.code(row.text) for row in rows)),
         *(cells.declared(field, [getattr(row, field.name) for row in rows]) for field in COSTS),
         cells.shares(
             "share",
             (row.latency for row in rows),
             int(inputs.costs.latency.sum()),
-            "Of the latency of all lines.",
+            "Of the latency of all instructions.",
         ),
         cells.texts(
-            "main cause",
-            (CAUSE_TEXT[Cause(causes[line])].name if line in causes else "" for line in lines),
+            "main cause", (CAUSE_TEXT[Cause(causes[line])].name if line in causes else "" for line in lines)
         ),
         cells.sources(inputs, lines),
     )
@@ -111,14 +115,14 @@ def top_lines(inputs: ReportInputs) -> Section | None:
 
 
 def _hits(inputs: ReportInputs, lines: list[int]) -> Table:
-    """How long the executions of each line took, and where the slowest one is."""
+    """How long the executions of each instruction took, and where the slowest one is."""
     known, spreads, starts, places = [], [], [], []
     for line in lines:
         hits = line_hits(inputs.batches, line)
         values = spread(hits.latency)
         if values is None:
             continue
-        worst = int(slowest(hits, "latency", 1)[0])
+        worst = int(np.lexsort((hits.start, -hits.latency))[0])
         wave, start = inputs.trace.waves.id(int(hits.wave[worst])), int(hits.start[worst])
         place = cells.place_text(wave, line, int(hits.hit[worst]), start)
         known.append(line)
@@ -126,7 +130,7 @@ def _hits(inputs: ReportInputs, lines: list[int]) -> Table:
         starts.append(cells.number(start, anchor=cells.cycle_anchor(start, wave)))
         places.append(cells.code(place, cells.wave_anchor(wave)))
     return cells.table(
-        cells.lines(inputs, "line", known),
+        cells.links(inputs, known),
         cells.numbers("min", (one.least for one in spreads)),
         cells.numbers("median", (one.median for one in spreads)),
         cells.numbers("p95", (one.p95 for one in spreads)),
@@ -138,7 +142,7 @@ def _hits(inputs: ReportInputs, lines: list[int]) -> Table:
 
 
 def _context(inputs: ReportInputs, lines: list[int]) -> list[Part]:
-    """Listings of the lines around the expensive ones; those that touch are one listing."""
+    """Listings of the instructions around the expensive ones; those that touch are one listing."""
     shown = np.zeros(len(inputs.trace.code), dtype=bool)
     for line in lines:
         shown[max(0, line - CONTEXT) : line + CONTEXT + 1] = True
@@ -159,24 +163,24 @@ def _listing(inputs: ReportInputs, rows: range, hot: set[int], *, is_folded: boo
         cells.shares("share", costs.latency[own], int(costs.latency.sum())),
         cells.column("instruction", instructions),
         cells.sources(inputs, rows),
-        caption=f"Lines {rows[0]} to {rows[-1]}, around {named}",
+        caption=f"Instructions {rows[0]} to {rows[-1]}, around {named}",
         is_folded=is_folded,
     )
 
 
 def source_lines(inputs: ReportInputs) -> Section | None:
-    """The most expensive source lines; a code line is charged to its innermost place."""
+    """The most expensive source lines; an instruction is charged to its innermost place."""
     trace = inputs.trace
     if not len(trace.code.chain_file):
         return None
     rows, _ = ranking_table(trace, inputs.costs, "source", "latency")
     caption = f"The first {min(TOP, len(rows))} of {count(len(rows))} source lines that cost anything"
-    intro = "A code line is charged to its innermost source place."
+    intro = "An instruction is charged to its innermost source place."
     return Section("sources", "Source lines", (cells.report_table(rows.head(TOP), trace, caption),), intro)
 
 
 def loop_phases(inputs: ReportInputs) -> Section | None:
-    """Cycles before, in and after the main loop, the hottest lines of each, and iterations of every loop."""
+    """Cycles before, in and after the main loop, its hottest instructions, and iterations of every loop."""
     if not inputs.waves or not len(inputs.loops.found.table):
         return None
     parts: list[Part] = []
@@ -193,7 +197,7 @@ def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
     head, branch = int(loops.head[phases.loop]), int(loops.branch[phases.loop])
     borders = (0, head, branch + 1, len(inputs.trace.code))
     hottest = [_hottest(inputs, *region) for region in pairwise(borders)]
-    title = f"Around the loop of lines {head:,} to {branch:,}, over {plural(len(phases.wave), 'wave')}"
+    title = f"Around the loop of instructions {head:,} to {branch:,}, over {plural(len(phases.wave), 'wave')}"
     if phases.without:
         title += f"; {plural(phases.without, 'wave')} did not run it twice"
     series = (Series("stall", stall.tolist()), Series("other", (cycles - stall).tolist(), "idle"))
@@ -202,18 +206,18 @@ def _phases(inputs: ReportInputs, found: LoopSummary) -> list[Part]:
         cells.numbers("cycles", cycles),
         cells.shares("share", cycles, int(cycles.sum())),
         cells.numbers("stall", stall),
-        *(cells.column(f"line {n + 1}", (cells[n] for cells in hottest)) for n in range(HOTTEST)),
-        caption="Cycles of each phase, and the lines between its borders that cost most",
+        *map(cells.column, HOTTEST, zip(*hottest, strict=True)),
+        caption="Cycles of each phase, and the instructions between its borders that cost most",
     )
     return [Bars(title, PHASES, series), shown]
 
 
 def _hottest(inputs: ReportInputs, first: int, stop: int) -> list[Cell]:
     cost, trace = inputs.costs.cost[first:stop], inputs.trace
-    rows = [first + int(row) for row in np.argsort(-cost, kind="stable")[:HOTTEST] if cost[row] > 0]
+    rows = [first + int(row) for row in np.argsort(-cost, kind="stable")[: len(HOTTEST)] if cost[row] > 0]
     texts = {row: f"{row} {trace.code.text[row]}{beside(trace, row)}" for row in rows}
     named = [cells.code(text, cells.line_anchor(row)) for row, text in texts.items()]
-    return named + [cells.NOTHING] * (HOTTEST - len(rows))
+    return named + [cells.NOTHING] * (len(HOTTEST) - len(rows))
 
 
 def blocks_of(inputs: ReportInputs) -> Section | None:
@@ -249,11 +253,13 @@ def pc_map(inputs: ReportInputs) -> Section | None:
     sources = (cells.code(_main_sources(inputs, found, row)) for row in chosen.tolist())
     overview = cells.table(
         cells.column("block", names),
-        cells.lines(inputs, "first line", first.tolist()),
-        cells.lines(inputs, "last line", last.tolist()),
+        cells.links(inputs, first.tolist(), "first"),
+        cells.links(inputs, last.tolist(), "last"),
         cells.column("addresses", spans),
         cells.numbers("hits", costs.hits[chosen], "Executions of its first instruction."),
-        cells.shares("share", costs.cost[chosen], int(costs.cost.sum()), "Of latency and idle of all lines."),
+        cells.shares(
+            "share", costs.cost[chosen], int(costs.cost.sum()), "Of latency and idle of all instructions."
+        ),
         cells.column("sources, most instructions first", sources),
         caption=title,
         is_folded=len(chosen) > MAX_UNFOLDED_BLOCKS,
@@ -268,7 +274,7 @@ def pc_map(inputs: ReportInputs) -> Section | None:
 
 
 def _block_anchor(found: Blocks, row: int) -> str:
-    """The name of the block that begins with a line."""
+    """The name of a block inside a report."""
     return f"block-{found.first[row]}"
 
 
@@ -293,6 +299,6 @@ def _block(inputs: ReportInputs, found: Blocks, row: int) -> Table:
         cells.column("instruction", map(cells.code, program.text[own])),
         cells.numbers("hits", (None if is_label else hits for is_label, hits in costs)),
         cells.column("source", map(cells.code, inputs.short_sources[own])),
-        caption=f"{found.name[row]}: lines {lines[0]} to {lines[-1]}",
+        caption=f"{found.name[row]}: instructions {lines[0]} to {lines[-1]}",
         is_folded=True,
     )

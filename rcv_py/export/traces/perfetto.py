@@ -121,7 +121,7 @@ class Waves:
     def __init__(self, trace: Trace, texts: Names) -> None:
         self._trace = trace
         code = trace.code
-        nameless = texts.number("instruction without a code line")
+        nameless = texts.number("unknown instruction")
         self._name = np.array([*texts.numbers(code.text), nameless], dtype=np.int64)
         places = leaf_texts(code, trace.sources)
         self._source = np.array([*(texts.number(one) if one else 0 for one in places), 0], dtype=np.int64)

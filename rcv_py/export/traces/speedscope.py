@@ -95,7 +95,7 @@ def _costing(stacks: Stacks, own: np.ndarray) -> Stacks:
 def _frames(trace: Trace, trees: Sequence[FlameTree]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:
     """Return the frames of all trees, and for each tree the frame of each of its rows.
 
-    The last frame is of instructions without a code line.
+    The last frame is of instructions that are none of the program.
     """
     number: dict[int, int] = {}
     frames: list[dict[str, Any]] = []
@@ -109,14 +109,14 @@ def _frames(trace: Trace, trees: Sequence[FlameTree]) -> tuple[list[dict[str, An
                 frames.append(_frame(trace, tree, row, texts[row]))
             place[row] = number[element]
         places.append(place)
-    return [*frames, {"name": "instruction without a code line"}], places
+    return [*frames, {"name": "unknown instruction"}], places
 
 
 def _frame(trace: Trace, tree: FlameTree, row: int, label: str) -> dict[str, Any]:
     what, first, second = int(tree.what[row]), int(tree.first[row]), int(tree.second[row])
     if what == What.CODE:
         leaf = trace.code.chain(second)
-        frame: dict[str, Any] = {"name": f"{label}  [line {second}]"}
+        frame: dict[str, Any] = {"name": f"{label}  [#{second}]"}
         if len(leaf):
             frame |= {"file": trace.sources[leaf[0][0]].path, "line": int(leaf[0][1])}
         return frame

@@ -6,6 +6,7 @@ A refusal is a ValueError whose text can stand after "file.json is damaged: " in
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,12 @@ def fit(values: np.ndarray, dtype: Any) -> np.ndarray:
     return frozen(values.astype(dtype))
 
 
+def clipped(values: np.ndarray, dtype: Any, low: int = -1) -> np.ndarray:
+    """Return integer `values` as a new read-only column of `dtype`, cut to what it holds and to `low`."""
+    info = np.iinfo(dtype)
+    return frozen(np.clip(values, max(low, info.min), info.max).astype(dtype))
+
+
 def tight(values: np.ndarray) -> np.ndarray:
     """Return `values` as a read-only column: int32, or int64 if it must be; a new one unless it is int32."""
     if values.dtype == np.int32:
@@ -52,6 +59,17 @@ def whole_number(value: object, default: int) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and -LIMIT < value < LIMIT:
         return value
     return default
+
+
+def number_column(values: Sequence[object], default: int) -> np.ndarray:
+    """Return the `whole_number` of each value as int64 [n]."""
+    if set(map(type, values)) <= {int}:
+        with suppress(OverflowError):
+            column = np.array(values, dtype=np.int64)
+            low, high = bounds(column)
+            if low > -LIMIT and high < LIMIT:
+                return column
+    return np.array([whole_number(value, default) for value in values], dtype=np.int64)
 
 
 def int_table(rows: object, width: int) -> np.ndarray:

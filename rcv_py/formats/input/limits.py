@@ -5,10 +5,8 @@ A capture is untrusted input, and small files can ask for a lot.  What is cut or
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from rcv_py.base.problems import Problems
-from rcv_py.base.text import elide_right, plural
+from rcv_py.base.text import plural
 
 INSTRUCTION_LETTERS = 512  # the longest seen has 150; expressions that read them take the square of it
 NAME_LETTERS = 16_384  # of a kernel: mangled names of large templates have some thousands
@@ -19,12 +17,6 @@ FOLDERS = 300_000  # of all source files together
 CALLS = 200  # places of one instruction: inlined into each other
 TIMES_LISTED = 16  # of a file in the index; once is right
 FILES_LISTED = 4096  # stretches of records of one kind, a file each; writers make one an engine
-
-
-def cut(texts: Iterable[str], most: int) -> tuple[list[str], int]:
-    """Return the texts, longer ones cut with an ellipsis after them, and how many were cut."""
-    kept = [text if len(text) <= most else elide_right(text, most) for text in texts]
-    return kept, sum(text.endswith("…") and len(text) == most for text in kept)
 
 
 def tell_cut(problems: Problems, name: str, count: int, what: str, rest: str) -> None:

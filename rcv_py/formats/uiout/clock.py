@@ -13,7 +13,6 @@ from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.json_rows import number_key, number_rows, tell_skipped
 from rcv_py.model.clock import Clock, ClockSamples
-from rcv_py.model.modes import ReferenceRule
 
 FILE = "realtime.json"
 NOMINAL_HZ = 100_000_000  # of the constant clock, if the file does not say
@@ -21,12 +20,7 @@ MAX_OFFSET = 1 << 52  # cycles between two shader engines: weeks; more than that
 NOMINAL_TICKS = 1 / 20  # realtime ticks a shader cycle, if no engine has two samples: 100 MHz under 2 GHz
 
 
-def read_clock(
-    files: Listing,
-    engines: Iterable[int],
-    problems: Problems,
-    rule: ReferenceRule = ReferenceRule.OURS,
-) -> Clock:
+def read_clock(files: Listing, engines: Iterable[int], problems: Problems) -> Clock:
     """Return the clock of a capture, with the offsets of the shader engines that have data.
 
     Never raises; without a usable file nothing is aligned and a Problem says so.
@@ -44,8 +38,8 @@ def read_clock(
     samples = _samples(data, problems)
     metadata = data.get("metadata")
     frequency = whole_number(metadata.get("frequency"), 0) if isinstance(metadata, dict) else 0
-    offsets, ticks = align(samples, engines, rule)
-    if len(samples) > 1 and not offsets and rule is ReferenceRule.OURS:
+    offsets, ticks = align(samples)
+    if len(samples) > 1 and not offsets:
         problems.warn(
             FILE,
             f"{FILE} puts the shader engines years apart: their clocks are not aligned.",
@@ -61,37 +55,27 @@ def read_clock(
     return Clock(frequency if frequency > 0 else NOMINAL_HZ, samples, offsets, ticks, bool(offsets))
 
 
-def align(
-    samples: Mapping[int, ClockSamples],
-    engines: Iterable[int],
-    rule: ReferenceRule = ReferenceRule.OURS,
-) -> tuple[dict[int, int], float]:
+def align(samples: Mapping[int, ClockSamples]) -> tuple[dict[int, int], float]:
     """Return the cycles to add to each shader engine's times, and realtime ticks a shader cycle.
 
     With k ticks a cycle, an engine whose first sample is (sc, rt) starts at rt - k sc on the constant clock;
-    its offset is that, less the smallest of all, in cycles.  The reference estimates
-    k = (1 + sum of rt differences) / (25 + sum of sc differences), cuts the offset down to a whole cycle, and
-    shifts nothing if any engine with data lacks samples.  We leave the constants out, round, and align the
-    engines that have samples; an engine without them stays where it is, and so do all if the
-    result is absurd.
+    its offset is that, less the smallest of all, in cycles.  An engine without samples stays where it is, and
+    so do all if the result is absurd.
     """
-    is_reference = rule is ReferenceRule.REFERENCE
     ends = {se: _ends(found) for se, found in samples.items() if len(found.shader)}
     usable = [
         (rt1 - rt0, sc1 - sc0) for sc0, rt0, sc1, rt1 in ends.values() if sc0 > 0 and rt1 > rt0 and sc1 > sc0
     ]
     ticks, cycles = sum(rt for rt, _ in usable), sum(sc for _, sc in usable)
     known = ticks / cycles if cycles else 0.0
-    rate = (1 + ticks) / (25 + cycles) if is_reference else known or NOMINAL_TICKS
-    if len(ends) < 2 or (is_reference and any(se not in ends for se in engines)):
+    rate = known or NOMINAL_TICKS
+    if len(ends) < 2:
         return {}, known
-    # A double does not hold ticks since boot to a fraction of a cycle, so ours counts from the first sample;
-    # the reference does not, and is a cycle off here and there.
-    zero = 0 if is_reference else min(rt0 for _, rt0, _, _ in ends.values())
+    # A double does not hold ticks since boot to a fraction of a cycle, so they count from the first sample.
+    zero = min(rt0 for _, rt0, _, _ in ends.values())
     origin = {se: (rt0 - zero) - sc0 * rate for se, (sc0, rt0, _, _) in ends.items()}
     first = min(origin.values())
-    whole = int if is_reference else round
-    offsets = {se: whole((value - first) / rate) for se, value in origin.items()}
+    offsets = {se: round((value - first) / rate) for se, value in origin.items()}
     return (offsets, known) if max(offsets.values()) < MAX_OFFSET else ({}, known)
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from operator import is_not
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.runs import ends_run
 from rcv_py.base.text import elide_right, plural
-from rcv_py.formats.input.columns import frozen, whole_number
+from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import try_json
-from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, cut, tell_cut
+from rcv_py.formats.input.limits import INSTRUCTION_LETTERS, NAME_LETTERS, SOURCE_LETTERS, tell_cut
 from rcv_py.formats.uiout.chains import Chains, chains
-from rcv_py.formats.uiout.code_columns import CodeColumns, code_columns
 from rcv_py.formats.uiout.folder import CODE, Listing
 from rcv_py.formats.uiout.json_rows import tell_skipped, text_of
-from rcv_py.formats.uiout.kernels import Entry, Layout, layout
+from rcv_py.formats.uiout.kernels import Entry, Layout, demangled, layout
 from rcv_py.formats.uiout.mnemonics import guessed_generation, kind_of
-from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import TokenKind
@@ -40,6 +41,37 @@ _MARKER_KINDS = {
 }
 _COSTS = ("hit", "latency", "stall", "idle")
 
+_FIXED = ("isa", "_", "linenumber", "source", "codeobj", "vaddr", "hit", "latency", "stall", "idle")
+
+# Names that writers gave to the same column, in lower case without underscores.
+_ALIASES = {
+    "instruction": "isa",
+    "line": "linenumber",
+    "index": "linenumber",
+    "codeobject": "codeobj",
+    "address": "vaddr",
+    "hitcount": "hit",
+    "hits": "hit",
+    "pcissued": "issued",
+    "pcstalled": "stalled",
+    "notissuedreasons": "reasons",
+    "stallreasons": "reasons",
+}
+
+_REASONS = 10  # stall reasons that are known; more are kept
+_MOST_REASONS = 32
+_MOST_COLUMNS = 64  # of a row; writers have ten to fourteen
+
+
+class _Columns(NamedTuple):
+    """The usable rows; `numbers` holds int64 columns by header name, of which `vaddr` is uint64."""
+
+    text: list[str]
+    source: list[str]
+    numbers: dict[str, np.ndarray]
+    reasons: np.ndarray | None  # int64 [n, k]; None if rows carry no stall reasons
+    has_samples: bool
+
 
 @dataclass(frozen=True)
 class Code:
@@ -52,7 +84,6 @@ class Code:
     markers: tuple[MarkerName, ...] = ()
     layout: tuple[tuple[int, int, int], ...] = ()
     payloads: tuple[tuple[int, int, int], ...] = ()
-    extra: dict[str, object] = field(default_factory=dict)
 
 
 def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
@@ -85,7 +116,16 @@ def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
 
 
 def _code(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems) -> Code:
-    columns = _bounded(code_columns(rows, data.get("header")), problems)
+    columns = _columns(rows, data.get("header"))
+    texts = [
+        elide_right(text, NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS)
+        for text in columns.text
+    ]
+    sources = [elide_right(source, SOURCE_LETTERS) for source in columns.source]
+    ends = "their ends are left out"
+    tell_cut(problems, CODE, sum(map(is_not, texts, columns.text)), "instruction or name", ends)
+    tell_cut(problems, CODE, sum(map(is_not, sources, columns.source)), "source place", ends)
+    columns = columns._replace(text=texts, source=sources)
     tell_skipped(problems, CODE, len(rows) - len(columns.text), "row")
     names = [text.split(None, 1)[0] if text else "" for text in columns.text]
     mnemonics = frozenset(names)
@@ -121,23 +161,71 @@ def _code(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems)
     )
 
 
-def _bounded(columns: CodeColumns, problems: Problems) -> CodeColumns:
-    """The rows with texts that are not longer than what follows can bear; tell which were cut."""
-    texts, long_texts = [], 0
-    for text in columns.text:
-        most = NAME_LETTERS if text.startswith(_LABELS) else INSTRUCTION_LETTERS
-        if len(text) > most:
-            long_texts += 1
-            text = elide_right(text, most)  # noqa: PLW2901 - the same, shorter
-        texts.append(text)
-    sources, long_sources = cut(columns.source, SOURCE_LETTERS)
-    tell_cut(problems, CODE, long_texts, "instruction or name", "their ends are left out")
-    tell_cut(problems, CODE, long_sources, "source place", "their ends are left out")
-    return columns._replace(text=texts, source=sources)
+def _columns(rows: list[Any], header: object) -> _Columns:
+    """The rows whose instruction is a text; short rows are padded, long ones cut."""
+    place = _positions(header)
+    text_at = place.get("isa", -1)
+    usable = [
+        row for row in rows if isinstance(row, list) and len(row) > text_at and isinstance(row[text_at], str)
+    ]
+    by_place = list(zip_longest(*(row[:_MOST_COLUMNS] for row in usable)))  # pads short rows with None
+    nothing = (None,) * len(usable)
+
+    def column(field: str) -> Sequence[object]:
+        at = place.get(field, -1)
+        return by_place[at] if 0 <= at < len(by_place) else nothing
+
+    numbers = {
+        field: np.maximum(number_column(column(field), 0), 0)
+        for field in ("hit", "latency", "stall", "idle", "issued", "stalled")
+    }
+    numbers["linenumber"] = number_column(column("linenumber"), -1)
+    numbers["codeobj"] = number_column(column("codeobj"), 0)
+    numbers["vaddr"] = _addresses(column("vaddr"))
+    return _Columns(
+        [str(text).strip() for text in column("isa")],
+        [text if isinstance(text, str) else "" for text in column("source")],
+        numbers,
+        _reasons(column("reasons")) if "reasons" in place else None,
+        "issued" in place or "stalled" in place,
+    )
+
+
+def _addresses(values: Sequence[object]) -> np.ndarray:
+    if all(type(value) is int and 0 <= value < 1 << 64 for value in values):
+        return np.array(values, dtype=np.uint64)
+    whole = [int(value) if isinstance(value, int | float) and abs(value) < 1 << 64 else 0 for value in values]
+    return np.array([max(value, 0) for value in whole], dtype=np.uint64)
+
+
+def _reasons(values: Sequence[object]) -> np.ndarray:
+    lists = [value if isinstance(value, list) else [] for value in values]
+    width = min(max([_REASONS, *map(len, lists)]), _MOST_REASONS)
+    rows = [
+        [max(0, whole_number(count, 0)) for count in row[:width]] + [0] * (width - len(row)) for row in lists
+    ]
+    return np.array(rows, dtype=np.int64).reshape(len(rows), width)
+
+
+def _positions(header: object) -> dict[str, int]:
+    """Where the columns are that a header names (a string or a list), else the ten fixed ones."""
+    names = header.split(",") if isinstance(header, str) else header if isinstance(header, list) else []
+    clean = [_clean(name) for name in names]
+    named = {name: place for place, name in reversed(list(enumerate(clean))) if name}
+    if not {"isa", "linenumber"} <= set(named):
+        named = {}
+    taken = set(named.values())  # the others are where they always are, unless another one is there
+    return {name: place for place, name in enumerate(_FIXED) if place not in taken} | named
+
+
+def _clean(name: object) -> str:
+    text = str(name).strip().lower()
+    plain = text.replace("_", "").replace(" ", "") or text
+    return _ALIASES.get(plain, plain)
 
 
 def _table(
-    columns: CodeColumns, kind: np.ndarray, is_label: np.ndarray, arranged: Layout, chain: Chains
+    columns: _Columns, kind: np.ndarray, is_label: np.ndarray, arranged: Layout, chain: Chains
 ) -> CodeTable:
     order = arranged.order
     number = {name: frozen(column[order]) for name, column in columns.numbers.items()}
@@ -164,7 +252,7 @@ def _table(
     )
 
 
-def _is_label(columns: CodeColumns, kind: np.ndarray) -> np.ndarray:
+def _is_label(columns: _Columns, kind: np.ndarray) -> np.ndarray:
     """Rows that name a place: by their text, or an unknown word at the address of the next row.
 
     The reference viewer looks for `; _` alone, and draws kernels with unmangled names as instructions.

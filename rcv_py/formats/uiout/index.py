@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import orjson
@@ -26,6 +26,7 @@ from rcv_py.model.waves import WaveIndex
 
 _BEGIN_END = {key: re.compile(rb'"%b"\s*:\s*(-?\d{1,18})\b' % key) for key in (b"begin", b"end")}
 _PEEK_BYTES = 2048
+_FAMILIES = {"vega": 9, "navi": 10}
 _NO_TIME = -(1 << 62)
 _KEY_LIMITS = (1 << 15, 1 << 15, 1 << 15, 1 << 31)  # what the index columns can hold
 
@@ -61,7 +62,6 @@ class Index:
     counter_names: tuple[str, ...] = ()
     other_simd: tuple[ChunkFile, ...] = ()
     shader_data: tuple[ChunkFile, ...] = ()
-    extra: dict[str, object] = field(default_factory=dict)
 
 
 def read_index(files: Listing, problems: Problems) -> Index:
@@ -74,16 +74,16 @@ def read_index(files: Listing, problems: Problems) -> Index:
     other = tuple(scan.chunks(table.get("other_simd_filenames")))
     shader = tuple(scan.chunks(table.get("shaderdata_filenames")))
     scan.tell(problems)
+    gfxip, names = whole_number(table.get("gfxip"), 0), table.get("counter_names")
     return Index(
         waves,
         text_of(table.get("version")),
-        _gfxip(table),
+        gfxip if 0 < gfxip < 100 else _FAMILIES.get(text_of(table.get("gfxv")), 0),
         table.get("thread_trace") is not False,
         table.get("pc_sampling") is True,
-        _names(table.get("counter_names")),
+        tuple(map(str, names)) if isinstance(names, list) else (),
         other,
         shader,
-        {"is_stochastic": table["is_pcs_stochastic"] is True} if "is_pcs_stochastic" in table else {},
     )
 
 
@@ -137,25 +137,29 @@ class _Scan:
 
     def entry(self, keys: tuple[int, ...], value: object) -> list[_Entry]:
         """The wave of one leaf, `[file, begin, end]` or a bare file name: one entry, or none."""
-        name, *times = value if isinstance(value, list) and value else [value]
-        file = self._usable(name)
-        if file is None or self._is_too_often(file):
-            return []
-        span = [whole_number(time, _NO_TIME) for time in times[:2]]
-        if len(span) < 2 or min(span) == _NO_TIME:
-            span = self._span_in_file(file)
-        if not span:
-            return []
-        (se, simd, slot, wid), (begin, end) = keys, span
-        return [_Entry(se=se, simd=simd, slot=slot, wid=wid, file=file, begin=begin, end=end)]
+        se, simd, slot, wid = keys
+        for file, times in self._listed(value):
+            span = [whole_number(time, _NO_TIME) for time in times[:2]]
+            if len(span) == 2 and min(span) > _NO_TIME:
+                return [_Entry(se, simd, slot, wid, file, *span)]
+            if found := wave_span(self._files.path, file):
+                return [_Entry(se, simd, slot, wid, file, *found)]
+            self._no_times.append(file)
+        return []
 
-    def _is_too_often(self, file: str) -> bool:
-        """Whether a file is listed more often than makes sense: it holds one wave, or some records."""
-        self._times[file] += 1
-        if self._times[file] <= TIMES_LISTED:
-            return False
-        self._again.append(file)
-        return True
+    def _listed(self, entry: object) -> Iterator[tuple[str, list[object]]]:
+        """The file of `[file, time, …]` or of a bare name and its times, if it may be used."""
+        name, *times = entry if isinstance(entry, list) and entry else [entry]
+        if not isinstance(name, str) or not name:
+            self._bad.append(name)
+        elif not is_inside(name):
+            self._outside.append(name)
+        else:
+            self._times[name] += 1
+            if self._times[name] <= TIMES_LISTED:  # it holds one wave, or some records
+                yield name, times
+            else:
+                self._again.append(name)
 
     def chunks(self, tree: object) -> Iterator[ChunkFile]:
         """The files of one kind of records, at most FILES_LISTED."""
@@ -167,9 +171,7 @@ class _Scan:
     def _chunks(self, tree: object) -> Iterator[ChunkFile]:
         for (se,), rows in self._leaves(tree, (), _KEY_LIMITS[:1]):
             for row in rows if isinstance(rows, list) else [rows]:
-                name, *times = row if isinstance(row, list) and row else [row]
-                file = self._usable(name)
-                if file is not None and not self._is_too_often(file):
+                for file, times in self._listed(row):
                     begin, end = ([whole_number(time, 0) for time in times] + [0, 0])[:2]
                     yield ChunkFile(se, file, begin, end)
 
@@ -189,24 +191,6 @@ class _Scan:
                 yield (*keys, key), value
             else:
                 yield from self._leaves(value, (*keys, key), limits[1:])
-
-    def _usable(self, file: object) -> str | None:
-        if not isinstance(file, str) or not file:
-            self._bad.append(file)
-        elif not is_inside(file):
-            self._outside.append(file)
-        else:
-            return file
-        return None
-
-    def _span_in_file(self, file: str) -> list[int]:
-        try:
-            span = wave_span(self._files.path, file)
-        except TraceError:
-            span = None
-        if span is None:
-            self._no_times.append(file)
-        return list(span or ())
 
     def tell(self, problems: Problems) -> None:
         """Add at most one Problem for each kind of thing that could not be used."""
@@ -237,27 +221,16 @@ class _Scan:
 
 def wave_span(folder: Path, file: str) -> tuple[int, int] | None:
     """Return begin and end of a wave from its file, usually from its first bytes; None if it has none."""
-    start = read_start(folder, file, _PEEK_BYTES)
-    begin, end = (pattern.search(start) for pattern in _BEGIN_END.values())
-    if begin and end:
-        return int(begin[1]), int(end[1])
     try:
+        start = read_start(folder, file, _PEEK_BYTES)
+        begin, end = (pattern.search(start) for pattern in _BEGIN_END.values())
+        if begin and end:
+            return int(begin[1]), int(end[1])
         wave = orjson.loads(read_bytes(folder, file))["wave"]
         span = whole_number(wave["begin"], _NO_TIME), whole_number(wave["end"], _NO_TIME)
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, TraceError):
         return None
     return None if _NO_TIME in span else span
-
-
-def _gfxip(table: dict[str, Any]) -> int:
-    number = whole_number(table.get("gfxip"), 0)
-    if 0 < number < 100:
-        return number
-    return {"vega": 9, "navi": 10}.get(text_of(table.get("gfxv")), 0)
-
-
-def _names(names: object) -> tuple[str, ...]:
-    return tuple(map(str, names)) if isinstance(names, list) else ()
 
 
 def aligned(index: WaveIndex, offsets: dict[int, int]) -> WaveIndex:
@@ -281,27 +254,29 @@ def placed(index: WaveIndex, events: WaveEvents) -> WaveIndex:
     if not len(index) or not len(events):
         return index
     start, end = _pairs(events, index.begin)
-    columns = (events.se[start], events.simd[start], events.slot[start], events.time[start], events.time[end])
-    wanted = set(_keys((index.se, index.simd, index.slot, index.begin, index.end)))
-    fits = np.array([key in wanted for key in _keys(columns)], dtype=bool)
-    start, columns = start[fits], tuple(column[fits] for column in columns)
-    rank = _rank(events.se[start].astype(np.int64) << 32 | events.sa[start] << 16 | events.cu[start])
-    order = np.argsort(rank, kind="stable")  # what is put into the dictionary last wins
-    place_of = dict(zip(_keys(tuple(column[order] for column in columns)), order.tolist(), strict=True))
-    keys = _keys((index.se, index.simd, index.slot, index.begin, index.end))
-    found = np.array([place_of.get(key, -1) for key in keys], dtype=np.int64)
+    pairs = (events.se[start], events.simd[start], events.slot[start], events.time[start], events.time[end])
+    waves = (index.se, index.simd, index.slot, index.begin, index.end)
+    both = np.concatenate([np.column_stack(waves), np.column_stack(pairs)])
+    key = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+    wave_key, pair_key = key[: len(index)], key[len(index) :]
+    fits = np.isin(pair_key, wave_key)
+    start, pair_key = start[fits], pair_key[fits]
+    unit = events.se[start].astype(np.int64) << 32 | events.sa[start] << 16 | events.cu[start]
+    _, which, often = np.unique(unit, return_inverse=True, return_counts=True)
+    order = np.argsort(often[which], kind="stable")
+    pair_of = np.full(len(key), -1)
+    pair_of[pair_key[order]] = start[order]  # of equal keys the last one stays
+    pair = pair_of[wave_key]
+
+    def known(values: np.ndarray, default: np.ndarray) -> np.ndarray:
+        return frozen(np.where(pair >= 0, values[pair], default))
+
     return replace(
         index,
-        cu=_taken(found, events.cu[start], index.cu),
-        sa=_taken(found, events.sa[start], index.sa),
-        kernel=_taken(found, events.kernel[start], index.kernel),
+        cu=known(events.cu, index.cu),
+        sa=known(events.sa, index.sa),
+        kernel=known(events.kernel, index.kernel),
     )
-
-
-def _rank(unit: np.ndarray) -> np.ndarray:
-    """How often each row's compute unit occurs."""
-    _, which, count = np.unique(unit, return_inverse=True, return_counts=True)
-    return count[which]
 
 
 def _pairs(events: WaveEvents, begins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -315,13 +290,3 @@ def _pairs(events: WaveEvents, begins: np.ndarray) -> tuple[np.ndarray, np.ndarr
     for column in (events.se, events.sa, events.cu, events.simd, events.slot):
         fits &= column[first] == column[second]
     return first[fits], second[fits]
-
-
-def _keys(columns: tuple[np.ndarray, ...]) -> Iterator[tuple[int, ...]]:
-    return zip(*(column.tolist() for column in columns), strict=True)
-
-
-def _taken(found: np.ndarray, values: np.ndarray, default: np.ndarray) -> np.ndarray:
-    if not len(values):
-        return default
-    return frozen(np.where(found >= 0, values[found], default).astype(default.dtype))

@@ -6,64 +6,32 @@ Both are read tolerantly: what is unusable is left out and counted, the rest is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
-from typing import Any
+from itertools import zip_longest
 
 import numpy as np
 
 from rcv_py.base.problems import Problems
 from rcv_py.base.text import elide_right, plural
-from rcv_py.formats.input.columns import LIMIT, whole_number
+from rcv_py.formats.input.columns import LIMIT, number_column
 from rcv_py.formats.input.limits import NAME_LETTERS
 
 _BAD = -LIMIT
 
 
-def number_rows(rows: object, least: int, width: int, default: int = -1) -> tuple[np.ndarray, int]:
-    """Return the rows that have at least `least` whole numbers, and how many rows were left out.
+def number_rows(rows: object, min_columns: int, width: int, default: int = -1) -> tuple[np.ndarray, int]:
+    """Return the rows that have at least `min_columns` whole numbers, and how many rows were left out.
 
-    The table is int64 [n, width]; columns beyond `width` are ignored, absent ones hold `default`.
+    The table is int64 [n, width]; columns beyond `width` are ignored, absent ones hold `default`; true is 1.
     """
-    if not isinstance(rows, list) or not rows:
-        return np.zeros((0, width), dtype=np.int64), int(rows is not None and not isinstance(rows, list))
-    table = _uniform(rows)
-    if table is None or table.shape[1] < least:
-        return _row_by_row(rows, least, width, default)
-    result = np.full((len(table), width), default, dtype=np.int64)
-    shared = min(width, table.shape[1])
-    result[:, :shared] = table[:, :shared]
-    return result, 0
-
-
-def _uniform(rows: list[Any]) -> np.ndarray | None:
-    """The usual case without a Python loop: lists of equal length that hold nothing but small ints."""
-    if set(map(type, rows)) != {list} or len(widths := set(map(len, rows))) != 1:
-        return None
-    if not set(map(type, chain.from_iterable(rows))) <= {int}:
-        return None
-    width = widths.pop()
-    try:
-        table = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=len(rows) * width)
-    except OverflowError:
-        return None
-    if table.size and (table.min() <= -LIMIT or table.max() >= LIMIT):
-        return None
-    return table.reshape(len(rows), width)
-
-
-def _row_by_row(rows: list[Any], least: int, width: int, default: int) -> tuple[np.ndarray, int]:
-    kept = []
-    for row in rows:
-        if not isinstance(row, list) or len(row) < least:
-            continue
-        numbers = [_number(value) for value in row[:width]]
-        if _BAD not in numbers:
-            kept.append(numbers + [default] * (width - len(numbers)))
-    return np.array(kept, dtype=np.int64).reshape(len(kept), width), len(rows) - len(kept)
-
-
-def _number(value: object) -> int:
-    return int(value) if isinstance(value, bool) else whole_number(value, _BAD)
+    listed = rows if isinstance(rows, list) else []
+    usable = [row[:width] for row in listed if isinstance(row, list) and len(row) >= min_columns]
+    table = np.full((len(usable), width), default, dtype=np.int64)
+    for place, values in enumerate(zip_longest(*usable, fillvalue=default)):
+        flags = bool in set(map(type, values))
+        plain = [int(value) if isinstance(value, bool) else value for value in values] if flags else values
+        table[:, place] = number_column(plain, _BAD)
+    table = table[(table != _BAD).all(axis=1)]
+    return table, len(listed) - len(table) + (rows is not None and not isinstance(rows, list))
 
 
 def ordered(table: np.ndarray, schema: object, wanted: tuple[str, ...]) -> np.ndarray:

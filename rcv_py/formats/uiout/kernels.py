@@ -1,8 +1,10 @@
-"""Which rows of the code belong to which kernel, and the order that keeps each kernel together."""
+"""Kernels: which rows of the code belong to each, in which order they are shown, and names for people."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +12,11 @@ import numpy as np
 from rcv_py.base.runs import run_starts, starts_run
 from rcv_py.base.text import elide_right
 from rcv_py.formats.input.limits import NAME_LETTERS
-from rcv_py.formats.uiout.names import demangled
 from rcv_py.model.code import Kernel
+
+_LENGTH = re.compile(r"\d{1,4}")
+_NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for one kind of reference
+_LITERAL = re.compile(r"L[a-z]n?\d+E")
 
 
 class Entry(NamedTuple):
@@ -49,13 +54,12 @@ def layout(
     owner = _owners(codeobj, address, begins, is_label)
     order = _order(owner, address, begins, is_label)
     arranged = owner[order]
-    heads = np.flatnonzero((arranged != np.concatenate([[-1], arranged[:-1]])) & (arranged >= 0))
-    stops = np.append(heads[1:], len(order))[: len(heads)]
     kernels: list[Kernel] = []
     kernel = np.full(len(order), -1, dtype=np.int32)
-    for head, limit in zip(heads.tolist(), stops.tolist(), strict=True):
+    for head, stop in pairwise([*run_starts(arranged).tolist(), len(order)]):
         row = int(arranged[head])
-        stop = head + int(np.count_nonzero(arranged[head:limit] == row))
+        if row < 0:
+            continue
         kernel[head:stop] = len(kernels)
         kernels.append(
             _kernel(text[row], source[row], entries.get(places[row]), version=version, first=head, stop=stop)
@@ -87,7 +91,9 @@ def _owners(codeobj: np.ndarray, address: np.ndarray, begins: np.ndarray, is_lab
     """The row each row's kernel begins with, -1 if there is none; int64 [n], all in file order."""
     count = len(codeobj)
     order = np.arange(count)
-    if _has_addresses(codeobj, address, is_label):
+    rows = np.flatnonzero(~is_label)
+    by_address = rows[np.lexsort((address[rows], codeobj[rows]))]
+    if starts_run(address[by_address], codeobj[by_address]).all():  # none is there twice
         order = np.lexsort((order, ~is_label, ~begins, address, codeobj))
     last = np.maximum.accumulate(np.where(begins[order], np.arange(count), -1)) if count else order
     owner = np.where(last >= 0, order[last], -1)
@@ -95,13 +101,6 @@ def _owners(codeobj: np.ndarray, address: np.ndarray, begins: np.ndarray, is_lab
     result = np.empty(count, dtype=np.int64)
     result[order] = owner
     return result
-
-
-def _has_addresses(codeobj: np.ndarray, address: np.ndarray, is_label: np.ndarray) -> bool:
-    """Whether no two instructions share an address, so that addresses can be trusted."""
-    rows = np.flatnonzero(~is_label)
-    order = rows[np.lexsort((address[rows], codeobj[rows]))]
-    return bool(starts_run(address[order], codeobj[order]).all())
 
 
 def _order(owner: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label: np.ndarray) -> np.ndarray:
@@ -129,3 +128,44 @@ def _symbol(text: str, version: str) -> str:
     if version.startswith("3.1") and name.startswith("_") and not name.startswith("_Z"):
         name = name[1:]
     return name or "unnamed"
+
+
+def demangled(symbol: str) -> str:
+    """Return `foo::bar` for `_ZN3foo3barEi`; the symbol itself if it is not mangled or too intricate."""
+    if not symbol.startswith("_Z"):
+        return symbol
+    body = symbol[2:].removeprefix("L")
+    parts: list[str] = []
+    nested = _NESTED.match(body)
+    is_nested = nested is not None
+    at = nested.end() if nested else 0
+    while at < len(body):
+        at = _past_template(body, at) if body[at] == "I" and parts else at
+        match = _LENGTH.match(body, at)
+        if match is None:
+            break
+        stop = match.end() + int(match.group())
+        parts.append(body[match.end() : stop])
+        at = stop
+        if not is_nested:
+            break
+    is_whole = bool(parts) and at <= len(body) and all(parts)
+    named = ("(anonymous)" if part.startswith("_GLOBAL__N") else part for part in parts)
+    return "::".join(named) if is_whole else symbol
+
+
+def _past_template(body: str, at: int) -> int:
+    """Position after the template arguments that begin at `at`."""
+    depth = 0
+    while at < len(body):
+        if literal := _LITERAL.match(body, at):
+            at = literal.end()
+            continue
+        if name := _LENGTH.match(body, at):
+            at = name.end() + int(name.group())
+            continue
+        depth += (body[at] in "INXJF") - (body[at] == "E")
+        at += 1
+        if depth == 0:
+            break
+    return at

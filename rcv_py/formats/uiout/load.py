@@ -12,9 +12,10 @@ from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import plural
 from rcv_py.formats.uiout import occupancy
 from rcv_py.formats.uiout.clock import read_clock
-from rcv_py.formats.uiout.code import Code, read_code
+from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import CODE, INDEX, Listing, listing
 from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index
+from rcv_py.formats.uiout.run_files import exact_target
 from rcv_py.formats.uiout.side_files import (
     read_counters,
     read_other_simd,
@@ -23,12 +24,10 @@ from rcv_py.formats.uiout.side_files import (
     read_state_curves,
 )
 from rcv_py.formats.uiout.snapshots import read_sources
-from rcv_py.formats.uiout.target import exact_target
 from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import HardwareEvents
 from rcv_py.model.kinds import EventKind, TokenKind
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 
@@ -36,11 +35,8 @@ _STAGES = 6
 _LOSSES = (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)
 
 
-def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = ReferenceRule.OURS) -> Trace:
-    """Open a capture folder; raise a TraceError if nothing in it can be shown.
-
-    `rule` chooses how the clocks of the shader engines are aligned.
-    """
+def open_folder(path: Path, report: Report = silent) -> Trace:
+    """Open a capture folder; raise a TraceError if nothing in it can be shown."""
     problems = Problems()
     files = listing(path)
     report(Stage("Reading the index", 0, _STAGES))
@@ -50,7 +46,7 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
     report(Stage("Reading occupancy", 2, _STAGES))
     raw = occupancy.load(files, problems)
     engines = {*occupancy.engines_of(raw), *np.unique(index.waves.se).tolist()}
-    clock = read_clock(files, engines, problems, rule)
+    clock = read_clock(files, engines, problems)
     offsets = dict(clock.offsets)
     device = occupancy.read_occupancy(raw, offsets, problems)
     waves = placed(aligned(index.waves, offsets), device.waves)
@@ -59,14 +55,16 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
     report(Stage("Reading counters", 4, _STAGES))
     counters = read_counters(files, offsets, problems)
     spm = read_spm(files, problems)
-    other = read_other_simd(files, index.other_simd, _traced_simd(waves), offsets, problems)
+    first_simd = dict(zip(waves.se[::-1].tolist(), waves.simd[::-1].tolist(), strict=True))
+    other = read_other_simd(files, index.other_simd, first_simd, offsets, problems)
     shader = read_shader_data(files, index.shader_data, offsets, problems)
     # Whoever has all waves counts their states better than the writer, whose engines' clocks are not aligned.
     curves = read_state_curves(files, problems) if np.any(waves.size == 0) else ()
     report(Stage("Reading counters", _STAGES, _STAGES))
     gfxip = index.gfxip or code.gfxip or 9
     if not (len(waves) or len(device.waves) or len(code.table)):
-        raise NotATrace(path, "it holds no waves, no occupancy and no code" + _first(problems))
+        why = f" ({problems[0].text.rstrip('.')})" if problems else ""
+        raise NotATrace(path, f"it holds no waves, no occupancy and no code{why}")
     is_sampled = index.has_pc_samples or code.table.samples_issued is not None
     _diagnose(code.table, waves, device.events, is_sampled, problems)
     if occupancy.FILE not in files and not is_sampled:
@@ -91,7 +89,15 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
         sources=sources,
         occupancy=device.waves,
         clock=clock,
-        reader=_reader(path, waves, offsets, code, gfxip),
+        reader=WaveFiles(
+            path,
+            waves,
+            offsets,
+            code.table.row_of_number,
+            code.table.kind == TokenKind.MATRIX,
+            code.table.is_label,
+            4 if gfxip <= 9 else 1,
+        ),
         problems=tuple(problems),
         events=device.events,
         dispatches=device.dispatches,
@@ -104,7 +110,6 @@ def open_folder(path: Path, report: Report = silent, rule: ReferenceRule = Refer
         marker_layout=code.layout,
         marker_payloads=code.payloads,
         state_curves=curves,
-        extra=index.extra,
     )
 
 
@@ -172,25 +177,3 @@ def _diagnose(
             " incomplete.",
             "Record with a larger --att-buffer-size, or fewer shader engines.",
         )
-
-
-def _reader(path: Path, waves: WaveIndex, offsets: dict[int, int], code: Code, gfxip: int) -> WaveFiles:
-    table = code.table
-    return WaveFiles(
-        path,
-        waves,
-        offsets,
-        table.row_of_number,
-        table.kind == TokenKind.MATRIX,
-        table.is_label,
-        4 if gfxip <= 9 else 1,
-    )
-
-
-def _traced_simd(waves: WaveIndex) -> dict[int, int]:
-    """The first SIMD of which each shader engine has waves."""
-    return dict(zip(waves.se[::-1].tolist(), waves.simd[::-1].tolist(), strict=True))
-
-
-def _first(problems: Problems) -> str:
-    return f" ({problems[0].text.rstrip('.')})" if problems else ""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.formats.input.columns import frozen, whole_number
+from rcv_py.formats.input.columns import clipped, frozen, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
 from rcv_py.formats.uiout.folder import Listing
@@ -42,7 +42,6 @@ _DISPATCH_FIELDS = {  # of the table: of the file
     "pipe": "pipe_id",
     **{name: name for name in ("vgprs", "sgprs", "user_sgprs", "lds_size", "flags")},
 }
-_SMALL = (1 << 15) - 1
 
 
 @dataclass(frozen=True)
@@ -116,23 +115,19 @@ def _wave_events(table: np.ndarray, names: Mapping[int, str]) -> WaveEvents:
     cu = np.maximum(table[:, 2], 0)
     return WaveEvents(
         time=frozen(table[:, 1].copy()),
-        se=_small(table[:, 0]),
-        sa=_small((cu >> 7) & 1),
-        cu=_small(cu & 0x7F),
-        simd=_small(table[:, 3]),
-        slot=_small(table[:, 4]),
+        se=clipped(table[:, 0], np.int16),
+        sa=clipped((cu >> 7) & 1, np.int16),
+        cu=clipped(cu & 0x7F, np.int16),
+        simd=clipped(table[:, 3], np.int16),
+        slot=clipped(table[:, 4], np.int16),
         is_start=frozen(table[:, 5] != 0),
-        kernel=frozen(np.clip(table[:, 6], -1, (1 << 31) - 1).astype(np.int32)),
-        me=_small(table[:, 7]),
-        pipe=_small(table[:, 8]),
+        kernel=clipped(table[:, 6], np.int32),
+        me=clipped(table[:, 7], np.int16),
+        pipe=clipped(table[:, 8], np.int16),
         workgroup=frozen(np.where(is_ext, table[:, 10], -1)),
         cluster=frozen(np.where(is_ext, table[:, 11], -1)),
         names=names,
     )
-
-
-def _small(column: np.ndarray) -> np.ndarray:
-    return frozen(np.clip(column, -1, _SMALL).astype(np.int16))
 
 
 def _names(data: object, used: np.ndarray) -> dict[int, str]:
@@ -175,11 +170,11 @@ def _event_table(events: list[tuple[int, ...]]) -> HardwareEvents:
     time, se, kind, me, pipe, flags = (np.array(column, dtype=np.int64) for column in columns)
     return HardwareEvents(
         time=frozen(time),
-        se=_small(se),
-        kind=_small(kind),
-        me=_small(me),
-        pipe=_small(pipe),
-        flags=frozen(np.clip(flags, 0, (1 << 31) - 1).astype(np.int32)),
+        se=clipped(se, np.int16),
+        kind=clipped(kind, np.int16),
+        me=clipped(me, np.int16),
+        pipe=clipped(pipe, np.int16),
+        flags=clipped(flags, np.int32, low=0),
         payload=frozen(np.array(payload, dtype=np.uint64)),
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.formats.input.columns import fit, frozen, int_column, whole_number
+from rcv_py.formats.input.columns import clipped, fit, frozen, int_column, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.index import ChunkFile
@@ -44,9 +44,9 @@ def read_counters(
                 CounterSamples(
                     se,
                     frozen(table[:, 0] + offsets.get(se, 0)),
-                    frozen(np.clip(table[:, 1:5], -(1 << 31), (1 << 31) - 1).astype(np.int32)),
-                    _small(table[:, 5]),
-                    _small(table[:, 6]),
+                    clipped(table[:, 1:5], np.int32, low=-(1 << 31)),
+                    clipped(table[:, 5], np.int16),
+                    clipped(table[:, 6], np.int16),
                 )
             )
         elif data is not None:
@@ -106,7 +106,7 @@ def read_other_simd(
                 traced ^ 1 if traced >= 0 else -1,
                 frozen(table[:, 0] + offsets.get(chunk.se, 0)),
                 frozen(np.maximum(table[:, 1], 0)),
-                frozen(np.clip(table[:, 2], 0, 255).astype(np.uint8)),
+                clipped(table[:, 2], np.uint8),
             )
         )
     return tuple(found)
@@ -130,7 +130,7 @@ def read_shader_data(
             se,
             frozen(table[:, 0] + offsets.get(se, 0)),
             frozen((table[:, 1] & 0xFFFFFFFF).astype(np.uint32)),
-            *(_small(column) for column in table[:, 2:6].T),
+            *(clipped(column, np.int16) for column in table[:, 2:6].T),
         )
         for se, table in tables.items()
     )
@@ -180,7 +180,3 @@ def _state_curve(state: int, data: object) -> StateCurve | None:
         return StateCurve(state, fit(int_column(time), np.int64), fit(int_column(waves), np.int32))
     except (TypeError, ValueError):
         return None
-
-
-def _small(column: np.ndarray) -> np.ndarray:
-    return frozen(np.clip(column, -1, 32767).astype(np.int16))

@@ -152,7 +152,15 @@ def _waits(array: Any, shape: bytes) -> RawWaits | None:
 
 def parse_exactly(data: bytes) -> RawWave:
     """Return what orjson reads; ValueError, fit for a sentence, if it is not a wave with instructions."""
-    wave = _wave_object(data.removeprefix(BOM))
+    if not (data := data.removeprefix(BOM)).strip():
+        raise ValueError("it is empty")
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON, or cut off (line {error.lineno}, column {error.colno})") from error
+    wave = document.get("wave") if isinstance(document, dict) else None
+    if not isinstance(wave, dict):
+        raise ValueError("it does not describe a wave")
     tables = {name: wave.get(name) for name in _TABLES}
     doubts: list[str] = []
     try:
@@ -168,19 +176,6 @@ def parse_exactly(data: bytes) -> RawWave:
     tokens = _table(tables, "instructions", TOKEN_WIDTH)
     facts = {name: wave[name] for name in FACTS if name in wave}
     return RawWave(facts, tokens, timeline, waits, tuple(doubts))
-
-
-def _wave_object(data: bytes) -> dict[str, Any]:
-    if not data.strip():
-        raise ValueError("it is empty")
-    try:
-        document = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise ValueError(f"it is not JSON, or cut off (line {error.lineno}, column {error.colno})") from error
-    wave = document.get("wave") if isinstance(document, dict) else None
-    if not isinstance(wave, dict):
-        raise ValueError("it does not describe a wave")
-    return wave
 
 
 def _table(tables: dict[str, Any], name: str, width: int) -> np.ndarray:

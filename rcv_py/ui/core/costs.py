@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,8 @@ from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.state.session import Session
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Panel
 
 OF_ALL_WAVES = (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL)
 
@@ -38,15 +39,27 @@ def cost_job(session: Session, mode: LatencyMode | None = None) -> Callable[[], 
     return job
 
 
-def only_for(session: Session, done: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Return `done`, deaf to answers that come when another trace than the present one is open."""
-    trace = session.trace.value
+def charged_job(ui: UiContext) -> Callable[[], np.ndarray] | None:
+    """Return a function that computes what each instruction is charged with, None if nothing is open."""
+    job, show_idle = cost_job(ui.session, LatencyMode.SUM_ALL), ui.settings["isa.show_idle"]
+    return None if job is None else lambda: charged(job(), show_idle)
 
-    def unless_stale(answer: Any) -> None:
-        if session.trace.value is trace:
-            done(answer)
 
-    return unless_stale
+class CostUpdates:
+    """Calls a panel when what it counts has changed, and at intervals while waves of a clock range arrive."""
+
+    def __init__(self, panel: Panel, compute: Callable[[], None], every_ms: int) -> None:
+        self._session = session = panel.session
+        self.wanted, self.stream = panel.coalesced(compute), panel.coalesced(compute, every_ms)
+        self.ask, self.reset = self.wanted.ask, self.stream.reset
+        for cell in (session.clock_range, panel.ui.settings.cell("isa.show_idle")):
+            cell.watch(self.ask)
+        session.loaded.watch(self.more_waves)
+
+    def more_waves(self) -> None:
+        """Ask, if the waves of a clock range count: the totals of all are in the code."""
+        if self._session.clock_range.value is not None:
+            self.stream.ask()
 
 
 def charged(costs: CostColumns, show_idle: bool) -> np.ndarray:

@@ -11,6 +11,8 @@ from typing import TypeVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QBoxLayout,
+    QDialog,
+    QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
     QLayout,
@@ -20,11 +22,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rcv_py.ui.core.plain_text import shown
+
 Item = QWidget | QLayout | None | tuple[QWidget | QLayout, int]
 Margins = tuple[int, int, int, int]  # left, top, right, bottom, in px
 Box = TypeVar("Box", bound=QBoxLayout)
 
 NONE: Margins = (0, 0, 0, 0)
+CLOSE = QDialogButtonBox.StandardButton.Close
 BAR: Margins = (8, 4, 8, 4)  # around a bar of choices and notes
 BAR_ABOVE: Margins = (8, 4, 8, 0)  # around the upper of two bars
 BAR_BELOW: Margins = (8, 2, 8, 4)  # around the lower one
@@ -74,6 +79,23 @@ def scrolled(content: QWidget, *, is_wide: bool = True) -> QScrollArea:
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(content)
     return area
+
+
+class Dialog(QDialog):
+    """A window of its own that is gone when it is closed, with buttons below: by default Close."""
+
+    def __init__(
+        self, title: str, parent: QWidget | None, buttons: QDialogButtonBox.StandardButton = CLOSE
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(shown(title))
+        self.buttons = QDialogButtonBox(buttons)
+        self.buttons.rejected.connect(self.reject)
+
+    def fill(self, *items: Item, margins: Margins = (16, 16, 16, 16), spacing: int = 8) -> None:
+        """Put items one below the other, and the buttons below them."""
+        column(*items, self.buttons, margins=margins, spacing=spacing, of=self)
 
 
 def split(*parts: QWidget, sizes: tuple[int, ...], is_column: bool = False) -> QSplitter:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -17,8 +17,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
-from rcv_py.work.jobs import prepare
-from rcv_py.work.load import STAGE, WaveStream
+from rcv_py.work.load import STAGE, WaveStream, prepare
 
 NOTIFY_MS = 80  # panels hear of new waves at most this often
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
@@ -29,7 +28,10 @@ OpenPath = Callable[[Path, Report], Trace]
 
 
 class Loader(QObject):
-    """One capture at a time: opening another one ends the first.  Answers are signals on the UI thread."""
+    """Puts one capture at a time into the session, waves that are selected first.
+
+    Opening another one ends the first.  Answers are signals on the UI thread.
+    """
 
     opened = Signal(object)  # Trace
     batch = Signal(object)  # WaveBatch
@@ -38,36 +40,31 @@ class Loader(QObject):
     finished = Signal()  # no more waves will come unless they are wanted
     posted = Signal(object, object)  # from any thread: a load, and what to do if it is still the present one
 
-    def __init__(self, settings: Settings | None = None, open_path: OpenPath | None = None) -> None:
+    def __init__(self, session: Session, settings: Settings, open_path: OpenPath | None = None) -> None:
         super().__init__()
-        self._settings = settings
+        self._session, self._settings = session, settings
         self._open_path = open_path or _open_folder
         self._load: _Load | None = None
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
-        self._session: Session | None = None
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
         self.posted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self.opened.connect(self._show)
+        self.batch.connect(self._store)
+        self.stage.connect(lambda stage: session.busy.set(() if stage is None else (stage,)))
+        session.selection.watch(self._follow)
 
     # -- requests -----------------------------------------------------------------------------------
 
     def open(self, path: Path) -> None:
         """Open a capture folder and read all its waves; what was open before is no longer heard of."""
         self._end()
-        workers = None if self._settings is None else int(self._settings["load.workers"])
-        self._load = _Load(self, partial(self._open_path, Path(path)), workers, self._is_lacking)
-        self._load.start()
-
-    def prioritize(self, rows: Iterable[int]) -> None:
-        """Read these waves before all others, also if reading has ended."""
-        if self._load is not None:
-            self._load.prioritize(list(rows))
+        workers = int(self._settings["load.workers"])
+        self._load = _Load(self, partial(self._open_path, Path(path)), workers)
 
     def cancel(self) -> None:
         """Stop reading; what has arrived stays, and waves that are selected are still read."""
-        if self._load is None:
-            return
-        if self._load.has_opened:
+        if self._load is not None and self._load.has_opened:
             self._load.stop_reading()
         else:
             self._end()
@@ -85,6 +82,11 @@ class Loader(QObject):
         """Whether everything asked for has arrived."""
         return (self._load is None or self._load.due == 0) and not self._notify.isActive()
 
+    def is_lacking(self, row: int) -> bool:
+        """Whether the store has no answer for a wave yet; called in the thread of the load, too."""
+        store = self._session.store
+        return store is None or not store.is_settled(row)
+
     def _end(self) -> None:
         """Hear no more of the present load; its thread ends on its own."""
         if self._load is not None:
@@ -93,24 +95,20 @@ class Loader(QObject):
             self._load = None
             self.stage.emit(None)
 
-    # -- the session --------------------------------------------------------------------------------
+    # -- answers ------------------------------------------------------------------------------------
 
-    def bind(self, session: Session) -> None:
-        """Put what is read into the session, and read what is selected in it first."""
-        self._session = session
-        self.opened.connect(self._show)
-        self.batch.connect(self._store)
-        self.stage.connect(self._show_stage)
-        session.selection.watch(self._follow)
+    def _deliver(self, load: _Load, answer: Callable[[], None]) -> None:
+        if load is self._load:
+            load.count(-1)
+            answer()
 
     def _show(self, trace: Trace) -> None:
-        assert self._session is not None
         self._session.open(trace)
-        if self._settings is not None and self._session.store is not None:
+        if self._session.store is not None:
             self._session.store.budget = int(self._settings["load.budget_gb"]) << 30
 
     def _store(self, batch: WaveBatch) -> None:
-        store = None if self._session is None else self._session.store
+        store = self._session.store
         if store is None:
             return
         store.add(batch)
@@ -120,36 +118,14 @@ class Loader(QObject):
             self._notify.start()
 
     def _report_waves(self) -> None:
-        session = self._session
-        if session is None or session.store is None or session.trace.value is None:
-            return
-        session.report()
-        session.wave_loaded()
-
-    def _show_stage(self, stage: Stage | None) -> None:
-        assert self._session is not None
-        self._session.busy.set(() if stage is None else (stage,))
+        if self._session.trace.value is not None:
+            self._session.report()
+            self._session.wave_loaded()
 
     def _follow(self) -> None:
-        session = self._session
-        if session is None or session.trace.value is None or session.store is None:
-            return
-        wave = session.selection.value.wave
-        row = None if wave is None else session.trace.value.waves.row(wave)
-        if row is not None and not session.store.is_settled(row):
-            self.prioritize([row])
-
-    # -- answers ------------------------------------------------------------------------------------
-
-    def _deliver(self, load: _Load, answer: Callable[[], None]) -> None:
-        if load is self._load:
-            load.count(-1)
-            answer()
-
-    def _is_lacking(self, row: int) -> bool:
-        """Called in the thread of the load: whether the store has no answer for a wave yet."""
-        store = None if self._session is None else self._session.store
-        return store is None or not store.is_settled(row)
+        row = self._session.wave_row
+        if row is not None and self._load is not None and self.is_lacking(row):
+            self._load.prioritize([row])
 
 
 def _open_folder(path: Path, report: Report) -> Trace:
@@ -164,35 +140,24 @@ class _Load:
     Methods named `_on_*` run on the UI thread.
     """
 
-    def __init__(
-        self,
-        loader: Loader,
-        open_it: Callable[[Report], Trace],
-        workers: int | None,
-        is_lacking: Callable[[int], bool],
-    ) -> None:
-        self._loader = loader
-        self._open_it = open_it
-        self._workers = workers
-        self._is_lacking = is_lacking
+    def __init__(self, loader: Loader, open_it: Callable[[Report], Trace], workers: int) -> None:
+        self._loader, self._open_it, self._workers = loader, open_it, workers
         self._stream: WaveStream | None = None
         self._wanted: SimpleQueue[list[int] | None] = SimpleQueue()
         self._stopped = CancelFlag()
         self._lock = Lock()
         self._room = Semaphore(MAX_BATCHES_AHEAD)
         self.due = 1  # what is being done, and answers under way to the UI thread
-        self._holds_garbage = False
         self.has_opened = False
+        self._holds_garbage = True
+        Garbage.hold(1)
         self.thread = Thread(target=self._run, name="rcv-loader", daemon=True)
+        self.thread.start()
 
     # -- on the UI thread ---------------------------------------------------------------------------
 
-    def start(self) -> None:
-        self._holds_garbage = True
-        Garbage.hold(1)
-        self.thread.start()
-
     def prioritize(self, rows: list[int]) -> None:
+        """Read these waves before all others, also if reading has ended."""
         if self._stream is not None:
             self._stream.prioritize(rows)
         self.count(1)
@@ -228,39 +193,46 @@ class _Load:
         self._room.release()
         self._loader.batch.emit(batch)
 
-    def _on_end(self, signal: Callable[[], None]) -> None:
+    def _on_end(self, error: Exception | None = None) -> None:
         self._let_go()
-        signal()
+        if error is None:
+            self._loader.finished.emit()
+        else:
+            self._loader.failed.emit(error)
 
     # -- in the thread ------------------------------------------------------------------------------
 
     def _run(self) -> None:
         try:
             trace = self._open_it(self._report)
-            self._post(partial(self._on_opened, trace))
+            self._post(self._on_opened, trace)
             self._read_all(trace)
             self.count(-1)
-            self._read_wanted(trace)
+            while (rows := self._wanted.get()) is not None:
+                # What was wanted but did not come: there was no room for it, or it was dropped since.
+                if lacking := [row for row in rows if self._loader.is_lacking(row)]:
+                    self._post_batch(prepare(trace.reader, lacking))
+                self.count(-1)
         except Cancelled:
             return
         except Exception as error:  # the loader boundary: a bug must reach the user, not the void
-            self._post(partial(self._loader.stage.emit, None))
-            self._post(partial(self._on_end, partial(self._loader.failed.emit, error)))
+            self._post(self._loader.stage.emit, None)
+            self._post(self._on_end, error)
             self.count(-1)
 
-    def _post(self, answer: Callable[[], None]) -> None:
-        if not self._stopped.is_set:
+    def _post(self, answer: Callable[..., None], *values: object) -> None:
+        if not self._stopped.is_set():
             self.count(1)
-            self._loader.posted.emit(self, answer)
+            self._loader.posted.emit(self, partial(answer, *values))
 
     def _post_batch(self, batch: WaveBatch) -> None:
         while not self._room.acquire(timeout=POLL_S):
             self._stopped.check()
-        self._post(partial(self._on_batch, batch))
+        self._post(self._on_batch, batch)
 
     def _report(self, stage: Stage) -> None:
         self._stopped.check()
-        self._post(partial(self._loader.stage.emit, stage))
+        self._post(self._loader.stage.emit, stage)
 
     def _read_all(self, trace: Trace) -> None:
         stream = self._stream = WaveStream(trace.reader, trace.waves, workers=self._workers)
@@ -270,15 +242,7 @@ class _Load:
             done += len(batch.waves) + len(batch.missing)
             self._post_batch(batch)
             self._report(Stage(STAGE, done, stream.total))
-        self._post(partial(self._loader.stage.emit, None))
-        self._post(partial(self._on_end, self._loader.finished.emit))
+        self._post(self._loader.stage.emit, None)
+        self._post(self._on_end)
         for error in stream.errors[:1]:
-            self._post(partial(self._on_end, partial(self._loader.failed.emit, error)))
-
-    def _read_wanted(self, trace: Trace) -> None:
-        """Read waves that were wanted but did not come: no room for them, or dropped since."""
-        while (rows := self._wanted.get()) is not None:
-            lacking = [row for row in rows if self._is_lacking(row)]
-            if lacking:
-                self._post_batch(prepare(trace.reader, lacking))
-            self.count(-1)
+            self._post(self._on_end, error)

@@ -77,12 +77,30 @@ class Panel(QWidget):
 
     # -- computing while somebody can see it --------------------------------------------------------
 
-    def run_job(self, job: Callable[[], Result], done: Callable[[Result], None], topic: str = "") -> None:
-        """Run `job` in a thread and give its answer to `done`, unless a newer job of the topic was run.
+    def run_job(
+        self,
+        job: Callable[[], Result],
+        done: Callable[[Result], None],
+        topic: str = "",
+        *,
+        stream: Coalesce | None = None,
+    ) -> None:
+        """Run `job` in a thread and give its answer to `done`, of which `stream` waits for the end.
 
-        While nobody can see the panel that is put off.
+        No answer comes if a newer job of the topic was run, or another capture is open.  While nobody can
+        see the panel the job is put off.
         """
-        self.ui.tasks.run(self, job, done, topic, visibility=self.visibility)
+        trace = self.session.trace.value
+
+        def take(result: Result) -> None:
+            if self.session.trace.value is trace:
+                if stream is not None:
+                    stream.finished()
+                done(result)
+
+        if stream is not None:
+            stream.started()
+        self.ui.tasks.run(self, job, take, topic, visibility=self.visibility)
 
     def want_result(self, name: str) -> None:
         """Keep a shared result up to date for as long as this capture is open and somebody sees the panel."""

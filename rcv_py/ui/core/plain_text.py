@@ -8,19 +8,20 @@ the window to this.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any, TypeVar, overload
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QPainter
+from PySide6.QtGui import QAction, QGuiApplication, QPainter
 from PySide6.QtGui import Qt as QtText
-from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QMessageBox, QToolTip, QWidget
 
 from rcv_py.base.text import visible
 
 Widget = TypeVar("Widget", bound=QWidget)
 
+SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
 _LINES = "\n\t"  # what a text of several lines keeps
 
 
@@ -82,6 +83,20 @@ def draw_text(painter: QPainter, where: QPoint | QPointF | QRect | QRectF, *flag
 def button_text(text: str) -> str:
     """Return the text of a button, an action or a menu, in which no `&` is taken for a key."""
     return shown(text).replace("&", "&&")
+
+
+def add_action(
+    menu: QMenu, title: str, call: Callable[[], object], *, tip: str = "", is_on: bool | None = None
+) -> QAction:
+    """Add an action to a menu, its texts shown as they are, with a check mark if `is_on` is given."""
+    action = menu.addAction(button_text(title))
+    action.triggered.connect(lambda _=False: call())
+    if tip:
+        set_tooltip(action, tip)
+    if is_on is not None:
+        action.setCheckable(True)
+        action.setChecked(is_on)
+    return action
 
 
 def with_tip(widget: Widget, text: str) -> Widget:

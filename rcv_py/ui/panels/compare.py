@@ -11,7 +11,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QCheckBox, QPushButton, QStackedWidget
 
-from rcv_py.analysis.compare.changes import changes, numbers
+from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.flame import compare_flame
@@ -20,9 +20,8 @@ from rcv_py.analysis.flame.flame import Metric
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import change_table, listing_table
-from rcv_py.state.baseline import Baseline
+from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
 from rcv_py.ui.core.panel import NO_TRACE, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
@@ -91,7 +90,7 @@ Shown = CompareRows | FlameScene | None
 
 def compare_rows(trace: Trace, found: Comparison, by: str) -> CompareRows:
     """Return the table of a mode: line, source, block, class, or both programs side by side."""
-    table = listing_table(found) if by == SIDE_BY_SIDE else change_table(found, changes(found, by), by)
+    table = listing_table(found) if by == SIDE_BY_SIDE else change_table(found, by)
     columns = result_columns(table, trace)
     if by != SIDE_BY_SIDE:
         is_known, noise = (np.asarray(table.columns[name]) for name in ("is_noise_known", "noise"))
@@ -152,7 +151,7 @@ class CompareView(RowsView):
 
     def _paint_change(self, name: str, painter: QPainter, cell: QRect, row: int) -> None:
         rows, at = self.rows, self.table.column_of(name)
-        if rows is not None and at >= 0 and row < len(rows):
+        if rows is not None and row < len(rows):
             if rows.is_real[row]:
                 painter.setPen(self.theme.role("stall" if rows.delta[row] > 0 else "accent"))
             self.draw_text(painter, cell, self.table.text(row, at), self.table.columns[at])
@@ -176,7 +175,9 @@ class ComparePanel(TablePanel[Comparison]):
         self.verdict.setAccessibleName("Verdict")
         self.notes, self.told = ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.mode = Choice("What is compared", MODES, tip="What a row is, or how the difference is drawn.")
-        self.twin = with_tip(QPushButton("Twin …"), "Noise from another capture of the baseline's build.")
+        self.replicate = with_tip(
+            QPushButton("Replicate …"), "Noise from another capture of the baseline's build."
+        )
         self.only = with_tip(QCheckBox("Only beyond noise"), "Hide what may be by chance.")
         self.view = CompareView(ui.theme, ui.settings)
         self.view.setAccessibleName("Differences")
@@ -188,7 +189,7 @@ class ComparePanel(TablePanel[Comparison]):
         for way in (self.view, self.flame):
             self.ways.addWidget(way)
         self.inner = WithEmptyState(self.ways)
-        choices = bar((self.verdict, 1), self.twin, self.only, self.mode, margins=BAR_ABOVE)
+        choices = bar((self.verdict, 1), self.replicate, self.only, self.mode, margins=BAR_ABOVE)
         self._below = row((self.notes, 3), self.told, margins=BAR_BELOW, spacing=6)
         self.empty = page(self, choices, self._below, (self.inner, 1))
         self._connect()
@@ -196,7 +197,7 @@ class ComparePanel(TablePanel[Comparison]):
 
     def _connect(self) -> None:
         session, view, flame = self.session, self.view, self.flame
-        self.twin.clicked.connect(lambda: self.ui.commands.run("file.twin"))
+        self.replicate.clicked.connect(lambda: self.ui.commands.run("file.twin"))
         session.baseline.watch(self._open)
         session.loaded.watch(self._more_waves)
         self.ui.theme.changed.connect(self._show_verdict)
@@ -236,16 +237,15 @@ class ComparePanel(TablePanel[Comparison]):
         if trace is None or store is None or baseline is None:
             return
         batches, costs = store.batches, baseline.costs
-        twin = None if baseline.twin is None else baseline.twin.costs
+        replicate = None if baseline.replicate is None else baseline.replicate.costs
         show = self._job(self.by)
-        self._stream.started()
 
         def job() -> tuple[Comparison, Shown]:
-            found = compare(costs, explained_costs(trace, batches), twin=twin)
+            found = compare(costs, explained_costs(trace, batches), replicate=replicate)
             return found, show(found)
 
         by = self.by
-        self.run_job(job, only_for(self.session, lambda answer: self._take(by, *answer)))
+        self.run_job(job, lambda answer: self._take(by, *answer), stream=self._stream)
 
     def _job(self, by: str) -> Callable[[Comparison], Shown]:
         """Return what makes the rows or the scene of a mode."""
@@ -267,14 +267,15 @@ class ComparePanel(TablePanel[Comparison]):
         if found is None:
             return
         show = self._job(by)
-        self.run_job(
-            lambda: show(found), only_for(self.session, lambda shown: self._take(by, found, shown)), "mode"
-        )
+        self.run_job(lambda: show(found), lambda shown: self._take(by, found, shown), "mode")
 
     def _take(self, by: str, found: Comparison, shown: Shown) -> None:
-        self._stream.finished()
         baseline = self.session.baseline.value
-        if baseline is None or found.a is not baseline.costs or found.noise_of is not _costs(baseline.twin):
+        if (
+            baseline is None
+            or found.a is not baseline.costs
+            or found.noise_of is not _costs(baseline.replicate)
+        ):
             return
         self.result = found
         if by != self.by:
@@ -318,8 +319,8 @@ class ComparePanel(TablePanel[Comparison]):
         colours = "Width: B; red: more cycles than A, blue: fewer, grey: within noise. "
         sides = colours if self.by == FLAME else ""
         sides += f"A is {baseline.name}, B the open capture."
-        if baseline.twin is not None:
-            sides += f" Noise is what {baseline.twin.name} differs from A by."
+        if baseline.replicate is not None:
+            sides += f" Noise is what {baseline.replicate.name} differs from A by."
         facts = [f"{name} {value}" for name, value in numbers(found)]
         self.notes.setText(" ".join((sides, *found.notes)))
         self.verdict.setToolTip(tooltip("\n".join(facts)))

@@ -290,7 +290,7 @@ class ComputeUnitPanel(TimelinePanel):
         if token < 0:
             return gap_tip(trace, wave, segment, time)
         text = token_tip(trace, wave, segment, token, pixel)
-        return sibling_tip(text, self.source.group(row)) if wave is None else text
+        return sibling_tip(text, self.source.names[row].group) if wave is None else text
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the token and tell the others."""
@@ -333,7 +333,7 @@ class ComputeUnitPanel(TimelinePanel):
             return ""
         parts = self.source.rows[row].visible(window)
         count = sum((rows := part.rows_in(window)).stop - rows.start for part in parts)
-        return f"{plural(count, 'token')} in {self.source.label(row)}"
+        return f"{plural(count, 'token')} in {self.source.names[row].label}"
 
     # -- asking -----------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from rcv_py.analysis.device.occupancy_curves import KernelCurve, dispatch_curves, occupancy_numbers
 from rcv_py.base.text import count, plural, short_kernel
-from rcv_py.formats.uiout.names import demangled
+from rcv_py.formats.uiout.kernels import demangled
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel

@@ -8,11 +8,12 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton
 
 from rcv_py.analysis.cost.distribution import (
     LISTED,
     MEASURE_TEXT,
+    MEASURES,
     DistributionView,
     LineHits,
     Wanted,
@@ -28,7 +29,6 @@ from rcv_py.results.line import hit_table
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar, boxed, column, split
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -49,12 +49,7 @@ NO_HIT = "No wave that has been read ran this instruction."
 NO_WAVES = "This capture has no traced waves, so no hit of an instruction has a time."
 ONLY_ONCE = "No wave ran this instruction twice, so there is no time since the hit before."
 STREAM_MS = 800
-MEASURE_NAMES = {
-    "latency": "Latency",
-    "stall": "Stall",
-    "idle": "Idle before",
-    "since": "Since the hit before",
-}
+MEASURE_NAMES = dict(zip(MEASURES, ("Latency", "Stall", "Idle before", "Since the hit before"), strict=True))
 GROUP_NAMES = {"none": "All hits", "engine": "By shader engine", "wave": "Selected wave"}
 BAR_PX = 9  # width that a bar should have
 MIN_BARS, MAX_BARS = 8, 160
@@ -289,7 +284,6 @@ class DistributionPanel(Panel):
         name, ways = self.session.waves.value, self.ui.results.ways
         if known is not None and (known.line, known.batches, known.waves) != (line, batches, name):
             known = None
-        self._stream.started()
 
         def job() -> tuple[_Known, DistributionView]:
             rows = ways.choice(trace, batches, name).rows
@@ -297,10 +291,9 @@ class DistributionPanel(Panel):
             found = known or _Known(line, batches, line_hits(own, line), name)
             return found, distribution_view(found.hits, wanted, step)
 
-        self.run_job(job, only_for(self.session, self._take))
+        self.run_job(job, self._take, stream=self._stream)
 
     def _take(self, answer: tuple[_Known, DistributionView]) -> None:
-        self._stream.finished()
         known, view = answer
         if known.line != self._line():
             return
@@ -420,10 +413,6 @@ class DistributionPanel(Panel):
         self.title.setFont(self.ui.theme.mono)
 
     # -- what the shell asks ------------------------------------------------------------------------
-
-    def canvas(self) -> QWidget:
-        """Bar, plot and table."""
-        return self.empty
 
     def caption(self) -> str:
         """Line, measure and number of hits."""

@@ -11,7 +11,6 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.results.events import EVENTS
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
@@ -82,11 +81,9 @@ class EventsPanel(TablePanel[EventTable]):
         trace, spans = self.session.trace.value, self.ui.results.cell("markers").value
         if trace is None or not has_entries(trace) or (trace.shader_data and spans is None):
             return  # what is there is shown when it is complete, not twice
-        self._soon.started()
-        self.run_job(lambda: event_table(trace, spans), only_for(self.session, self._take))
+        self.run_job(lambda: event_table(trace, spans), self._take, stream=self._soon)
 
     def _take(self, table: EventTable) -> None:
-        self._soon.finished()
         trace, self.result = self.session.trace.value, table
         if trace is None:
             return

@@ -11,9 +11,8 @@ from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.base.text import percent, short_count
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
-from rcv_py.model.modes import LatencyMode
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import charged, cost_job, has_sources, only_for, unit_of
+from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.core.theme import Theme
@@ -89,15 +88,12 @@ class ExplorerPanel(Panel):
         self.note = PlainLabel(NO_SOURCES, role="muted", visible=False, wordWrap=True)
         self.note.setContentsMargins(8, 6, 8, 6)
         self.empty = page(self, self.note, (self.tree, 1))
-        self._wanted = self.coalesced(self._compute)
-        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self._costs = CostUpdates(self, self._compute, STREAM_MS)
         self._set_up_tree()
         session = self.session
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
-        session.loaded.watch(self._more_waves)
-        for cell in (session.source_cost, session.clock_range, ui.settings.cell("isa.show_idle")):
-            cell.watch(self._wanted.ask)
+        session.source_cost.watch(self._costs.ask)
         self._open()
 
     def _set_up_tree(self) -> None:
@@ -116,31 +112,27 @@ class ExplorerPanel(Panel):
         trace = self.session.trace.value
         missing = trace is None or not len(trace.code)
         self.empty.say(self.reason(NO_CODE) if missing else "")
-        self._stream.reset()
+        self._costs.reset()
         self.note.setVisible(not missing and not has_sources(self.session.trace.value))
         if not missing:
             self._compute()
 
-    def _more_waves(self) -> None:
-        if self.session.clock_range.value is not None:
-            self._stream.ask()
-
     def _compute(self) -> None:
-        trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
-        if trace is None or job is None or self.empty.is_empty:
+        trace, cost = self.session.trace.value, charged_job(self.ui)
+        if trace is None or cost is None or self.empty.is_empty:
             return
-        self._stream.started()
-        how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
-        is_source = has_sources(trace)
+        how, is_source = self.session.source_cost.value, has_sources(trace)
 
         def tree() -> CostNode:
-            cost = charged(job(), idle)
-            return source_tree(trace, cost, how) if is_source else label_tree(trace, cost)
+            return (
+                source_tree(trace.code, trace.sources, cost(), how)
+                if is_source
+                else label_tree(trace, cost())
+            )
 
-        self.run_job(tree, only_for(self.session, self._take))
+        self.run_job(tree, self._take, stream=self._costs.stream)
 
     def _take(self, root: CostNode) -> None:
-        self._stream.finished()
         unit = unit_of(self.session.trace.value)
         rows = PlaceRows(self.ui.theme, root.cost, unit, has_sources(self.session.trace.value))
         self.tree.show_tree(rows.tree(root))

@@ -7,14 +7,13 @@ from functools import partial
 import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.hotspot import Bins, counted_rows, hotspot, static_bins
 from rcv_py.base.text import percent, plural
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.results.hotspot import bins_table
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for, unit_of
+from rcv_py.ui.core.costs import unit_of
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, draw_text
@@ -29,7 +28,6 @@ from rcv_py.ui.widgets.legend import Legend
 NO_CODE = "This capture has no instructions, so there is no histogram."
 NO_COST = "No instruction was executed while the trace was recorded, so there is no histogram."
 STREAM_MS = 500
-SHORT = {kind: kind.name for kind in TokenKind} | {TokenKind.NONE: "other", TokenKind.IMMED: "WAIT"}
 
 
 class BinsChart(BarChart):
@@ -62,7 +60,7 @@ class BinsChart(BarChart):
             return self.note
         total = int(bins.totals[bar])
         lines = [
-            f"rows {bins.first[bar]} to {bins.stop[bar] - 1}",
+            f"instructions {bins.first[bar]} to {bins.stop[bar] - 1}",
             f"{grouped(total)} {self.unit}, {percent(total, int(bins.totals.sum()))}",
         ]
         for kind in np.argsort(-bins.cycles[bar], kind="stable").tolist():
@@ -136,9 +134,7 @@ class HotspotPanel(Panel):
             rows = counted_rows(trace.waves, se, window)
             return hotspot(batches, len(trace.code), rows, bins, window=window)
 
-        if batches:
-            self._stream.started()
-        self.run_job(job, only_for(self.session, self._take))
+        self.run_job(job, self._take, stream=self._stream if batches else None)
 
     def _say(self, loaded: int, waves: int, missing: int) -> None:
         note = ""
@@ -152,7 +148,6 @@ class HotspotPanel(Panel):
     def _take(self, bins: Bins) -> None:
         trace = self.session.trace.value
         assert trace is not None
-        self._stream.finished()
         if not bins.cycles.any():
             self.empty.say(self.reason(NO_COST))
             return
@@ -163,7 +158,9 @@ class HotspotPanel(Panel):
 
     def _show_legend(self) -> None:
         theme = self.ui.theme
-        self.legend.set_items([(theme.kind(kind), SHORT[kind], KIND_TEXT[kind]) for kind in self.plot.kinds])
+        self.legend.set_items(
+            [(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in self.plot.kinds]
+        )
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -182,10 +179,6 @@ class HotspotPanel(Panel):
         self.plot.select(ends[0] if min(ends) >= 0 else -1, ends[1] + 1)
 
     # -- what the shell asks ------------------------------------------------------------------------
-
-    def canvas(self) -> QWidget:
-        """Legend and plot."""
-        return self.empty
 
     def caption(self) -> str:
         """What is counted."""

@@ -8,7 +8,6 @@ from rcv_py.analysis.program.blocks import Label, labels
 from rcv_py.results.isa import LABELS
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
@@ -34,7 +33,7 @@ class LabelsPanel(TablePanel[tuple[Label, ...]]):
         if trace is None:
             self._take(())
         else:
-            self.run_job(lambda: labels(trace.code), only_for(self.session, self._take))
+            self.run_job(lambda: labels(trace.code), self._take)
 
     def _take(self, found: tuple[Label, ...]) -> None:
         self.result = found or None

@@ -14,7 +14,7 @@ from rcv_py.analysis.latency.hidden_latency import HiddenTable, hidden_table, wh
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.text import DASH, percent, short_count
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results import latency as results
 from rcv_py.ui.core.context import UiContext
@@ -44,17 +44,6 @@ BY_WAITS = (
     "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."
 )
 DIGIT_PX = 9  # room for a digit at the usual size of code
-_BY_WAITS = ("exact", "median", "p90")
-_BY_COUNTERS = (
-    "counter",
-    "mean",
-    "standard_error",
-    "standard_deviation",
-    "samples",
-    "in_flight",
-    "issue",
-    "stall",
-)
 _MEAN_TIP = "Mean latency; the whisker reaches one standard deviation to both sides."
 _MEDIAN_TIP = "Median latency by waits."
 _COST_TIP = "Cycles summed over all waves: not hidden stall, issue and idle, then what is hidden."
@@ -106,7 +95,7 @@ def memory_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None = 
     table = results.memory_and_wait_rows(trace, found, waits)
     line = np.asarray(table.columns["instruction"])
     is_told = waits is not None and len(waits.line) > 0
-    left_out = (() if is_told else _BY_WAITS) if len(found) else _BY_COUNTERS
+    left_out = (() if is_told else results.BY_WAITS) if len(found) else results.BY_COUNTERS
     columns = tuple(column for column in result_columns(table, trace) if column.id not in left_out)
     after, of, tip = ("counter", "mean", _MEAN_TIP) if len(found) else ("source", "median", _MEDIAN_TIP)
     length = np.nan_to_num(np.asarray(table.columns[of]))
@@ -137,7 +126,7 @@ def legend_items(theme: Theme, rows: LatencyRows) -> list[tuple[QColor, str, str
     if rows.kinds is None:
         return [(theme.role(role), role, ROLE_TEXT[role]) for role in rows.roles]
     kinds = [kind for kind in TokenKind if kind in rows.kinds]
-    return [(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds]
+    return [(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in kinds]
 
 
 def draw_latency(

@@ -8,10 +8,9 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter
 
-from rcv_py.analysis.iterations.loop_iterations import LoopIterations
-from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary
 from rcv_py.base.text import count, plural
-from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.loops import iteration_table, iterations_of, loop_table
 from rcv_py.state.selection import Selection
@@ -85,7 +84,7 @@ class IterationStrip(BarChart):
         lines = [f"{self._names[bar]}: {count(total)} cycles"]
         for kind, cycles in zip(self._kinds, self.parts[bar].tolist(), strict=True):
             if cycles:
-                name = "idle or unknown" if kind == TokenKind.NONE else TokenKind(kind).name
+                name = "idle or unknown" if kind == TokenKind.NONE else KIND_NAME[TokenKind(kind)]
                 lines.append(f"{name}: {count(cycles)}  ({100 * cycles / total:.0f} %)")
         return "\n".join(lines)
 
@@ -207,7 +206,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         items = [
             (
                 color_of(theme, kind),
-                "idle" if kind == TokenKind.NONE else TokenKind(kind).name,
+                "idle" if kind == TokenKind.NONE else KIND_NAME[TokenKind(kind)],
                 KIND_TEXT[TokenKind(kind)],
             )
             for kind in order

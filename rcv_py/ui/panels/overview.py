@@ -82,7 +82,6 @@ class OverviewStrip(BrushStrip):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Ask for sums of the new width; the old picture is stretched meanwhile."""
-        self.brush.width_px = max(1, self.width())
         self.resized.emit()
 
     def _picture(self, sums: Sums) -> QImage:
@@ -119,11 +118,11 @@ class OverviewStrip(BrushStrip):
     def _paint_selection(self, painter: QPainter, trace: Trace, height: int) -> None:
         token, row, color = self.session.token(), self.session.wave_row, self.ui.theme.role("accent")
         if token is not None:
-            x = self.brush.x_of(token[0].tokens.span(token[1]).begin)
+            x = self.x_of(token[0].tokens.span(token[1]).begin)
             painter.fillRect(QRectF(x - 1, 0, 2, height), color)
         elif row is not None:
             span = trace.waves.span(row)
-            left, right = self.brush.x_of(span.begin), self.brush.x_of(span.end)
+            left, right = self.x_of(span.begin), self.x_of(span.end)
             painter.fillRect(QRectF(left, height - 2, max(2.0, right - left), 2), color)
 
 
@@ -159,5 +158,5 @@ class OverviewPanel(Panel):
     def _start(self) -> None:
         trace, store, width = self.session.trace.value, self.session.store, self.strip.width()
         if trace is not None and store is not None and width >= 2:
-            outer = self.strip.brush.outer
+            outer = self.strip.outer
             self.run_job(lambda: state_sums(trace, store, outer, width), self.strip.show_sums)

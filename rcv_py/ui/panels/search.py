@@ -9,7 +9,6 @@ from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.results.search import HITS
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import BAR, boxed, column
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
@@ -87,7 +86,7 @@ class SearchPanel(TablePanel[Hits]):
             lambda: text_hits(
                 trace, query.text, spans, is_case_sensitive=query.is_case_sensitive, is_regex=query.is_regex
             ),
-            only_for(self.session, self._take),
+            self._take,
         )
 
     def _take(self, hits: Hits) -> None:

@@ -29,7 +29,6 @@ from rcv_py.base.text import nanoseconds, percent
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -183,7 +182,7 @@ def _totals(totals: LineTotals) -> Rich:
         ("latency", f"{totals.latency:,}"),
         ("of it stall", _part(totals.stall, totals.latency)),
         ("idle before", f"{totals.idle:,}"),
-        ("of all cycles", percent(totals.latency + totals.idle, totals.whole) or "–"),
+        ("of all cycles", percent(totals.latency + totals.idle, totals.program_total) or "–"),
     ]
     return rich("<h4>This line, all traced waves, cycles</h4>") + _table(rows)
 
@@ -262,7 +261,7 @@ class TokenDetailsPanel(Panel):
             self.facts = facts
             self._show()
 
-        self.run_job(job, only_for(self.session, take))
+        self.run_job(job, take)
 
     def _job(self) -> Callable[[], TokenFacts] | None:
         """Return a function that collects the facts; it touches nothing that changes."""

@@ -11,12 +11,12 @@ from PySide6.QtGui import QPainter
 from rcv_py.analysis.cost.explorer import top_lines
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.base.text import short_count
-from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.hotspot import places_spec
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import charged, cost_job, has_sources, only_for, unit_of
+from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
@@ -62,7 +62,7 @@ def code_ranking(trace: Trace, cost: np.ndarray) -> Ranking:
     rows = np.argsort(-cost, kind="stable")[: min(LIMIT, int(np.count_nonzero(cost)))].tolist()
     return Ranking(
         places=tuple(Hover(line=row) for row in rows),
-        names=tuple(f"row {row}" for row in rows),
+        names=tuple(f"#{row}" for row in rows),
         text=tuple(trace.code.text[row] + beside(trace, row) for row in rows),
         cost=cost[rows].astype(np.int64),
         total=int(cost.sum()),
@@ -96,13 +96,10 @@ class TopLinesPanel(TablePanel[Ranking]):
         self.view = self.rows_view("Lines ranked by cost", elastic, bar=self._paint_bar)
         self.scope = Choice("Which files are ranked", {"all": "All files", "selected": "Selected file"})
         self.remembered["scope"] = self.scope
-        self._wanted = self.coalesced(self._compute)
-        self._stream = self.coalesced(self._compute, STREAM_MS)
+        self._costs = CostUpdates(self, self._compute, STREAM_MS)
         self.empty = page(self, bar(self.scope, None), (self.view, 1))
         self.scope.currentIndexChanged.connect(self._compute)
-        for cell in (self.session.source_cost, self.session.clock_range, ui.settings.cell("isa.show_idle")):
-            cell.watch(self._wanted.ask)
-        self.session.loaded.watch(self._more_waves)
+        self.session.source_cost.watch(self._costs.ask)
         self._start()
 
     # -- computing ----------------------------------------------------------------------------------
@@ -110,38 +107,30 @@ class TopLinesPanel(TablePanel[Ranking]):
     def _open(self) -> None:
         trace = self.session.trace.value
         self.result = None
-        self._stream.reset()
+        self._costs.reset()
         missing = trace is None or not len(trace.code)
         self.empty.say(self.reason(NO_COST) if missing else "")
         if not missing:
             self.scope.setVisible(has_sources(self.session.trace.value))
             self._compute()
 
-    def _more_waves(self) -> None:
-        if self.session.clock_range.value is not None:
-            self._stream.ask()
-
     def _wanted_file(self) -> int | None:
         source = self.session.selection.value.source
         return source[0] if self.scope.value == "selected" and source is not None else None
 
     def _compute(self) -> None:
-        trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
-        if trace is None or job is None:
+        trace, cost = self.session.trace.value, charged_job(self.ui)
+        if trace is None or cost is None:
             return
-        self._stream.started()
-        how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
+        how, is_source = self.session.source_cost.value, has_sources(trace)
         file = self._shown_file = self._wanted_file()
-        is_source = has_sources(trace)
 
         def ranking() -> Ranking:
-            cost = charged(job(), idle)
-            return source_ranking(trace, cost, how, file) if is_source else code_ranking(trace, cost)
+            return source_ranking(trace, cost(), how, file) if is_source else code_ranking(trace, cost())
 
-        self.run_job(ranking, only_for(self.session, self._take))
+        self.run_job(ranking, self._take, stream=self._costs.stream)
 
     def _take(self, ranking: Ranking) -> None:
-        self._stream.finished()
         self.result = ranking
         self.view.show_columns(ranking_columns(ranking))
         none = not ranking.places
@@ -152,7 +141,7 @@ class TopLinesPanel(TablePanel[Ranking]):
 
     def _follow(self) -> None:
         if self._shown_file != self._wanted_file():
-            self._wanted.ask()
+            self._costs.ask()
         super()._follow()
 
     def row_of(self, selection: Selection) -> int:

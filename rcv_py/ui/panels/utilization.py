@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtGui import QPaintEvent
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.device.utilization import Track, utilization
+from rcv_py.analysis.device.utilization import Track, unit_title, utilization
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.text import percent, plural
@@ -130,7 +130,7 @@ class UtilizationPanel(TimelinePanel):
 
     def _show(self, made: Units) -> None:
         self.units = made
-        names = [RowName(unit.track.name) for unit in made.units]
+        names = [RowName(unit_title(unit.track.name)) for unit in made.units]
         self.source.set_rows([TokenRow((unit.segment,)) for unit in made.units], names)
         self._progress.setText(
             f"reading waves {made.read:,} of {made.waves:,}"
@@ -163,7 +163,10 @@ class UtilizationPanel(TimelinePanel):
         """Busy cycles of each unit in the view."""
         window = self.session.window.value
         inside = [(unit.track, unit.covered.inside(window)) for unit in self.units.units]
-        rows = [(track.name, busy, window.width, round(busy / window.width, 6)) for track, busy in inside]
+        rows = [
+            (unit_title(track.name), busy, window.width, round(busy / window.width, 6))
+            for track, busy in inside
+        ]
         return Sheet("Utilization", ("unit", "busy cycles", "cycles in view", "share"), rows)
 
     # -- guide ------------------------------------------------------------------------------------------
@@ -173,7 +176,8 @@ class UtilizationPanel(TimelinePanel):
         trace, found = self.session.trace.value, self._found(row, time)
         if trace is None or not 0 <= row < len(self.units.units):
             return ""
-        head = rich("<b>{}</b> busy for {} of the view<br>", self.source.label(row), self.source.values[row])
+        name, busy = self.source.names[row].label, self.source.values[row]
+        head = rich("<b>{}</b> busy for {} of the view<br>", name, busy)
         if found is None:
             return rich("<qt>{}idle here</qt>", head)
         store, wave_row, token = self.session.store, *found
@@ -210,7 +214,7 @@ class UtilizationPanel(TimelinePanel):
         if not 0 <= row < len(self.units.units):
             return ""
         busy = self.units.units[row].covered.inside(window)
-        return f"{self.source.label(row)} busy for {percent(busy, window.width)}"
+        return f"{self.source.names[row].label} busy for {percent(busy, window.width)}"
 
     def _found(self, row: int, time: int) -> tuple[int, int] | None:
         """(row of the wave index, token row) of the bar at a time."""

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass
 from math import nan
 from operator import attrgetter
 
 from PySide6.QtCore import QModelIndex, QPoint
+from PySide6.QtGui import QColor
 
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import beside, known_place
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.base.text import count, percent, plural
 from rcv_py.base.tree import TreeNode
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
-from rcv_py.model.trace import Trace
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.results.common import SOURCE_PLACE
 from rcv_py.results.waits import LATENCIES, SHARE_OF_STALL, STALL, TIMES, flat_table, waits_about
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
-from rcv_py.ui.core.layout import bar, boxed, column
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
-from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.table_panel import TreePanel
@@ -30,19 +28,14 @@ from rcv_py.ui.table.tree_table import (
     Parts,
     Tree,
     TreeColumn,
-    TreeTable,
     number_column,
     share_text,
     source_column,
 )
 
-NO_WAITS = "No wave ran a wait for memory, LDS or messages."
-NOT_SELECTED = "No line is selected. Click an instruction, or show all waits."
 OUT_OF_RANGE = "No wave that was read touches the clock range. Reset the range in the Wave panel to see all."
 STREAM_MS = 800
 OPEN_SHARE = 0.05  # waits with more of all stall start open
-
-Answer = tuple[WaitSummary, "WaitNode"]
 
 
 @dataclass(eq=False)
@@ -63,8 +56,8 @@ class WaitNode(TreeNode):
         return self.parent is not None and self.parent.parent is None
 
 
-def wait_nodes(summary: WaitSummary) -> WaitNode:
-    """Return the root of the tree; takes a few milliseconds, so a thread may do it."""
+def wait_nodes(summary: WaitSummary, line: int | None) -> WaitNode:
+    """Return the root of the waits, of all or of those at an instruction and those that waited for it."""
     table, latency = summary.blocking, summary.latency
     columns = (latency.line, latency.exact, latency.median, latency.p90)
     known = {
@@ -73,49 +66,114 @@ def wait_nodes(summary: WaitSummary) -> WaitNode:
     }
     total = int(table.stall.sum())
     producers = list(zip(table.producer.tolist(), table.n.tolist(), table.charged.tolist(), strict=True))
-    heads = zip(table.line.tolist(), table.hits.tolist(), table.stall.tolist(), strict=True)
     waits = [
         WaitNode(
-            line=line,
-            times=hits,
-            stall=stall,
+            line=int(table.line[row]),
+            times=int(table.hits[row]),
+            stall=(stall := int(table.stall[row])),
             total=total,
             children=[
                 WaitNode(line=producer, times=n, stall=charged, total=stall, **known.get(producer, {}))
                 for producer, n, charged in producers[table.producers(row)]
             ],
         )
-        for row, (line, hits, stall) in enumerate(heads)
+        for row in waits_about(summary, line).tolist()
     ]
     return WaitNode(times=int(table.hits.sum()), stall=total, total=total, children=waits)
 
 
-def only_about(root: WaitNode, line: int) -> WaitNode:
-    """Return a tree of the waits at a code row, and of those that waited for it."""
-    nodes = [
-        replace(node, children=[replace(child, children=[]) for child in node.children])
-        for node in root.children
-        if node.line == line or any(child.line == line for child in node.children)
-    ]
-    return replace(root, children=nodes)
+def _wait_facts(node: WaitNode) -> list[str]:
+    part = percent(node.stall, node.total)
+    facts = [f"{grouped(node.stall)} cycles of stall, {part} of all waits, in {grouped(node.times)} runs"]
+    rest = node.stall - sum(child.stall for child in node.children)
+    return [*facts, f"{grouped(rest)} of them with nothing outstanding that is known"] if rest else facts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WaitRows:
-    """What the tree says of its nodes."""
+def _producer_facts(node: WaitNode) -> list[str]:
+    part = percent(node.stall, node.total)
+    charged = (
+        f"{grouped(node.stall)} cycles, {part} of the wait's stall" if node.stall else "no stall charged"
+    )
+    facts = [f"required {grouped(node.times)} times; {charged}"]
+    if not node.exact:
+        return [*facts, "latency: no wait shows it exactly"]
+    numbers = f"median {grouped(node.median)}, p90 {grouped(node.p90)} cycles"
+    return [*facts, f"latency: {numbers} of {grouped(node.exact)} exact samples"]
 
-    theme: Theme
-    trace: Trace | None = None
 
-    def tree(self, root: WaitNode | None = None) -> Tree[WaitNode]:
-        """Return the tree below a root."""
+@panel(id="waits", title="Waits", area="bottom", order=30, needs=("waves", "code"))
+class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
+    """What waits waited for, with the stall charged to it."""
+
+    result_name = "waits"
+    nothing = "No wave ran a wait for memory, LDS or messages."
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(
+            ui,
+            name="Waits by stall, each with what it waited for",
+            only="Show the waits at the selected instruction, and those that waited for it.",
+            sort="stall",
+            yields=dict.fromkeys((LATENCIES["p90"].name, SOURCE_PLACE.name, SHARE_OF_STALL.name, "bar"), 240),
+        )
+        self._ranged = self.coalesced(self._compute_range, STREAM_MS)
+        self.tree.menu_asked.connect(self._open_menu)
+        self.session.clock_range.watch(self._range_changed)
+        self.session.waves.watch(self._more_waves)
+        self._start()
+
+    # -- computing ----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._ranged.reset()
+        self.result = None
+        super()._open()
+        self._show()
+
+    def _refresh(self) -> None:
+        if self.session.clock_range.value is None:
+            super()._refresh()
+
+    def _range_changed(self) -> None:
+        if self.session.clock_range.value is None:
+            self._refresh()
+        else:
+            self._ranged.now()
+
+    def _more_waves(self) -> None:
+        if self.session.clock_range.value is not None:
+            self._ranged.ask()
+        elif self.result is None:
+            self._show()
+
+    def _compute_range(self) -> None:
+        trace, store, window = self.session.trace.value, self.session.store, self.session.clock_range.value
+        if trace is None or store is None or window is None or not len(trace.code):
+            return
+        batches, name, ways = store.batches, self.session.waves.value, self.ui.results.ways
+
+        def job() -> WaitSummary:
+            own, inside = ways.choice(trace, batches, name).rows, counted_rows(trace.waves, None, window)
+            return wait_summary(trace, batches, inside if own is None else own & inside)
+
+        def take(summary: WaitSummary) -> None:
+            if self.session.clock_range.value == window:
+                self.result = summary
+                self._show()
+
+        self.run_job(job, take, stream=self._ranged)
+
+    # -- showing ------------------------------------------------------------------------------------
+
+    def _tree(self, root: WaitNode | None) -> Tree[WaitNode]:
+        trace = self.session.trace.value
         return Tree(
             root or WaitNode(),
             (
                 TreeColumn(
                     "text",
                     "instruction",
-                    self.name,
+                    self._name,
                     lambda node: node.line,
                     tip="A wait, and below it what it waited for.",
                     sort="instruction",
@@ -124,7 +182,7 @@ class WaitRows:
                     "bar",
                     "stall",
                     key=lambda node: node.stall,
-                    parts=self.parts,
+                    parts=self._parts,
                     width=120,
                     tip="Stall of the wait by the kind of instruction it is charged to; "
                     "of one of them, its part.",
@@ -155,193 +213,84 @@ class WaitRows:
                 ),
                 number_column(LATENCIES["median"], attrgetter("median"), 66, sort=""),
                 number_column(LATENCIES["p90"], attrgetter("p90"), 56, sort=""),
-                source_column(SOURCE_PLACE, self.trace, 160, sort=SOURCE_PLACE.name),
+                source_column(SOURCE_PLACE, trace, 160, sort=SOURCE_PLACE.name),
             ),
-            self.tip,
-            self.spoken,
+            self._tip,
+            self._spoken,
             lambda node: node.line,
             lambda node: node.stall > OPEN_SHARE * max(1, node.total),
         )
 
-    def name(self, node: WaitNode) -> str:
-        """The instruction, after its row."""
-        return "" if self.trace is None else f"{node.line}  {self.trace.code.text[node.line]}"
+    def _name(self, node: WaitNode) -> str:
+        trace = self.session.trace.value
+        return "" if trace is None else f"{node.line}  {trace.code.text[node.line]}"
 
-    def parts(self, node: WaitNode) -> Parts:
-        """Stall by kind of the instruction it is charged to, then what is charged to none."""
-        by_kind: dict[int, int] = {}
-        for one in node.children if node.is_wait else [node]:
-            kind = 0 if self.trace is None else int(self.trace.code.kind[one.line])
-            by_kind[kind] = by_kind.get(kind, 0) + one.stall
+    def _parts(self, node: WaitNode) -> Parts:
+        trace, by_kind = self.session.trace.value, Counter[int]()
+        for charged in node.children if node.is_wait else [node]:
+            by_kind[0 if trace is None else int(trace.code.kind[charged.line])] += charged.stall
         rest = node.stall - sum(by_kind.values())
-        parts = [(cycles, self.theme.kind(kind)) for kind, cycles in sorted(by_kind.items())]
-        return [*parts, (rest, self.theme.role("stall"))]
+        parts = [(cycles, self.ui.theme.kind(kind)) for kind, cycles in sorted(by_kind.items())]
+        return [*parts, (rest, self.ui.theme.role("stall"))]
 
-    def tip(self, node: WaitNode) -> str:
-        """The total instruction, exact numbers, how sure the latency is, and the source in full."""
+    def _tip(self, node: WaitNode) -> str:
+        trace = self.session.trace.value
         facts = _wait_facts(node) if node.is_wait else _producer_facts(node)
-        place = "" if self.trace is None else known_place(self.trace, node.line, full=True)
-        return "\n".join([self.name(node), *facts, *filter(None, (place,))])
+        place = "" if trace is None else known_place(trace, node.line, full=True)
+        return "\n".join([self._name(node), *facts, *filter(None, (place,))])
 
-    def spoken(self, node: WaitNode) -> str:
-        """A row for a screen reader."""
+    def _spoken(self, node: WaitNode) -> str:
         what = "waits" if node.is_wait else "waited for"
         return (
-            f"{self.name(node)}, {what}, {grouped(node.stall)} cycles of stall, {grouped(node.times)} times"
+            f"{self._name(node)}, {what}, {grouped(node.stall)} cycles of stall, {grouped(node.times)} times"
         )
 
+    def _nodes(self, result: WaitSummary, line: int | None) -> WaitNode:
+        return wait_nodes(result, line)
 
-def _wait_facts(node: WaitNode) -> list[str]:
-    part = percent(node.stall, node.total)
-    facts = [f"{grouped(node.stall)} cycles of stall, {part} of all waits, in {grouped(node.times)} runs"]
-    rest = node.stall - sum(child.stall for child in node.children)
-    return [*facts, f"{grouped(rest)} of them with nothing outstanding that is known"] if rest else facts
-
-
-def _producer_facts(node: WaitNode) -> list[str]:
-    part = percent(node.stall, node.total)
-    charged = (
-        f"{grouped(node.stall)} cycles, {part} of the wait's stall" if node.stall else "no stall charged"
-    )
-    facts = [f"required {grouped(node.times)} times; {charged}"]
-    if not node.exact:
-        return [*facts, "latency: no wait shows it exactly"]
-    numbers = f"median {grouped(node.median)}, p90 {grouped(node.p90)} cycles"
-    return [*facts, f"latency: {numbers} of {grouped(node.exact)} exact samples"]
-
-
-def kinds_of(trace: Trace, root: WaitNode) -> list[TokenKind]:
-    """Return the kinds of instruction that stall is charged to, for a legend."""
-    lines = {child.line for node in root.children for child in node.children if child.stall}
-    found = sorted({int(trace.code.kind[line]) for line in lines})
-    return [TokenKind(kind) for kind in found if kind in KIND_TEXT]
-
-
-@panel(id="waits", title="Waits", area="bottom", order=30, needs=("waves", "code"))
-class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
-    """What waits waited for, with the stall charged to it."""
-
-    result_name = "waits"
-
-    def __init__(self, ui: UiContext) -> None:
-        gives_way = dict.fromkeys((LATENCIES["p90"].name, SOURCE_PLACE.name, SHARE_OF_STALL.name, "bar"), 240)
-        super().__init__(
-            ui,
-            TreeTable(WaitRows(ui.theme).tree(), ui, sort="stall", yields=gives_way),
-            name="Waits by stall, each with what it waited for",
-            only="Show the waits at the selected line, and those that waited for it.",
-        )
-        self._all = WaitNode()
-        self._ranged = self.coalesced(self._compute_range, STREAM_MS)
-        self.bar = boxed(bar((self.legend, 1), self.note, self.only))
-        column(self.bar, (self.empty, 1), of=self)
-        self.tree.menu_asked.connect(self._open_menu)
-        self.session.clock_range.watch(self._range_changed)
-        self.session.waves.watch(self._more_waves)
-        self._start()
-
-    # -- computing ----------------------------------------------------------------------------------
-
-    def _open(self) -> None:
-        self._ranged.reset()
-        self.result, self._all = None, WaitNode()
-        super()._open()
-        self._show()
-
-    def _refresh(self) -> None:
-        summary = self.ui.results.cell(self.result_name).value
-        if summary is not None and self.session.clock_range.value is None:
-            self.run_job(lambda: (summary, wait_nodes(summary)), only_for(self.session, self._take))
-
-    def _range_changed(self) -> None:
-        if self.session.clock_range.value is None:
-            self._refresh()
-        else:
-            self._ranged.now()
-
-    def _more_waves(self) -> None:
-        if self.session.clock_range.value is not None:
-            self._ranged.ask()
-        elif self.result is None:
-            self._show()
-
-    def _compute_range(self) -> None:
-        trace, store, window = self.session.trace.value, self.session.store, self.session.clock_range.value
-        if trace is None or store is None or window is None or not len(trace.code):
-            return
-        batches, name, ways = store.batches, self.session.waves.value, self.ui.results.ways
-        self._ranged.started()
-
-        def job() -> Answer:
-            own, inside = ways.choice(trace, batches, name).rows, counted_rows(trace.waves, None, window)
-            summary = wait_summary(trace, batches, inside if own is None else own & inside)
-            return summary, wait_nodes(summary)
-
-        self.run_job(job, only_for(self.session, self._take))
-
-    def _take(self, answer: Answer) -> None:
-        self._ranged.finished()
-        self.result, self._all = answer
-        self._show()
-
-    # -- showing ------------------------------------------------------------------------------------
-
-    def _show(self) -> None:
-        trace, summary = self.session.trace.value, self.result
-        sentence = self._why_empty()
-        self.bar.setVisible(summary is not None and bool(len(summary.blocking)))
-        self.empty.say(sentence)
-        if trace is None or summary is None or sentence:
-            return
-        line = self.only_line
-        root = self._all if line is None else only_about(self._all, line)
-        self.tree.show_tree(WaitRows(self.ui.theme, trace).tree(root), is_all_open=line is not None)
-        self.note.setText(self._note(summary))
-        self._show_legend()
-        self._mark(self.session.selection.value.line)
+    def _has_rows(self, result: WaitSummary) -> bool:
+        return len(result.blocking) > 0
 
     def _why_empty(self) -> str:
-        trace, summary, line = self.session.trace.value, self.result, self.session.selection.value.line
-        sentence = self.why_no_waves(summary)
-        if summary is not None and not summary.waves and self.session.clock_range.value is not None:
+        if self.result is not None and not self.result.waves and self.session.clock_range.value is not None:
             return OUT_OF_RANGE
-        if sentence or trace is None or summary is None:
-            return sentence
-        if not len(summary.blocking):
-            return self.reason(NO_WAITS)
-        if not self.only.isChecked():
-            return ""
-        if line is None:
-            return NOT_SELECTED
-        text = f"Line {line}, {trace.code.text[line]}{beside(trace, line)}, neither waits nor is waited for."
-        return "" if only_about(self._all, line).children else text
+        return super()._why_empty()
 
-    def _note(self, summary: WaitSummary) -> str:
-        text = f"{count(self._all.stall)} cycles of stall in {plural(summary.waves, 'wave')}"
+    def _nothing_about(self, line: int) -> str:
+        trace = self.session.trace.value
+        text = "" if trace is None else f", {trace.code.text[line]}{beside(trace, line)},"
+        return f"Instruction {line}{text} neither waits nor is waited for."
+
+    def _note(self, result: WaitSummary) -> str:
+        text = f"{count(result.blocking.stall.sum())} cycles of stall in {plural(result.waves, 'wave')}"
         if self.session.clock_range.value is not None:
             return f"{text} of the clock range"
         store = self.session.store
         if store is not None and not store.is_complete:
-            return f"partial: {summary.waves:,} of {plural(summary.of, 'wave')} read"
+            return f"partial: {result.waves:,} of {plural(result.of, 'wave')} read"
         return self.of_waves(text)
 
-    def _show_legend(self) -> None:
-        trace, theme = self.session.trace.value, self.ui.theme
-        if trace is not None:
-            kinds = kinds_of(trace, self.tree.rows.root)
-            self.legend.set_items([(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds])
+    def _legend(self) -> list[tuple[QColor, str, str]]:
+        trace, waits = self.session.trace.value, self.tree.rows.root.children
+        if trace is None:
+            return []
+        lines = {node.line for wait in waits for node in wait.children if node.stall}
+        kinds = sorted({int(trace.code.kind[line]) for line in lines} & set(KIND_TEXT))
+        return [
+            (self.ui.theme.kind(kind), KIND_NAME[TokenKind(kind)], KIND_TEXT[TokenKind(kind)])
+            for kind in kinds
+        ]
 
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        if self.result is not None and self.only.isChecked():
-            self._show()
-        elif self.result is not None:
-            self._mark(self.session.selection.value.line)
+        super()._follow()
+        if self.result is not None and not self.only.isChecked():
+            self._mark()
 
-    def _mark(self, line: int | None) -> None:
-        """Make a row of the selected line the current one; one that is about it already stays."""
-        here = self.tree.currentIndex()
+    def _mark(self) -> None:
+        """Make a row of the selected instruction the current one; one that is about it already stays."""
+        here, line = self.tree.currentIndex(), self.session.selection.value.line
         if not here.isValid() or self.tree.rows.node(here).line != line:
             self.tree.mark(self._row_of(line))
 

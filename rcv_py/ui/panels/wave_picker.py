@@ -18,7 +18,6 @@ from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
@@ -274,7 +273,7 @@ class WavePickerPanel(Panel):
         self._facts = " · ".join(part for part in (f"{len(wave.tokens):,} tokens", place) if part)
 
         job = partial(state_cycles, wave, wave.begin, wave.end)
-        self.run_job(job, only_for(self.session, self._show_states), "states")
+        self.run_job(job, self._show_states, "states")
 
     def _show_states(self, cycles: tuple[int, ...]) -> None:
         self.states.show_cycles(cycles)

@@ -138,13 +138,7 @@ class WaveStatesPanel(CurvePanel):
             return
         batches, se, is_all = store.batches, self._engine(), store.is_complete
         self._se = se
-
-        def show(made: Counted) -> None:
-            self._rebuild.finished()
-            self._show(made)
-
-        self._rebuild.started()
-        self.run_job(lambda: counted(trace, batches, se, is_all), show)
+        self.run_job(lambda: counted(trace, batches, se, is_all), self._show, stream=self._rebuild)
 
     def _show(self, made: Counted) -> None:
         trace, store = self.session.trace.value, self.session.store

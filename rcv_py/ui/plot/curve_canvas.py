@@ -7,21 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
-from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
 
 from rcv_py.base.text import elide_right, percent
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
-from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import draw_text
-from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.plot.curves_item import CurvesItem
 from rcv_py.ui.plot.value_axis import ValueAxis, bounds, exact_text, ticks
+from rcv_py.ui.timeline.items import small_text
 from rcv_py.ui.timeline.time_axis import UNITS_NS
 from rcv_py.ui.timeline.time_overlay import Line, Marks, TimeOverlay, bookmark_time
 from rcv_py.ui.timeline.time_plot import TimePlot
@@ -29,7 +26,6 @@ from rcv_py.ui.timeline.time_plot import TimePlot
 LINE_PX = 15
 PAD_PX = 6
 MAX_NAME = 40  # characters of a name
-TEXT_PX = 11
 TAG_PX = 26
 
 
@@ -47,23 +43,13 @@ class Reading:
 class CurveOverlay(TimeOverlay):
     """An overlay with a box of values beside the cursor."""
 
-    def __init__(
-        self, box: pg.ViewBox, session: Session, theme: Theme, shown: Callable[[], TimeWindow]
-    ) -> None:
-        super().__init__(box, session, theme, shown)
-        self.read: Callable[[int], tuple[str, list[Reading]]] = lambda time: ("", [])
+    read: Callable[[int], tuple[str, list[Reading]]]  # the values at a time; set by the owner
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
-    ) -> None:
-        """Paint the marks, and on top of them what is read at the cursor."""
-        super().paint(painter, option, widget)
-        self._paint_reading(painter)
-
-    def _paint_reading(self, painter: QPainter) -> None:
-        """Paint a dot on every curve and the box of values."""
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Paint the marks, and on top of them a dot on every curve and the box of values at the cursor."""
+        super().paint(painter)
         hover = self._session.hover.value
-        if hover is None or hover.time is None or not self._shown().contains(hover.time):
+        if hover is None or hover.time is None or not self.shown.contains(hover.time):
             return
         x = self.x_of(hover.time)
         title, readings = self.read(hover.time)
@@ -88,10 +74,7 @@ class CurveOverlay(TimeOverlay):
         return [*kept, Reading(f"{len(readings) - len(kept)} more", "")] if room > 1 else kept
 
     def _paint_box(self, painter: QPainter, x: float, title: str, readings: list[Reading]) -> None:
-        font = painter.font()
-        font.setPixelSize(TEXT_PX)
-        painter.setFont(font)
-        metrics = QFontMetricsF(font)
+        metrics, font = small_text(painter), painter.font()
         names = [elide_right(one.name, MAX_NAME) for one in readings]
         left = max(metrics.horizontalAdvance(name) for name in names) * 1.06 + 14
         right = max(metrics.horizontalAdvance(one.value) for one in readings) * 1.06
@@ -132,7 +115,7 @@ class CurveCanvas(TimePlot):
         self.values = ValueAxis(ui.theme)
         super().__init__(ui, self.values)
         self.content = self.curves = CurvesItem(self.box, ui.theme)
-        self.overlay = CurveOverlay(self.box, ui.session, ui.theme, lambda: self.axis.shown)
+        self.overlay = CurveOverlay(self.box, ui.session, ui.theme)
         self.overlay.marks = self._marks
         self.overlay.read = self.readings
         self.from_zero = True

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+from PySide6.QtGui import QFontMetricsF, QPainter
 
 from rcv_py.base.text import short_count
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.items import TEXT_PX, PlainAxis, small_text
+from rcv_py.ui.timeline.items import TEXT_PX, PlainAxis
 from rcv_py.ui.timeline.row_labels import WIDTH
 from rcv_py.ui.timeline.time_axis import round_step
 
@@ -28,12 +27,8 @@ class ValueAxis(PlainAxis):
         self.is_whole = False  # values are whole numbers: no ticks between
         self.setWidth(WIDTH)
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
-    ) -> None:
+    def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
         """Paint numbers and the title, which runs upwards."""
-        width, height = self.size().width(), self.size().height()
-        metrics = small_text(painter)
         values = ticks(self.low, self.high, height, self.is_whole)
         step = values[1] - values[0] if len(values) > 1 else 1.0
         for value in values:

@@ -286,6 +286,12 @@ class Workspace(QMainWindow):
         dock.raise_()
         self.panels_changed.emit()
 
+    def show_broken(self, panel: Panel, report: str) -> None:
+        """Show a sentence in the place of a panel that met a mistake."""
+        for dock in self.docks.values():
+            if dock.panel is panel:
+                dock.show_broken(report)
+
     def toggle_panel(self, name: str, by_key: bool = False) -> None:
         """Hide a panel that is in front, bring any other to the front and give it the focus.
 

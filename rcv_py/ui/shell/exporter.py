@@ -11,7 +11,6 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
@@ -27,7 +26,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.export import SCALES
-from rcv_py.ui.core.layout import column, row
+from rcv_py.ui.core.layout import Dialog, row
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.core.visibility import Coalesce
@@ -190,15 +189,14 @@ SETTLE_MS = 400  # until a panel that was hidden has its table
 FORMS = {".png": "PNG picture", ".svg": "SVG picture", ".csv": "CSV table"}
 
 
-class ExportDialog(QDialog):
+class ExportDialog(Dialog):
     """What, which form, which scale, which file."""
 
     def __init__(self, exporter: Exporter, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        button = QDialogButtonBox.StandardButton
+        super().__init__("Save a picture or table", parent, button.Save | button.Cancel)
         self._exporter = exporter
         self._names = exporter.names()
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Save a picture or table")
         self.setMinimumWidth(480)
         self.what, self.form, self.scale, self.path = QComboBox(), QComboBox(), QComboBox(), QLineEdit()
         for box, items in (
@@ -223,13 +221,9 @@ class ExportDialog(QDialog):
             field.setAccessibleName(name)
             form.addRow(name, item)
         self._may_replace: Path | None = None  # the file that was said to be there
-        self.error = PlainLabel(wordWrap=True)
-        self.error.setProperty("role", "error")
-        button = QDialogButtonBox.StandardButton
-        buttons = QDialogButtonBox(button.Save | button.Cancel)
-        buttons.accepted.connect(self.save)
-        buttons.rejected.connect(self.reject)
-        column(form, self.error, buttons, margins=(16, 16, 16, 16), spacing=8, of=self)
+        self.error = PlainLabel(role="error", wordWrap=True)
+        self.buttons.accepted.connect(self.save)
+        self.fill(form, self.error)
         self.what.currentIndexChanged.connect(self._raise)
         self.what.currentIndexChanged.connect(self._changed)
         self.form.currentIndexChanged.connect(self._changed)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
+from rcv_py.ui.timeline.time_plot import FAR
+from rcv_py.ui.timeline.time_plot import KEY_PAN as PAN
+from rcv_py.ui.timeline.time_plot import KEY_ZOOM as ZOOM
 
-ZOOM = 0.7  # of the width, a press
-PAN = 0.15  # of the width, a press
 NO_TRACE = "Open a capture first."
 
 
-def _always() -> bool:
-    return True
-
-
-def needs(session: Session, has: Callable[[], object] = _always, otherwise: str = "") -> Callable[[], str]:
+def needs(
+    session: Session, has: Callable[[], object] = lambda: True, otherwise: str = ""
+) -> Callable[[], str]:
     """Return what says why a command cannot run: no capture is open, or it lacks what `has` asks for."""
     return lambda: NO_TRACE if session.trace.value is None else "" if has() else otherwise
 
@@ -53,8 +51,8 @@ def go_commands(session: Session) -> tuple[Command, ...]:
          "Show the measured range, the selected instruction or the selected wave.", trace),
         ("go.fit_wave", "Fit the wave", "Shift+F", fit_wave, "Show the whole selected wave.", trace),
         ("go.all", "Fit everything", "0", session.fit_all, "Show the whole capture.", trace),
-        ("go.start", "Begin", "Home", lambda: _edge(session, -1), "Move to the begin of the capture.", trace),
-        ("go.end", "End", "End", lambda: _edge(session, 1), "Move to the end of the capture.", trace),
+        ("go.start", "Begin", "Home", lambda: session.pan(-FAR), "Move to the begin of the capture.", trace),
+        ("go.end", "End", "End", lambda: session.pan(FAR), "Move to the end of the capture.", trace),
         ("go.previous_token", "Previous instruction", ",", lambda: session.step_token(-1),
          "Select the instruction the wave ran before.", wave),
         ("go.next_token", "Next instruction", ".", lambda: session.step_token(1),
@@ -72,14 +70,6 @@ def go_commands(session: Session) -> tuple[Command, ...]:
         ("go.dismiss", "Dismiss measure or isolation", "Esc", dismiss,
          "Take away the measured range, then the isolated arrows.", mark),
     ))  # fmt: skip
-
-
-def _edge(session: Session, direction: int) -> None:
-    """Move the view to the begin (-1) or the end (+1) of the trace."""
-    if (trace := session.trace.value) is not None:
-        outer, width = session.outer(trace), session.view.value.width
-        begin = outer.begin if direction < 0 else outer.end - width
-        session.set_view(TimeWindow(begin, begin + width))
 
 
 def _step_wave(session: Session, direction: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.plain_text import button_text, copy_text, tooltip
+from rcv_py.ui.core.plain_text import add_action, copy_text
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell import capture_memory
 from rcv_py.ui.shell.dialogs import about
@@ -43,6 +42,11 @@ from rcv_py.ui.shell.welcome import Welcome
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
+BROWSE = {
+    "capture": "Open a capture, or a folder of captures",
+    "baseline": "Compare the open capture with another one, its baseline",
+    "replicate": "Another capture of the baseline's build: what it differs by is noise",
+}
 NO_BASELINE = "The open capture is compared with nothing."
 
 
@@ -55,7 +59,6 @@ class MainWindow(QMainWindow):
         self.loader = loader
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorReporter(self, self._where)
-        self.errors.broke.connect(self._show_broken)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(make_panels(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
@@ -75,7 +78,7 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(ui, self.cancel, lambda: self.workspace.show_panel("problems"))
         self.setStatusBar(self.status)
         self.welcome = Welcome(ui, self.opener, self.browse)
-        self.chooser = Chooser(self.show_last)
+        self.chooser = Chooser(self._leave_chooser)
         self.pages = QStackedWidget()
         for page in (self.welcome, self.chooser, self.workspace):
             self.pages.addWidget(page)
@@ -106,13 +109,13 @@ class MainWindow(QMainWindow):
         """The menu File; the recent captures are added to it apart."""
         session = self.ui.session
 
-        def has_twin() -> bool:
+        def has_replicate() -> bool:
             baseline = session.baseline.value
-            return baseline is not None and baseline.twin is not None
+            return baseline is not None and baseline.replicate is not None
 
         trace = needs(session)
         baseline = needs(session, lambda: session.baseline.value, NO_BASELINE)
-        twin = needs(session, has_twin, "No twin of the baseline is open.")
+        replicate = needs(session, has_replicate, "No replicate of the baseline is open.")
         return commands("File", (
             ("file.open", "Open folder …", "Ctrl+O", self.browse,
              "Open a ui_output folder, or a folder that holds several.", always),
@@ -120,22 +123,28 @@ class MainWindow(QMainWindow):
              "Show the page with recent captures and samples.", always),
             ("file.reload", "Reload", "F5", self.reload, "Read the capture again from its folder.", trace),
             ("file.close", "Close capture", "Ctrl+W", self.close_capture, "Close the capture.", trace),
-            ("file.compare", "Compare with …", "Ctrl+Alt+D", self.browse_baseline,
+            ("file.compare", "Compare with …", "Ctrl+Alt+D", lambda: self.browse("baseline"),
              "Choose the baseline: the capture from before the change.", trace),
-            ("file.twin", "Noise from a twin …", "Ctrl+Alt+N", self.browse_twin,
+            ("file.twin", "Noise from a replicate …", "Ctrl+Alt+N", lambda: self.browse("replicate"),
              "Choose another capture of the baseline's build: what it differs by is noise.", baseline),
-            ("file.forget_twin", "Forget the twin", "Ctrl+Alt+Shift+N", self.baseline.forget_twin,
-             "Measure the noise by the waves of both captures alone.", twin),
+            ("file.forget_twin", "Forget the replicate", "Ctrl+Alt+Shift+N", self.baseline.forget_replicate,
+             "Measure the noise by the waves of both captures alone.", replicate),
             ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D", self.baseline.forget,
              "Compare with nothing.", baseline),
-            ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K", self.copy_place,
+            ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K",
+             lambda: self._copy(str(session.selection.value), "Copied the place; Ctrl+G goes to it."),
              "Copy wave, line and hit as a text that Go to place understands.", trace),
             ("file.quit", "Quit", "Ctrl+Q", self.close, "Close the window.", always),
         ))  # fmt: skip
 
     def _window_commands(self) -> tuple[Command, ...]:
         """Commands of other menus that need the window."""
-        trace = needs(self.ui.session)
+        session = self.ui.session
+        trace = needs(session)
+
+        def toggle_full_screen() -> None:
+            self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
         return (
             *commands("Go", (
                 ("go.place", "Go to place …", "Ctrl+G", self.go_to_place,
@@ -146,16 +155,20 @@ class MainWindow(QMainWindow):
                  "Find commands, instructions, labels, waves and source files.", always),
             )),
             *commands("View", (
-                ("view.full_screen", "Full screen", "F11", self.toggle_full_screen,
+                ("view.full_screen", "Full screen", "F11", toggle_full_screen,
                  "Use the whole screen, or go back to a window.", always),
-                ("view.settings", "Settings …", "Ctrl+,", self.show_settings,
+                ("view.settings", "Settings …", "Ctrl+,",
+                 lambda: SettingsDialog(self.ui.settings, self).open(),
                  "Change fonts, colours, sizes and how captures are read.", always),
             )),
             *commands("Help", (
-                ("help.keys", "Keys", "? F1", self.show_keys, "Show all keys.", always),
-                ("help.report", "Copy facts for a report", "Ctrl+Alt+R", self.copy_facts,
+                ("help.keys", "Keys", "? F1", lambda: KeysOverlay(self.ui.commands, self).show(),
+                 "Show all keys.", always),
+                ("help.report", "Copy facts for a report", "Ctrl+Alt+R",
+                 lambda: self._copy(about.facts(session.trace.value), "Copied."),
                  "Copy versions and facts of the capture, without its contents.", always),
-                ("help.about", "About rcv", "Ctrl+F1", self.show_about, "Show version and licences.", always),
+                ("help.about", "About rcv", "Ctrl+F1", lambda: about.AboutBox(self).open(),
+                 "Show version and licences.", always),
             )),
         )  # fmt: skip
 
@@ -175,6 +188,7 @@ class MainWindow(QMainWindow):
         for name, dock in self.workspace.docks.items():
             copy = partial(self.exporter.copy_command, name)
             dock.panel.copy_asked.connect(partial(self.exporter.guarded, copy))
+        self.errors.broke.connect(self.workspace.show_broken)
         session.trace.watch(self._trace_changed)
         ui.results.cell("populations").watch(self._take_populations)
         self.opener.failed.connect(self.errors.show)
@@ -194,30 +208,17 @@ class MainWindow(QMainWindow):
         """All panels, shown or not."""
         return [dock.panel for dock in self.workspace.docks.values()]
 
-    def _browse(self, title: str, beside: Path | None, open_it: Callable[[str], None]) -> None:
-        """Ask for a folder, beginning where the given capture lies, and open it."""
-        start = "" if beside is None else str(beside.parent)
-        if chosen := QFileDialog.getExistingDirectory(self, title, start):
+    def browse(self, what: str = "capture") -> None:
+        """Ask for a folder, beginning beside the capture that it is to follow, and open it."""
+        trace, baseline = self.ui.session.trace.value, self.ui.session.baseline.value
+        last, open_it = {
+            "capture": (self.opener.recent[:1], self.opener.open),
+            "baseline": ([trace.path] if trace else [], self.baseline.open),
+            "replicate": ([baseline.trace.path] if baseline else [], self.baseline.open_replicate),
+        }[what]
+        start = str(last[0].parent) if last else ""
+        if chosen := QFileDialog.getExistingDirectory(self, BROWSE[what], start):
             open_it(chosen)
-
-    def browse(self) -> None:
-        """Ask for a folder and open it."""
-        recent = self.opener.recent
-        self._browse(
-            "Open a capture, or a folder of captures", recent[0] if recent else None, self.opener.open
-        )
-
-    def browse_baseline(self) -> None:
-        """Ask for the folder of another capture and compare the open one with it."""
-        trace = self.ui.session.trace.value
-        title = "Compare the open capture with another one, its baseline"
-        self._browse(title, None if trace is None else trace.path, self.baseline.open)
-
-    def browse_twin(self) -> None:
-        """Ask for another capture of the baseline's build; what it differs by is noise."""
-        baseline = self.ui.session.baseline.value
-        title = "Another capture of the baseline's build: what it differs by is noise"
-        self._browse(title, None if baseline is None else baseline.trace.path, self.baseline.open_twin)
 
     def reload(self) -> None:
         """Read the capture again and stay where we are."""
@@ -235,8 +236,7 @@ class MainWindow(QMainWindow):
         self.welcome.refresh()
         self.pages.setCurrentWidget(self.welcome)
 
-    def show_last(self) -> None:
-        """Leave the chooser."""
+    def _leave_chooser(self) -> None:
         page = self.workspace if self.ui.session.trace.value is not None else self.welcome
         self.pages.setCurrentWidget(page)
 
@@ -247,10 +247,9 @@ class MainWindow(QMainWindow):
         else:
             self.loader.cancel()
 
-    def copy_place(self) -> None:
-        """Put the selection on the clipboard as text."""
-        copy_text(str(self.ui.session.selection.value))
-        self.status.showMessage("Copied the place; Ctrl+G goes to it.", 3000)
+    def _copy(self, text: str, message: str) -> None:
+        copy_text(text)
+        self.status.showMessage(message, 3000)
 
     def go_to_place(self) -> None:
         """Ask for a place; a copied one is already typed."""
@@ -272,28 +271,6 @@ class MainWindow(QMainWindow):
         """Open the palette that finds commands, panels and places."""
         self.palette_.open()
 
-    def show_keys(self) -> None:
-        """Show all keys."""
-        self._overlay = KeysOverlay(self.ui.commands, self)
-        self._overlay.show()
-
-    def show_settings(self) -> None:
-        """Open the settings."""
-        SettingsDialog(self.ui.settings, self).open()
-
-    def show_about(self) -> None:
-        """Show version and licences."""
-        about.AboutBox(self).open()
-
-    def copy_facts(self) -> None:
-        """Put versions and facts of the capture on the clipboard."""
-        copy_text(about.facts(self.ui.session.trace.value))
-        self.status.showMessage("Copied.", 3000)
-
-    def toggle_full_screen(self) -> None:
-        """Use the whole screen, or not."""
-        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
-
     @property
     def idle(self) -> bool:
         """Whether nothing is being read, searched or computed."""
@@ -302,11 +279,6 @@ class MainWindow(QMainWindow):
         return self.loader.idle and is_computed and not is_waking and not self.opener.is_searching
 
     # -- following -----------------------------------------------------------------------------------
-
-    def _show_broken(self, panel: Panel, report: str) -> None:
-        for dock in self.workspace.docks.values():
-            if dock.panel is panel:
-                dock.show_broken(report)
 
     def _trace_changed(self) -> None:
         trace = self.ui.session.trace.value
@@ -322,9 +294,8 @@ class MainWindow(QMainWindow):
                 QTimer.singleShot(0, self, lambda: self.workspace.show_panel(name))
 
     def _take_populations(self) -> None:
-        found = self.ui.results.cell("populations").value
-        if found is not None:
-            self.ui.session.take_populations(found)
+        if (populations := self.ui.results.cell("populations").value) is not None:
+            self.ui.session.take_populations(populations)
 
     def _all_read(self) -> None:
         trace = self.ui.session.trace.value
@@ -348,9 +319,7 @@ class MainWindow(QMainWindow):
     def _fill_recent(self) -> None:
         self._recent.clear()
         for path in self.opener.recent:
-            action = self._recent.addAction(button_text(path.name))
-            action.setToolTip(tooltip(str(path)))
-            action.triggered.connect(lambda _=False, path=path: self.opener.open(path))
+            add_action(self._recent, path.name, partial(self.opener.open, path), tip=str(path))
         if self._recent.isEmpty():
             self._recent.addAction("Nothing was opened yet").setEnabled(False)
         else:

@@ -185,12 +185,8 @@ def _balanced(table: dict[str, list[tuple[str, str]]]) -> list[dict[str, list[tu
 def _column(table: dict[str, list[tuple[str, str]]]) -> QVBoxLayout:
     box = column(spacing=12)
     for title, rows in table.items():
-        heading = PlainLabel(title)
-        heading.setProperty("role", "heading")
-        box.addWidget(heading)
-        labels = [(PlainLabel(keys), PlainLabel(text)) for keys, text in rows]
-        for keys, _ in labels:
-            keys.setProperty("role", "muted")
+        box.addWidget(PlainLabel(title, role="heading"))
+        labels = [(PlainLabel(keys, role="muted"), PlainLabel(text)) for keys, text in rows]
         box.addLayout(grid(labels, across=16, down=3))
     box.addStretch()
     return box

@@ -14,7 +14,7 @@ from rcv_py.formats.locate import Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import CaptureEntry, Trace
-from rcv_py.state.baseline import Baseline
+from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.work.library import row_of
@@ -144,47 +144,47 @@ class BaselineOpener(QObject):
         super().__init__()
         self._ui, self._show = ui, show
 
-    def open(self, path: Path | str, twin: Path | str | None = None) -> None:
+    def open(self, path: Path | str, replicate: Path | str | None = None) -> None:
         """Read a capture and make it the baseline; what goes wrong arrives as a failed task.
 
-        `twin` is another capture of the baseline's build, which tells the noise.
+        `replicate` is another capture of the baseline's build, which tells the noise.
         """
-        places = [Path(one).expanduser().absolute() for one in (path, twin) if one is not None]
+        places = [Path(one).expanduser().absolute() for one in (path, replicate) if one is not None]
         workers = int(self._ui.settings["load.workers"])
 
         def job() -> Baseline:
-            baseline, *twins = (read(place, workers) for place in places)
-            return replace(baseline, twin=twins[0]) if twins else baseline
+            baseline, *replicates = (read(place, workers) for place in places)
+            return replace(baseline, replicate=replicates[0]) if replicates else baseline
 
         self._ui.tasks.run(self, job, self._take)
 
-    def open_twin(self, path: Path | str) -> None:
+    def open_replicate(self, path: Path | str) -> None:
         """Read another capture of the build of the baseline: what it differs by is noise from now on."""
         place = Path(path).expanduser().absolute()
         workers = int(self._ui.settings["load.workers"])
         baseline = self._ui.session.baseline.value
 
         def job() -> Baseline:
-            twin = read(place, workers)
-            if baseline is not None and twin.trace.path == baseline.trace.path:
+            replicate = read(place, workers)
+            if baseline is not None and replicate.trace.path == baseline.trace.path:
                 raise UsageError(
                     f"{place} is the baseline itself, and nothing differs from itself.",
                     hint="Choose another recording of the same build.",
                 )
-            return twin
+            return replicate
 
-        def take(twin: Baseline) -> None:
+        def take(replicate: Baseline) -> None:
             baseline = self._ui.session.baseline.value
             if baseline is not None:  # it may have been forgotten meanwhile
-                self._take(replace(baseline, twin=twin))
+                self._take(replace(baseline, replicate=replicate))
 
-        self._ui.tasks.run(self, job, take, "twin")
+        self._ui.tasks.run(self, job, take, "replicate")
 
-    def forget_twin(self) -> None:
+    def forget_replicate(self) -> None:
         """Tell the noise from the waves of both captures alone."""
         baseline = self._ui.session.baseline.value
         if baseline is not None:
-            self._ui.session.set_baseline(replace(baseline, twin=None))
+            self._ui.session.set_baseline(replace(baseline, replicate=None))
 
     def forget(self) -> None:
         """Compare with nothing."""

@@ -13,7 +13,7 @@ from rcv_py.model.trace import CaptureEntry
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
-from rcv_py.ui.core.plain_text import button_text, set_tooltip, tooltip
+from rcv_py.ui.core.plain_text import add_action, button_text, tooltip
 from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
 
@@ -37,13 +37,12 @@ class TopBar(QToolBar):
         self._actions = {"back": actions["go.back"], "forward": actions["go.forward"]}
         for action in self._actions.values():
             self.addAction(action)
-        self.capture = QToolButton()
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        mode = QToolButton.ToolButtonPopupMode.InstantPopup
+        self.capture = QToolButton(toolButtonStyle=style, popupMode=mode)
         self.capture.setObjectName("capture")
-        self.capture.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.capture.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.capture.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow goes after the name
-        self.capture.setMenu(QMenu(self.capture))
-        self.capture.menu().setToolTipsVisible(True)
+        self.capture.setMenu(QMenu(self.capture, toolTipsVisible=True))
         self.capture.menu().aboutToShow.connect(self._fill)
         self.addWidget(self.capture)
         self.field = QPushButton("Search or run a command …      Ctrl+K")
@@ -54,9 +53,8 @@ class TopBar(QToolBar):
         self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.field.clicked.connect(open_palette)
         self.addWidget(boxed(row(None, (self.field, 4), None, margins=(8, 0, 8, 0), spacing=6)))
-        self.theme = QToolButton()
+        self.theme = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonIconOnly)
         self.theme.setDefaultAction(actions["view.theme"])
-        self.theme.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         self.addWidget(self.theme)
         ui.session.trace.watch(self._update)
         ui.theme.changed.connect(self._update)
@@ -79,20 +77,14 @@ class TopBar(QToolBar):
         menu, trace = self.capture.menu(), self._ui.session.trace.value
         menu.clear()
         for entry in self._opener.siblings:
-            action = menu.addAction(button_text(_title(entry)))
-            action.setCheckable(True)
-            action.setChecked(trace is not None and entry.path == trace.path)
-            action.setEnabled(not entry.note)
-            action.setToolTip(tooltip(entry.note or str(entry.path)))
-            action.triggered.connect(partial(self._opener.open, entry.path))
+            is_on = trace is not None and entry.path == trace.path
+            call, tip = partial(self._opener.open, entry.path), entry.note or str(entry.path)
+            add_action(menu, _title(entry), call, tip=tip, is_on=is_on).setEnabled(not entry.note)
         if not self._opener.siblings:
             for path in self._opener.recent:
-                action = menu.addAction(button_text(path.name))
-                set_tooltip(action, str(path))
-                action.triggered.connect(partial(self._opener.open, path))
+                add_action(menu, path.name, partial(self._opener.open, path), tip=str(path))
         if menu.isEmpty():
-            action = menu.addAction("No other capture lies beside this one")
-            action.setEnabled(False)
+            menu.addAction("No other capture lies beside this one").setEnabled(False)
 
 
 def _title(entry: CaptureEntry) -> str:

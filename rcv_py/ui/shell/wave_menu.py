@@ -11,7 +11,7 @@ from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, ran_tex
 from rcv_py.base.text import percent, plural
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
-from rcv_py.ui.core.plain_text import button_text, tooltip
+from rcv_py.ui.core.plain_text import add_action, button_text, tooltip
 
 TIP = "Panels that explain (Triage, Causes, Waits, Loops, Bubbles, Latency, Summary) are about these waves."
 
@@ -72,13 +72,10 @@ def add_populations(menu: QMenu, session: Session) -> None:
         if name == WORKING:  # an entry of its own stands above
             continue
         share = percent(int(found.cycles[at]), int(found.cycles.sum()))
-        action = menu.addAction(button_text(f"{found.name[at]}, {plural(int(found.waves[at]), 'wave')}"))
-        executed = f"{found.instructions[at]:,.0f} executions a wave"
-        action.setToolTip(tooltip(f"{share} of the cycles of waves, {executed}."))
-        action.setCheckable(True)
-        action.setChecked(session.waves.value == name)
-        action.triggered.connect(partial(session.choose_waves, name))
-        group.addAction(action)
+        title = f"{found.name[at]}, {plural(int(found.waves[at]), 'wave')}"
+        tip = f"{share} of the cycles of waves, {found.instructions[at]:,.0f} executions a wave."
+        is_on = session.waves.value == name
+        group.addAction(add_action(menu, title, partial(session.choose_waves, name), tip=tip, is_on=is_on))
 
 
 class WavesButton(QToolButton):
@@ -89,8 +86,7 @@ class WavesButton(QToolButton):
         self._session = session
         self.setAccessibleName("Waves that are explained")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._menu = QMenu(self)
-        self._menu.setToolTipsVisible(True)
+        self._menu = QMenu(self, toolTipsVisible=True)
         self._menu.aboutToShow.connect(self._fill)
         self.setMenu(self._menu)
         for cell in (session.populations, session.waves):
@@ -110,8 +106,6 @@ class WavesButton(QToolButton):
     def _fill(self) -> None:
         self._menu.clear()
         for name, title in TITLES.items():
-            action = self._menu.addAction(button_text(title))
-            action.setCheckable(True)
-            action.setChecked(self._session.waves.value == name)
-            action.triggered.connect(partial(self._session.choose_waves, name))
+            is_on = self._session.waves.value == name
+            add_action(self._menu, title, partial(self._session.choose_waves, name), is_on=is_on)
         add_populations(self._menu, self._session)

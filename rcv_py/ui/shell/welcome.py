@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QLayout, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QLayout, QPushButton, QScrollArea, QWidget
 
 from rcv_py.base import resources
 from rcv_py.base.text import elide_left
@@ -47,15 +47,16 @@ class Welcome(QScrollArea):
         title.setFont(font)
         about = "Instruction-level thread traces of AMD GPUs: where the cycles went, and why."
         self._lists = column(spacing=2)
-        around = column(title, _muted(about), spacing=8)
+        around = column(title, PlainLabel(about, role="muted", wordWrap=True), spacing=8)
         around.insertStretch(0, 2)
         around.addSpacing(8)
         around.addWidget(self._drop_target(browse))
         around.addSpacing(8)
         around.addLayout(self._lists)
         around.addSpacing(16)
-        around.addWidget(_heading("Keys worth knowing"))
-        around.addLayout(grid([(PlainLabel(keys), _muted(text)) for keys, text in KEYS], across=16, down=4))
+        around.addWidget(PlainLabel("Keys worth knowing", role="heading"))
+        keys = [(PlainLabel(keys), PlainLabel(text, role="muted", wordWrap=True)) for keys, text in KEYS]
+        around.addLayout(grid(keys, across=16, down=4))
         around.addStretch(3)
         card = boxed(around)
         card.setMaximumWidth(CARD_PX)
@@ -80,7 +81,8 @@ class Welcome(QScrollArea):
         self.open.setDefault(True)
         self.open.setToolTip("Open a ui_output folder, or a folder that holds several  (Ctrl+O)")
         self.open.clicked.connect(browse)
-        hint = _muted("or drop one here: a ui_output_agent_…_dispatch_… folder, or the folder above several.")
+        text = "or drop one here: a ui_output_agent_…_dispatch_… folder, or the folder above several."
+        hint = PlainLabel(text, role="muted", wordWrap=True)
         row(self.open, (hint, 1), margins=(16, 16, 16, 16), spacing=16, of=target)
         return target
 
@@ -88,7 +90,7 @@ class Welcome(QScrollArea):
         if not paths:
             return
         self._lists.addSpacing(8)
-        self._lists.addWidget(_heading(title))
+        self._lists.addWidget(PlainLabel(title, role="heading"))
         for path in paths:
             link = QPushButton(button_text(path.name))
             link.setProperty("link", "true")
@@ -96,21 +98,9 @@ class Welcome(QScrollArea):
             link.setIcon(icon(self._ui.theme, "folder", "accent"))
             link.setToolTip(tooltip(str(path)))
             link.clicked.connect(partial(self._opener.open, path))
-            parent = _muted(elide_left(str(path.parent), PATH_LETTERS), wraps=False)
+            parent = PlainLabel(elide_left(str(path.parent), PATH_LETTERS), role="muted")
             self._lists.addLayout(row(link, (parent, 1), spacing=12))
             self.links.append(link)
-
-
-def _heading(text: str) -> QLabel:
-    label = PlainLabel(text)
-    label.setProperty("role", "heading")
-    return label
-
-
-def _muted(text: str, wraps: bool = True) -> QLabel:
-    label = PlainLabel(text, wordWrap=wraps)
-    label.setProperty("role", "muted")
-    return label
 
 
 def _clear(layout: QLayout) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from rcv_py.analysis.core.search import find
-from rcv_py.base.errors import UsageError
-from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import CostUpdates
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.table.find_bar import FindBar
@@ -34,8 +30,7 @@ class CodePanel(Panel):
         self.note.setObjectName("muted")
         self.note.setContentsMargins(8, 0, 8, 4)
         self.note.setMinimumWidth(1)
-        self._costs_wanted = self.coalesced(self._compute)
-        self._stream = self.coalesced(self._compute, self.stream_ms)
+        self._updates = CostUpdates(self, self._compute, self.stream_ms)
         view.opened.connect(lambda row: self.session.fit_selection())
 
     stream_ms = 300  # while waves arrive, costs are computed at most this often
@@ -46,9 +41,6 @@ class CodePanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.hover.watch(self._show_hover)
-        session.loaded.watch(self._more_waves)
-        session.clock_range.watch(self._costs_wanted.ask)
-        self.ui.settings.cell("isa.show_idle").watch(self._costs_wanted.ask)
         self._open()
 
     def _open(self) -> None:
@@ -62,10 +54,6 @@ class CodePanel(Panel):
 
     def _show_hover(self) -> None:
         """Tint what the mouse is over in another panel."""
-
-    def _more_waves(self) -> None:
-        if self.session.clock_range.value is not None:
-            self._stream.ask()
 
     def show_note(self, note: str) -> None:
         """Say something above the table, "" for nothing."""
@@ -87,14 +75,6 @@ def next_hottest(cost: np.ndarray, current: int | None, direction: int) -> int:
     ranked = np.argsort(-cost, kind="stable")[: int(np.count_nonzero(cost))]
     at = np.flatnonzero(ranked == current)
     return int(ranked[(int(at[0]) + direction) % len(ranked) if len(at) else 0]) if len(ranked) else -1
-
-
-def matches(texts: Sequence[str], query: SearchQuery) -> tuple[np.ndarray, str]:
-    """Return the rows that match, ascending, int64; and what is wrong with the search, "" for nothing."""
-    try:
-        return find(texts, query.text, query.is_case_sensitive, query.is_regex).astype(np.int64), ""
-    except UsageError as error:
-        return np.empty(0, dtype=np.int64), f"{error} {error.hint}"
 
 
 def blank_zero(value: int) -> str:

@@ -94,18 +94,18 @@ class ColumnWidths:
         """Give the elastic column the room that the others leave, unless the user gave it a width."""
         if self.elastic is None or self.elastic.column in self._by_hand:
             return
-        at, last = self._model.column_of(self.elastic.column), self._model.column_of(self.elastic.upto)
-        if at < 0 or last < 0:
+        if not all(map(self._model.has_column, (self.elastic.column, self.elastic.upto))):
             return
+        at, last = self._model.column_of(self.elastic.column), self._model.column_of(self.elastic.upto)
         self._is_ours = True
         self._show_yielded()
         grows = self.elastic.upto_most > 0 and self.elastic.upto not in self._by_hand
         if grows:
             self._view.setColumnWidth(last, self._model.columns[last].width)
         room = self._room(at, last)
-        for name in self.elastic.yields:
+        for name in filter(self._model.has_column, self.elastic.yields):
             place = self._model.column_of(name)
-            if room >= self.elastic.least or place < 0 or self._view.isColumnHidden(place):
+            if room >= self.elastic.least or self._view.isColumnHidden(place):
                 continue
             self._view.setColumnHidden(place, True)
             self._yielded.add(name)
@@ -122,10 +122,8 @@ class ColumnWidths:
         return self._view.viewport().width() - others
 
     def _show_yielded(self) -> None:
-        for name in self._yielded:
-            place = self._model.column_of(name)
-            if place >= 0:
-                self._view.setColumnHidden(place, False)
+        for name in filter(self._model.has_column, self._yielded):
+            self._view.setColumnHidden(self._model.column_of(name), False)
         self._yielded.clear()
 
     def _needed(self, column: Column, char_px: float) -> int:

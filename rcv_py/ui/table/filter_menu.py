@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from rcv_py.base.text import elide_right
-from rcv_py.ui.core.plain_text import button_text, tooltip
+from rcv_py.ui.core.plain_text import add_action, tooltip
 
 LONGEST = 48  # characters of a name in the menu
 MANY = 3  # choices from which on a section can be shown or hidden as a whole
@@ -58,8 +59,7 @@ class FilterButton(QToolButton):
         self._sections: dict[str, tuple[Choice, ...]] = {}
         self._on: dict[str, bool] = {}  # what the user chose, of all sections that ever were
         self._actions: dict[str, QAction] = {}
-        self._menu = _Menu(self)
-        self._menu.setToolTipsVisible(True)
+        self._menu = _Menu(self, toolTipsVisible=True)
         self.setMenu(self._menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
@@ -133,11 +133,9 @@ class FilterButton(QToolButton):
         for title, section in self._sections.items():
             self._head(title, section)
             for choice in section:
-                action = self._menu.addAction(button_text(elide_right(choice.title, LONGEST)))
-                action.setCheckable(True)
-                action.setToolTip(tooltip(choice.tip or choice.title))
-                action.toggled.connect(lambda is_on, id=choice.id: self._chosen(id, is_on))
-                self._actions[choice.id] = action
+                name, tip = elide_right(choice.title, LONGEST), choice.tip or choice.title
+                call = partial(self._turn, choice)
+                self._actions[choice.id] = add_action(self._menu, name, call, tip=tip, is_on=True)
         self._follow()
 
     def _head(self, title: str, section: tuple[Choice, ...]) -> None:
@@ -147,22 +145,21 @@ class FilterButton(QToolButton):
         if len(section) < MANY:
             self._menu.addAction(title).setEnabled(False)
             return
-        action = self._menu.addAction(f"{title}: all or none")
-        action.setToolTip("Show all of these, or none.")
-        action.triggered.connect(lambda: self.set_on(ids, bool(set(ids) & self.hidden)))
+        add_action(
+            self._menu,
+            f"{title}: all or none",
+            lambda: self.set_on(ids, bool(set(ids) & self.hidden)),
+            tip="Show all of these, or none.",
+        )
 
-    def _chosen(self, id: str, is_on: bool) -> None:
-        self._on[id] = is_on
-        self._say()
-        self.changed.emit()
+    def _turn(self, choice: Choice) -> None:
+        self.set_on([choice.id], not self._is_on(choice))
 
     def _follow(self) -> None:
         for choice in self.choices:
             action = self._actions.get(choice.id)
             if action is not None:
-                action.blockSignals(True)
                 action.setChecked(self._is_on(choice))
-                action.blockSignals(False)
         self._say()
 
     def _say(self) -> None:

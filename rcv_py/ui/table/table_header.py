@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
-from rcv_py.ui.core.plain_text import button_text
+from rcv_py.ui.core.plain_text import add_action
 from rcv_py.ui.table.table_model import TableModel
 
 HEIGHT = 24
@@ -37,11 +37,10 @@ class TableHeader(QHeaderView):
         """Return the header's menu: a tick a column, and what the view adds."""
         menu = QMenu(self)
         for at, column in enumerate(self._model.columns):
-            action = QAction(button_text(column.title or column.id), menu, checkable=True)
-            action.setChecked(not self.isSectionHidden(at))
+            is_hidden = self.isSectionHidden(at)
+            call = partial(self.setSectionHidden, at, not is_hidden)
+            action = add_action(menu, column.title or column.id, call, is_on=not is_hidden)
             action.setEnabled(column.id not in self.fixed)
-            action.toggled.connect(lambda shown, at=at: self.setSectionHidden(at, not shown))
-            menu.addAction(action)
         menu.addSeparator()
         menu.addAction("Program order", lambda: self.setSortIndicator(-1, Qt.SortOrder.AscendingOrder))
         if self.extend_menu is not None:
@@ -69,7 +68,7 @@ class TableHeader(QHeaderView):
             self.resizeSection(at, width)
             self.setSectionHidden(at, not shown)
         order = state.get("sort")
-        if isinstance(order, list) and len(order) == 2 and self._model.column_of(str(order[0])) >= 0:
+        if isinstance(order, list) and len(order) == 2 and self._model.has_column(str(order[0])):
             down = Qt.SortOrder.DescendingOrder if order[1] else Qt.SortOrder.AscendingOrder
             self.setSortIndicator(self._model.column_of(str(order[0])), down)
 

@@ -108,7 +108,9 @@ class TableModel(QAbstractTableModel):
     @property
     def sort_name(self) -> str:
         """The name for `--sort` of the column that rows are sorted by, "" for none."""
-        return "" if self._sort is None else self.columns[self.column_of(self._sort[0])].sort
+        if self._sort is None or not self.has_column(self._sort[0]):
+            return ""
+        return self.columns[self.column_of(self._sort[0])].sort
 
     @property
     def is_filtered(self) -> bool:
@@ -134,8 +136,12 @@ class TableModel(QAbstractTableModel):
         return self._view_row
 
     def column_of(self, name: str) -> int:
-        """The number of the column with that id, -1 if there is none."""
-        return next((at for at, column in enumerate(self.columns) if column.id == name), -1)
+        """The number of the column with that id; ValueError if there is none."""
+        return [column.id for column in self.columns].index(name)
+
+    def has_column(self, name: str) -> bool:
+        """Whether there is a column with that id."""
+        return any(column.id == name for column in self.columns)
 
     def text(self, data_row: int, column: int) -> str:
         """What a cell shows."""
@@ -214,10 +220,9 @@ class TableModel(QAbstractTableModel):
     def _ordered(self) -> np.ndarray:
         rows = np.arange(self._count) if self._filter is None else self._filter
         rows = rows[rows < self._count].astype(np.int64)
-        at = -1 if self._sort is None else self.column_of(self._sort[0])
-        if at < 0 or self._sort is None or not len(rows):
+        if self._sort is None or not self.has_column(self._sort[0]) or not len(rows):
             return rows
-        rank = _ranks(self.columns[at].values)[rows]
+        rank = _ranks(self.columns[self.column_of(self._sort[0])].values)[rows]
         down = self._sort[1] == Qt.SortOrder.DescendingOrder
         return rows[np.argsort(-rank if down else rank, kind="stable")]
 

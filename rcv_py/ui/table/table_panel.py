@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QCheckBox
 from rcv_py.base.tree import TreeNode
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import BAR, BAR_ABOVE, BAR_BELOW, Item, bar, boxed, column, row
 from rcv_py.ui.core.panel import PANELS, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 from rcv_py.ui.core.shared_results import waves_note
@@ -20,7 +21,7 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.cost_bars import draw_bar
 from rcv_py.ui.table.rows_view import CellPainter, RowsView
-from rcv_py.ui.table.tree_table import TreeTable
+from rcv_py.ui.table.tree_table import Tree, TreeTable
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.legend import Legend
 
@@ -30,6 +31,7 @@ NO_WAVES = (
 )
 READING = "{title} are shown as soon as waves are read."
 UNREAD = "No wave could be read, so nothing is known about {topic}. Problems says why."
+NOT_SELECTED = "No instruction is selected. Click one, or clear “Selected instruction only”."
 NO_LINES = np.empty(0, dtype=np.int64)
 
 Found = TypeVar("Found")
@@ -170,33 +172,81 @@ class TablePanel(Panel, Generic[Found]):
 
 
 class TreePanel(TablePanel[Found], Generic[Found, N]):
-    """The same with a tree of lines, of which a box leaves only what is about the selected line.
+    """The same with a tree of instructions, of which a box leaves only what is about the selected one.
 
-    Subclasses show `result` in `_show`.
+    What subclasses say of `result` is below.
     """
 
-    def __init__(self, ui: UiContext, tree: TreeTable[N], *, name: str, only: str) -> None:
-        """`name` is what a screen reader calls the tree, `only` what the box does."""
+    nothing: ClassVar[str] = ""  # why a result has no rows
+    _nodes: Callable[[Found, int | None], N]  # the root of all, or of those about an instruction; in a thread
+    _tree: Callable[[N | None], Tree[N]]  # the tree below a root, None before there is one
+    _legend: Callable[[], list[tuple[QColor, str, str]]]  # what the bars are made of
+    _note: Callable[[Found], str]  # a sum
+    _has_rows: Callable[[Found], bool]  # whether there is anything to show
+    _nothing_about: Callable[[int], str]  # why nothing is shown of the selected instruction
+
+    def __init__(
+        self, ui: UiContext, *, name: str, only: str, sort: str, yields: Mapping[str, int], below: Item = None
+    ) -> None:
+        """`name` is what a screen reader calls the tree, `only` what the box does.
+
+        `sort` and `yields` are those of a `TreeTable`; `below` stands under the legend.
+        """
         super().__init__(ui)
-        self.tree, self.legend, self.note = tree, Legend(), PlainLabel(role="muted")
-        self.only = with_tip(QCheckBox("Selected line only"), only)
-        self.remembered = {"tree": tree, "selected_only": self.only}
-        tree.setAccessibleName(name)
-        self.empty = WithEmptyState(tree)
+        self.tree = TreeTable(self._tree(None), ui, sort=sort, yields=yields)
+        self.legend, self.note = Legend(), PlainLabel(role="muted")
+        self.only = with_tip(QCheckBox("Selected instruction only"), only)
+        self.remembered = {"tree": self.tree, "selected_only": self.only}
+        self.tree.setAccessibleName(name)
+        self.empty = WithEmptyState(self.tree)
+        choices = bar((self.legend, 1), self.note, self.only, margins=BAR_ABOVE if below else BAR)
+        self.bar = boxed(column(choices, *([row(below, margins=BAR_BELOW)] if below else [])))
+        column(self.bar, (self.empty, 1), of=self)
         self.only.toggled.connect(self._show)
-        tree.chosen.connect(self._go)
-        tree.hovered.connect(self._point)
+        self.tree.chosen.connect(self._go)
+        self.tree.hovered.connect(self._point)
         ui.theme.changed.connect(self._show_legend)
+
+    # -- showing ------------------------------------------------------------------------------------
 
     def _open(self) -> None:
         self.tree.forget()
         super()._open()
 
+    def _refresh(self) -> None:
+        self.result = self.ui.results.cell(self.result_name).value
+        self._show()
+
     def _show(self) -> None:
-        raise NotImplementedError
+        result, line, sentence = self.result, self.only_line, self._why_empty()
+        self.bar.setVisible(result is not None and self._has_rows(result))
+        self.empty.say(sentence)
+        if result is None or sentence:
+            return
+
+        def take(root: N) -> None:
+            if self.result is result:
+                self.empty.say("" if line is None or root.children else self._nothing_about(line))
+                self.tree.show_tree(self._tree(root), is_all_open=line is not None)
+                self.note.setText(self._note(result))
+                self._show_legend()
+                self._mark()
+
+        self.run_job(lambda: self._nodes(result, line), take, "nodes")
+
+    def _why_empty(self) -> str:
+        sentence = self.why_no_waves(self.result)
+        if sentence or self.result is None:
+            return sentence
+        if not self._has_rows(self.result):
+            return self.reason(self.nothing)
+        return NOT_SELECTED if self.only.isChecked() and self.only_line is None else ""
 
     def _show_legend(self) -> None:
-        raise NotImplementedError
+        self.legend.set_items(self._legend())
+
+    def _mark(self) -> None:
+        """Point at the selected instruction."""
 
     def _follow(self) -> None:
         if self.result is not None and self.only.isChecked():
@@ -208,7 +258,7 @@ class TreePanel(TablePanel[Found], Generic[Found, N]):
 
     @property
     def only_line(self) -> int | None:
-        """The selected line, if nothing else is shown."""
+        """The selected instruction, if nothing else is shown."""
         return self.session.selection.value.line if self.only.isChecked() else None
 
     def tree_words(self, command: str, *words: str) -> command_text.Words | None:

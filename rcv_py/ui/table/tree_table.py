@@ -159,8 +159,8 @@ class TreeModel(QAbstractItemModel, Generic[N]):
         self.endResetModel()
 
     def column_of(self, name: str) -> int:
-        """The number of a column, -1 if there is none of that name."""
-        return next((at for at, column in enumerate(self.tree.columns) if column.id == name), -1)
+        """The number of a column; ValueError if there is none of that name."""
+        return [column.id for column in self.tree.columns].index(name)
 
     def node(self, index: Index) -> N:
         """The node of an index; the root for an invalid one."""

@@ -7,9 +7,8 @@ from enum import Enum
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import (
-    QColor,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -23,10 +22,10 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.timeline.time_plot import NOTCH, PER_NOTCH
+from rcv_py.ui.timeline.time_overlay import soft
+from rcv_py.ui.timeline.time_plot import KEY_PAN, NOTCH, PER_NOTCH, SLOP_PX
 
 EDGE_PX = 6  # how near to an edge a press takes hold of it
-SLOP_PX = 4
 
 
 class Grip(Enum):
@@ -37,56 +36,6 @@ class Grip(Enum):
     END = 2
     BODY = 3
     NEW = 4
-
-
-class Brush:
-    """The arithmetic of the brush: positions in pixels of a strip that shows `outer` in `width_px`."""
-
-    def __init__(self) -> None:
-        self.outer = TimeWindow(0, 1)
-        self.width_px = 1
-        self.grip = Grip.NONE
-        self._from = 0.0
-        self._held = TimeWindow(0, 1)
-
-    def x_of(self, time: float) -> float:
-        """Position of a time."""
-        return (time - self.outer.begin) / self.outer.width * self.width_px
-
-    def time_at(self, x: float) -> int:
-        """The cycle at a position, inside the strip."""
-        time = self.outer.begin + int(x * self.outer.width // max(1, self.width_px))
-        return min(max(time, self.outer.begin), self.outer.end)
-
-    def grip_at(self, x: float, view: TimeWindow) -> Grip:
-        """What a press at a position takes hold of."""
-        begin, end = self.x_of(view.begin), self.x_of(view.end)
-        if view.width >= self.outer.width * 0.995:
-            return Grip.NEW  # nothing to move: the whole strip is in view
-        for grip, edge in ((Grip.BEGIN, begin), (Grip.END, end)):
-            if abs(x - edge) <= min(EDGE_PX, max(2.0, (end - begin) / 3)):
-                return grip
-        return Grip.BODY if begin < x < end else Grip.NEW
-
-    def press(self, x: float, view: TimeWindow) -> None:
-        """Begin a drag at a place of the strip."""
-        self.grip, self._from, self._held = self.grip_at(x, view), x, view
-
-    def drag(self, x: float) -> TimeWindow:
-        """The window that the drag makes."""
-        held, time = self._held, self.time_at(x)
-        if self.grip is Grip.BODY:
-            return held.moved(time - self.time_at(self._from))
-        fixed = {Grip.BEGIN: held.end, Grip.END: held.begin}.get(self.grip, self.time_at(self._from))
-        return TimeWindow(*sorted((fixed, time)))
-
-    def is_click(self, x: float) -> bool:
-        """Whether the pointer is still where it was pressed."""
-        return abs(x - self._from) < SLOP_PX
-
-    def centred(self, x: float) -> TimeWindow:
-        """The held window with its middle at a position."""
-        return self._held.moved(self.time_at(x) - self._held.middle)
 
 
 CURSORS = {
@@ -103,7 +52,8 @@ class BrushStrip(QWidget):
     def __init__(self, ui: UiContext, height: int) -> None:
         super().__init__()
         self.ui, self.session = ui, ui.session
-        self.brush = Brush()
+        self.outer, self.grip = TimeWindow(0, 1), Grip.NONE
+        self._from, self._held = 0.0, self.outer  # where a drag began, and what was in view then
         self.setFixedHeight(height)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
@@ -124,7 +74,7 @@ class BrushStrip(QWidget):
 
     def _trace_changed(self) -> None:
         if (trace := self.session.trace.value) is not None:
-            self.brush.outer = self.session.outer(trace)
+            self.outer = self.session.outer(trace)
         self.reshape()
 
     def _repaint(self) -> None:
@@ -132,74 +82,110 @@ class BrushStrip(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Make it for the new width."""
-        self.brush.width_px = max(1, self.width())
         self.reshape()
+
+    # -- places -----------------------------------------------------------------------------------------
+
+    def x_of(self, time: float) -> float:
+        """Position of a time."""
+        return (time - self.outer.begin) / self.outer.width * self.width()
+
+    def time_at(self, x: float) -> int:
+        """The cycle at a position, inside the strip."""
+        time = self.outer.begin + int(x * self.outer.width // max(1, self.width()))
+        return min(max(time, self.outer.begin), self.outer.end)
+
+    def grip_at(self, x: float, view: TimeWindow) -> Grip:
+        """What a press at a position takes hold of."""
+        if view.width >= self.outer.width * 0.995:
+            return Grip.NEW  # nothing to move: the whole strip is in view
+        begin, end = self.x_of(view.begin), self.x_of(view.end)
+        for grip, edge in ((Grip.BEGIN, begin), (Grip.END, end)):
+            if abs(x - edge) <= min(EDGE_PX, max(2.0, (end - begin) / 3)):
+                return grip
+        return Grip.BODY if begin < x < end else Grip.NEW
+
+    def _dragged(self, x: float) -> TimeWindow:
+        """The window that a drag to a position makes."""
+        held, time, start = self._held, self.time_at(x), self.time_at(self._from)
+        if self.grip is Grip.BODY:
+            return held.moved(time - start)
+        fixed = {Grip.BEGIN: held.end, Grip.END: held.begin}.get(self.grip, start)
+        return TimeWindow(*sorted((fixed, time)))
+
+    def _is_click(self, x: float) -> bool:
+        return abs(x - self._from) < SLOP_PX
+
+    # -- painting ---------------------------------------------------------------------------------------
 
     def paint_range(self, painter: QPainter) -> None:
         """Paint the clock range and the time under the mouse."""
         window, hover = self.session.clock_range.value, self.session.hover.value
         if window is not None:
-            left, right = self.brush.x_of(window.begin), self.brush.x_of(window.end)
+            left, right = self.x_of(window.begin), self.x_of(window.end)
             rect = QRectF(left, self.height() - RANGE_PX, max(2.0, right - left), RANGE_PX)
             painter.fillRect(rect, self.ui.theme.role("range"))
         if hover is not None and hover.time is not None:
-            rect = QRectF(self.brush.x_of(hover.time), 0, 1, self.height())
+            rect = QRectF(self.x_of(hover.time), 0, 1, self.height())
             painter.fillRect(rect, self.ui.theme.role("muted"))
 
     def paint_window(self, painter: QPainter, height: float) -> None:
         """Veil what is out of view and frame what is in it."""
         theme = self.ui.theme
         view = self.session.view.value
-        left = self.brush.x_of(view.begin)
-        right = max(self.brush.x_of(view.end), left + 2)
-        veil = QColor(theme.role("window"))
-        veil.setAlpha(170)
+        left = self.x_of(view.begin)
+        right = max(self.x_of(view.end), left + 2)
+        veil = soft(theme.role("window"), 170)
         painter.fillRect(QRectF(0, 0, left, height), veil)
-        painter.fillRect(QRectF(right, 0, self.brush.width_px - right, height), veil)
+        painter.fillRect(QRectF(right, 0, self.width() - right, height), veil)
         accent, grip = theme.role("accent"), min(14.0, height - 4)
         for x in (left, right - 1):
             painter.fillRect(QRectF(x, 0, 1, height), accent)
             painter.fillRect(QRectF(x - 1, (height - grip) / 2, 3, grip), accent)
         painter.fillRect(QRectF(left, 0, right - left, 1), accent)
 
+    # -- mouse and keys ---------------------------------------------------------------------------------
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take hold of the window, of an edge, or begin a new window."""
         if event.button() == Qt.MouseButton.LeftButton and self.session.trace.value is not None:
-            self.brush.press(event.position().x(), self.session.view.value)
-            self._point(event.position())
+            self._from, self._held = event.position().x(), self.session.view.value
+            self.grip = self.grip_at(self._from, self._held)
+            self._point(self._from)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Move what is held."""
         x = event.position().x()
-        if self.brush.grip is Grip.NONE:
-            self._point(event.position())
-        elif not self.brush.is_click(x) or self.brush.grip is not Grip.NEW:
-            self.session.set_view(self.brush.drag(x), commit=False)
+        if self.grip is Grip.NONE:
+            self._point(x)
+        elif not self._is_click(x) or self.grip is not Grip.NEW:
+            self.session.set_view(self._dragged(x), commit=False)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Choose the window; a click brings its middle here."""
-        if self.brush.grip is Grip.NONE:
+        if self.grip is Grip.NONE:
             return
         x = event.position().x()
-        window = self.brush.centred(x) if self.brush.is_click(x) else self.brush.drag(x)
-        self.brush.grip = Grip.NONE
+        centred = self._held.moved(self.time_at(x) - self._held.middle)
+        window = centred if self._is_click(x) else self._dragged(x)
+        self.grip = Grip.NONE
         self.session.set_view(window)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show everything."""
-        self.brush.grip = Grip.NONE
+        self.grip = Grip.NONE
         self.session.fit_all()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom about the cursor."""
-        at = self.brush.time_at(event.position().x())
+        at = self.time_at(event.position().x())
         view = self.session.view.value
         self.session.zoom(PER_NOTCH ** (event.angleDelta().y() / NOTCH), at if view.contains(at) else None)
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Pan with the arrows."""
-        step = {Qt.Key.Key_Left: -0.15, Qt.Key.Key_Right: 0.15}.get(Qt.Key(event.key()))
+        step = {Qt.Key.Key_Left: -KEY_PAN, Qt.Key.Key_Right: KEY_PAN}.get(Qt.Key(event.key()))
         if step is None:
             event.ignore()
         else:
@@ -209,8 +195,8 @@ class BrushStrip(QWidget):
         """Nothing is pointed at."""
         self.unsetCursor()
 
-    def _point(self, at: QPointF) -> None:
-        grip = self.brush.grip_at(at.x(), self.session.view.value)
+    def _point(self, x: float) -> None:
+        grip = self.grip_at(x, self.session.view.value)
         self.setCursor(CURSORS.get(grip, Qt.CursorShape.CrossCursor))
 
 
@@ -254,7 +240,7 @@ class RangeStrip(BrushStrip):
         self._shape = QPolygonF()
         width = self.width()
         if self.curves and width > 1:
-            found = [np.nan_to_num(curve.columns(self.brush.outer, width).high) for curve in self.curves]
+            found = [np.nan_to_num(curve.columns(self.outer, width).high) for curve in self.curves]
             high = np.maximum(np.max(found, axis=0), 0)
             top = HEIGHT - 1 - high / max(1e-9, float(high.max())) * (HEIGHT - 6)
             x = np.repeat(np.arange(width + 1, dtype=float), 2)

@@ -54,6 +54,14 @@ class PlainAxis(pg.AxisItem):
         self._theme = theme
         self.setStyle(showValues=False, tickLength=0)
 
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Draw it, with a font of the size of rulers."""
+        self.draw(painter, small_text(painter), self.size().width(), self.size().height())
+
+    def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
+        """Draw the axis into its width and height in px."""
+        raise NotImplementedError
+
 
 def small_text(painter: QPainter) -> QFontMetricsF:
     """Let a painter write in the size of rulers; return the metrics."""

@@ -6,11 +6,10 @@ from itertools import groupby
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
-from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.items import TEXT_PX, PlainAxis, small_text
+from rcv_py.ui.timeline.items import TEXT_PX, PlainAxis
 from rcv_py.ui.timeline.rows_item import RowsItem
 
 WIDTH = 112
@@ -25,20 +24,15 @@ class RowLabels(PlainAxis):
         super().__init__("left", theme)
         self.setWidth(WIDTH)
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
-    ) -> None:
+    def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
         """Paint groups and rows."""
-        rows = self.rows
-        width, height = self.size().width(), self.size().height()
+        rows, names = self.rows, self.rows.source.names
         painter.setClipRect(QRectF(0, 0, width, height))
-        metrics = small_text(painter)
         first, stop = rows.rows_in_view(height)
-        has_names = rows.source.shape.spans >= TEXT_PX - 2
-        for group, members in groupby(range(first, stop), rows.source.group):
+        for group, members in groupby(range(first, stop), lambda row: names[row].group):
             if group:
                 self._paint_group(painter, metrics, group, list(members))
-        if has_names:
+        if rows.source.shape.spans >= TEXT_PX - 2:
             for row in range(first, stop):
                 self._paint_row(painter, metrics, row)
         painter.fillRect(QRectF(width - 1, 0, 1, height), self._theme.role("line"))
@@ -47,7 +41,7 @@ class RowLabels(PlainAxis):
         rows, shape, width = self.rows, self.rows.source.shape, self.size().width()
         top = max(0.0, members[0] * shape.pitch - rows.scroll_px)
         bottom = (members[-1] + 1) * shape.pitch - rows.scroll_px
-        if members[0] > 0 and rows.source.group(members[0] - 1) != group:
+        if members[0] > 0 and rows.source.names[members[0] - 1].group != group:
             painter.setPen(self._theme.role("line"))
             painter.drawLine(0, round(top), round(width), round(top))
         if bottom - top < TEXT_PX:
@@ -65,9 +59,9 @@ class RowLabels(PlainAxis):
         if is_selected:
             painter.fillRect(QRectF(width - 4, top, 3, source.shape.spans), self._theme.role("accent"))
         painter.setPen(self._theme.role("accent" if is_selected else "text"))
-        has_group = bool(source.group(row))
+        has_group = bool(source.names[row].group)
         room = (width - 16) * (0.38 if has_group else 1.0)
-        text = metrics.elidedText(source.label(row), Qt.TextElideMode.ElideRight, room)
+        text = metrics.elidedText(source.names[row].label, Qt.TextElideMode.ElideRight, room)
         rect = QRectF(width - 8 - room, top, room, source.shape.spans)
         side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft
         draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | side, text)

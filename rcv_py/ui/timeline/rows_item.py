@@ -109,7 +109,7 @@ class RowName:
     """What stands beside a row."""
 
     label: str
-    group: str = ""
+    group: str = ""  # equal for neighbours of one group
 
 
 class RowSource:
@@ -124,14 +124,6 @@ class RowSource:
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def label(self, row: int) -> str:
-        """The name beside a row."""
-        return self.names[row].label
-
-    def group(self, row: int) -> str:
-        """What the row belongs to; equal for neighbours of one group."""
-        return self.names[row].group
 
     def value(self, row: int) -> str:
         """The number beside the name, "" for none."""
@@ -213,7 +205,7 @@ class Overlay(TimeOverlay):
     """The overlay of a timeline with rows."""
 
     def __init__(self, box: pg.ViewBox, rows: RowsItem, session: Session, theme: Theme) -> None:
-        super().__init__(box, session, theme, lambda: rows.shown)
+        super().__init__(box, session, theme)
         self._rows = rows
 
     def paint_below(self, painter: QPainter, marks: Marks) -> None:
@@ -234,7 +226,7 @@ class Overlay(TimeOverlay):
         self, painter: QPainter, ticks: tuple[tuple[int, np.ndarray], ...], role: str, below: bool = False
     ) -> None:
         source = self._rows.source
-        window, width = self._rows.shown, self._box.width()
+        window, width = self.shown, self._box.width()
         places = [
             (row, np.unique(np.round((times - window.begin) * (width / window.width))).tolist())
             for row, times in ticks
@@ -249,7 +241,7 @@ class Overlay(TimeOverlay):
 
     def _outline(self, painter: QPainter, place: Place, color: QColor, width: float) -> None:
         source = self._rows.source
-        if not place.span.overlaps(self._rows.shown.begin, self._rows.shown.end):
+        if not place.span.overlaps(self.shown.begin, self.shown.end):
             return
         left, right = self.x_of(place.span.begin), self.x_of(place.span.end)
         top = place.row * source.shape.pitch - self._rows.scroll_px + place.below

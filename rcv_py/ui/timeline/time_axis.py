@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+from PySide6.QtGui import QFontMetricsF, QPainter
 
 from rcv_py.base.text import count
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.items import PlainAxis, small_text
+from rcv_py.ui.timeline.items import PlainAxis
 
 HEIGHT = 22
 LABEL_PX = 110  # room a tick needs for its number
@@ -80,12 +79,8 @@ class TimeAxis(PlainAxis):
         at = np.floor((np.array(times) - window.begin) * width_px / window.width).astype(np.int64)
         return at[(at >= 0) & (at < width_px)]
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
-    ) -> None:
+    def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
         """Paint ticks, numbers and title."""
-        width, height = self.size().width(), self.size().height()
-        metrics = small_text(painter)
         title = self.title()
         room = width - metrics.horizontalAdvance(title) - 12
         times, step = self.scale_of_time.ticks(self.shown, width)

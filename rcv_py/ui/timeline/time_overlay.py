@@ -9,7 +9,6 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPolygonF
-from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.events.event_table import (
     GROUPS,
@@ -66,25 +65,22 @@ class Marks:
 class TimeOverlay(BoxItem):
     """Painted at every change of selection, hover or cursor; never touches the picture below."""
 
-    def __init__(
-        self, box: pg.ViewBox, session: Session, theme: Theme, shown: Callable[[], TimeWindow]
-    ) -> None:
+    marks: Callable[[], Marks]  # set by the owner, as the next one
+    measure_text: Callable[[TimeWindow], str]
+
+    def __init__(self, box: pg.ViewBox, session: Session, theme: Theme) -> None:
         super().__init__(box, theme)
         self.setZValue(10)
-        self._session, self._shown = session, shown
-        self.marks: Callable[[], Marks] = Marks
-        self.preview: TimeWindow | None = None
-        self.measure_text: Callable[[TimeWindow], str] = str
+        self._session = session
+        self.preview: TimeWindow | None = None  # the clock range that a drag would set
 
     def x_of(self, time: float) -> float:
         """Position of a time, brought near if it is far outside."""
-        window = self._shown()
+        window = self.shown
         x = (time - window.begin) / window.width * self._box.width()
         return min(max(x, -10.0), self._box.width() + 10.0)
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
-    ) -> None:
+    def paint(self, painter: QPainter, *_: object) -> None:
         """Paint the marks, the most important last."""
         if self._session.trace.value is None:
             return
@@ -122,7 +118,7 @@ class TimeOverlay(BoxItem):
             self._fill(painter, x, x, "range", 140)
 
     def _paint_lines(self, painter: QPainter, lines: Sequence[Line]) -> None:
-        shown = self._shown()
+        shown = self.shown
         for line in lines:
             x = self.x_of(line.time)
             if line.length > 0 and shown.overlaps(line.time, line.time + line.length):
@@ -131,7 +127,7 @@ class TimeOverlay(BoxItem):
                 self._fill(painter, x, x, line.role, 150)
 
     def _paint_bookmark(self, painter: QPainter, time: int) -> None:
-        if self._shown().contains(time):
+        if self.shown.contains(time):
             x = self.x_of(time)
             self._fill(painter, x, x, "warning", 90)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -140,12 +136,12 @@ class TimeOverlay(BoxItem):
 
     def _paint_cursor(self, painter: QPainter) -> None:
         hover = self._session.hover.value
-        if hover is not None and hover.time is not None and self._shown().contains(hover.time):
+        if hover is not None and hover.time is not None and self.shown.contains(hover.time):
             x = round(self.x_of(hover.time))
             self._fill(painter, x, x, "text", 70)
 
     def _paint_measure(self, painter: QPainter) -> None:
-        window, shown = self._session.measure.value, self._shown()
+        window, shown = self._session.measure.value, self.shown
         if window is None or not window.overlaps(shown.begin, shown.end):
             return
         left, right = self.x_of(window.begin), self.x_of(window.end)

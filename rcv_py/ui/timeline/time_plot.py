@@ -11,7 +11,6 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 
 from rcv_py.base.text import nanoseconds
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
 from rcv_py.ui.timeline.items import BoxItem
@@ -22,6 +21,7 @@ NOTCH = 120  # units of one step of a wheel
 PER_NOTCH = 0.8  # a step of the wheel shows this share of the time
 KEY_ZOOM = 0.7
 KEY_PAN = 0.15  # share of the view
+FAR = 1e9  # shares of the view: as far as there is time
 SLOP_PX = 4  # a press that moves less is a click
 ROWS_PER_NOTCH = 60  # pixels
 
@@ -36,144 +36,6 @@ class Drag(Enum):
     PAN = 1
     MEASURE = 2
     RANGE = 3
-
-
-class PanZoom:
-    """Turns events into calls of the session.  Watchers only schedule, so no event has to be dropped."""
-
-    def __init__(self, session: Session, surface: TimePlot) -> None:
-        self.session = session
-        self.surface = surface
-        self.drag = Drag.NONE
-        self._from = QPointF()
-        self._last = QPointF()
-        self._left_over = 0.0  # of a pan, in cycles
-        self._range: TimeWindow | None = None
-        zoom, step = session.zoom, session.pan
-        self._keys: dict[Qt.Key, Callable[[], None]] = {
-            Keys.Key_W: lambda: zoom(KEY_ZOOM),
-            Keys.Key_S: lambda: zoom(1 / KEY_ZOOM),
-            Keys.Key_Up: lambda: surface.scroll_rows(-ROWS_PER_NOTCH / 2),
-            Keys.Key_Down: lambda: surface.scroll_rows(ROWS_PER_NOTCH / 2),
-            Keys.Key_A: lambda: step(-KEY_PAN),
-            Keys.Key_Left: lambda: step(-KEY_PAN),
-            Keys.Key_D: lambda: step(KEY_PAN),
-            Keys.Key_Right: lambda: step(KEY_PAN),
-            Keys.Key_Home: lambda: self._jump(-1),
-            Keys.Key_End: lambda: self._jump(1),
-            Keys.Key_F: session.fit_selection,
-            Keys.Key_0: session.fit_all,
-            Keys.Key_Comma: lambda: session.step_token(-1),
-            Keys.Key_Period: lambda: session.step_token(1),
-            Keys.Key_BracketLeft: lambda: session.step_hit(-1),
-            Keys.Key_BracketRight: lambda: session.step_hit(1),
-            Keys.Key_Escape: lambda: session.measure.set(None),
-        }
-
-    # -- keys -------------------------------------------------------------------------------------------
-
-    def key(self, event: QKeyEvent) -> bool:
-        """Do what a key says; whether it says anything here."""
-        if event.modifiers() & (Modifier.ControlModifier | Modifier.AltModifier | Modifier.MetaModifier):
-            return False
-        action = self._keys.get(Keys(event.key()))
-        if action is None:
-            return False
-        action()
-        return True
-
-    def _jump(self, side: int) -> None:
-        trace = self.session.trace.value
-        if trace is not None:
-            outer = self.session.outer(trace)
-            self.session.set_view(self.session.view.value.moved(side * outer.width))
-
-    # -- wheel ------------------------------------------------------------------------------------------
-
-    def wheel(self, event: QWheelEvent) -> None:
-        """Zoom about the cursor; Shift scrolls rows; sideways pans."""
-        x, y = event.angleDelta().x(), event.angleDelta().y()
-        if event.modifiers() & Modifier.ShiftModifier:
-            self.surface.scroll_rows(-(y or x) / NOTCH * ROWS_PER_NOTCH)
-            return
-        if event.modifiers() & Modifier.AltModifier or abs(x) > abs(y):  # Alt swaps the axes in Qt
-            self.session.pan(-(x or y) / NOTCH * KEY_PAN, commit=False)
-            return
-        self.session.zoom(PER_NOTCH ** (y / NOTCH), self.surface.time_at(event.position().x()), commit=False)
-
-    # -- buttons ----------------------------------------------------------------------------------------
-
-    def press(self, event: QMouseEvent) -> bool:
-        """Begin a drag; whether the button means anything."""
-        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
-            return False
-        self._from = self._last = event.position()
-        self._left_over = 0.0
-        held = event.modifiers()
-        self.drag = Drag.PAN
-        if held & Modifier.ShiftModifier:
-            self.drag = Drag.MEASURE
-            self.surface.set_measure_row(event.position().y())
-        elif held & Modifier.AltModifier:
-            self.drag = Drag.RANGE
-        return True
-
-    def move(self, event: QMouseEvent) -> bool:
-        """Go on with a drag; False while the mouse only hovers or has hardly moved."""
-        if self.drag is Drag.NONE or self.is_click(event.position()):
-            return False
-        if self.drag is Drag.PAN:
-            self._drag_view(event.position())
-        else:
-            self._drag_span(event.position())
-        return True
-
-    def release(self, event: QMouseEvent) -> None:
-        """End a drag, or take it for a click."""
-        drag, self.drag = self.drag, Drag.NONE
-        if drag is Drag.NONE:
-            return
-        if drag is Drag.RANGE:
-            self.surface.preview_range(None)
-            self.session.set_clock_range(self._range)
-            self._range = None
-        elif self.is_click(event.position()) and self._last == self._from:
-            if drag is Drag.PAN:
-                self.surface.clicked(event.position(), is_double=False)
-            else:
-                self.session.measure.set(None)
-        else:
-            self.session.set_view(self.session.view.value)
-
-    def double_click(self, event: QMouseEvent) -> None:
-        """Bring what is there to fill the view."""
-        self.drag = Drag.NONE
-        if event.button() == Qt.MouseButton.LeftButton:
-            self.surface.clicked(event.position(), is_double=True)
-
-    def is_click(self, at: QPointF) -> bool:
-        """Whether the pointer is still where it was pressed."""
-        moved = at - self._from
-        return self._last == self._from and max(abs(moved.x()), abs(moved.y())) < SLOP_PX
-
-    def _drag_view(self, at: QPointF) -> None:
-        view = self.session.view.value
-        cycles = (self._last.x() - at.x()) * view.width / max(1.0, self.surface.plot_width())
-        cycles += self._left_over
-        self.session.set_view(view.moved(round(cycles)), commit=False)
-        self._left_over = cycles - round(cycles)
-        self.surface.scroll_rows(self._last.y() - at.y())
-        self._last = at
-
-    def _drag_span(self, at: QPointF) -> None:
-        self._last = at
-        times = sorted((self.surface.time_at(self._from.x()), self.surface.time_at(at.x())))
-        window = TimeWindow(*times)
-        if self.drag is Drag.MEASURE:
-            self.session.measure.set(window)
-        else:
-            self._range = window
-            self.surface.preview_range(window)
 
 
 COMMIT_MS = 160  # after the last wheel step the view counts as chosen
@@ -202,6 +64,9 @@ class TimePlot(pg.PlotWidget):
     content: BoxItem  # what is drawn
     overlay: TimeOverlay  # what is painted over it
     is_started = False
+    drag = Drag.NONE
+    _from = _last = QPointF()  # where a button was pressed, and how far its drag has come
+    _left_over = 0.0  # of a pan, in cycles
 
     def __init__(self, ui: UiContext, left: pg.AxisItem) -> None:
         self.axis = TimeAxis(ui.theme)
@@ -223,15 +88,34 @@ class TimePlot(pg.PlotWidget):
     def start(self) -> None:
         """Begin to follow the session; the overlay is there."""
         self.overlay.measure_text = self._measure_text
-        self.gestures = PanZoom(self.session, self)
-        self._commit = QTimer(self, singleShot=True)
-        self._commit.timeout.connect(lambda: self.session.set_view(self.session.view.value))
         session = self.session
+        zoom, pan = session.zoom, session.pan
+        self._keys: dict[Qt.Key, Callable[[], object]] = {
+            Keys.Key_W: lambda: zoom(KEY_ZOOM),
+            Keys.Key_S: lambda: zoom(1 / KEY_ZOOM),
+            Keys.Key_Up: lambda: self.scroll_rows(-ROWS_PER_NOTCH / 2),
+            Keys.Key_Down: lambda: self.scroll_rows(ROWS_PER_NOTCH / 2),
+            Keys.Key_A: lambda: pan(-KEY_PAN),
+            Keys.Key_Left: lambda: pan(-KEY_PAN),
+            Keys.Key_D: lambda: pan(KEY_PAN),
+            Keys.Key_Right: lambda: pan(KEY_PAN),
+            Keys.Key_Home: lambda: pan(-FAR),
+            Keys.Key_End: lambda: pan(FAR),
+            Keys.Key_F: session.fit_selection,
+            Keys.Key_0: session.fit_all,
+            Keys.Key_Comma: lambda: session.step_token(-1),
+            Keys.Key_Period: lambda: session.step_token(1),
+            Keys.Key_BracketLeft: lambda: session.step_hit(-1),
+            Keys.Key_BracketRight: lambda: session.step_hit(1),
+            Keys.Key_Escape: lambda: session.measure.set(None),
+        }
+        self._commit = QTimer(self, singleShot=True)
+        self._commit.timeout.connect(lambda: session.set_view(session.view.value))
         session.view.watch(self._view_changed)
         session.trace.watch(self._view_changed)
         marks = (session.hover, session.measure, session.clock_range, session.bookmarks, session.selection)
         for cell in marks:
-            cell.watch(self._marks_changed)
+            cell.watch(self._paint_marks)
         self.ui.theme.changed.connect(self._theme_changed)
         self.ui.settings.cell("timeline.units").watch(self._view_changed)
         self._theme_changed()
@@ -264,11 +148,6 @@ class TimePlot(pg.PlotWidget):
     def set_measure_row(self, y: float) -> None:
         """Remember whose tokens a measure counts, if there are rows."""
 
-    def preview_range(self, window: TimeWindow | None) -> None:
-        """Show the clock range that a drag would set."""
-        self.overlay.preview = window
-        self.overlay.update()
-
     # -- geometry ---------------------------------------------------------------------------------------
 
     def plot_width(self) -> float:
@@ -296,43 +175,97 @@ class TimePlot(pg.PlotWidget):
         left = self.box.scenePos().x()
         return left + (time - window.begin) / window.width * self.plot_width()
 
-    # -- events -----------------------------------------------------------------------------------------
+    # -- wheel, buttons, keys ---------------------------------------------------------------------------
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom, pan or scroll."""
-        self.gestures.wheel(event)
+        """Zoom about the cursor; Shift scrolls rows; sideways pans."""
+        x, y = event.angleDelta().x(), event.angleDelta().y()
+        if event.modifiers() & Modifier.ShiftModifier:
+            self.scroll_rows(-(y or x) / NOTCH * ROWS_PER_NOTCH)
+        elif event.modifiers() & Modifier.AltModifier or abs(x) > abs(y):  # Alt swaps the axes in Qt
+            self.session.pan(-(x or y) / NOTCH * KEY_PAN, commit=False)
+        else:
+            self.session.zoom(PER_NOTCH ** (y / NOTCH), self.time_at(event.position().x()), commit=False)
         self._commit.start(COMMIT_MS)
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a gesture."""
+        """Begin a drag: Shift measures, Alt chooses the clock range."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
-        event.setAccepted(self.gestures.press(event))
+        event.setAccepted(event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton))
+        if not event.isAccepted():
+            return
+        self._from = self._last = event.position()
+        self._left_over = 0.0
+        held = event.modifiers()
+        self.drag = Drag.RANGE if held & Modifier.AltModifier else Drag.PAN
+        if held & Modifier.ShiftModifier:
+            self.drag = Drag.MEASURE
+            self.set_measure_row(event.position().y())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Go on with a gesture, or hover."""
-        if self.gestures.move(event):
+        """Go on with a drag, or hover."""
+        at = event.position()
+        if self.drag is not Drag.NONE and not self._is_click(at):
+            (self._drag_view if self.drag is Drag.PAN else self._drag_span)(at)
             hide_tip()
         elif not event.buttons():
-            if self.plot_rect().contains(event.position().toPoint()):
-                self.hover_at(event.position(), event.globalPosition())
+            if self.plot_rect().contains(at.toPoint()):
+                self.hover_at(at, event.globalPosition())
             else:
                 self.hover_ended()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End a gesture."""
-        self.gestures.release(event)
+        """End a drag, or take it for a click."""
+        drag, self.drag = self.drag, Drag.NONE
+        if drag is Drag.RANGE:
+            self.session.set_clock_range(self.overlay.preview)
+            self._preview(None)
+        elif drag is not Drag.NONE and not self._is_click(event.position()):
+            self.session.set_view(self.session.view.value)
+        elif drag is Drag.PAN:
+            self.clicked(event.position(), is_double=False)
+        elif drag is Drag.MEASURE:
+            self.session.measure.set(None)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Fill the view with what is there."""
-        self.gestures.double_click(event)
+        """Bring what is there to fill the view."""
+        self.drag = Drag.NONE
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.clicked(event.position(), is_double=True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Move by keys."""
-        if self.gestures.key(event):
-            event.accept()
+        others = Modifier.ControlModifier | Modifier.AltModifier | Modifier.MetaModifier
+        action = None if event.modifiers() & others else self._keys.get(Keys(event.key()))
+        event.setAccepted(action is not None)
+        if action is not None:
+            action()
+
+    def _is_click(self, at: QPointF) -> bool:
+        """Whether the pointer is still where it was pressed."""
+        moved = at - self._from
+        return self._last == self._from and max(abs(moved.x()), abs(moved.y())) < SLOP_PX
+
+    def _drag_view(self, at: QPointF) -> None:
+        view = self.session.view.value
+        cycles = (self._last.x() - at.x()) * view.width / self.plot_width() + self._left_over
+        self.session.set_view(view.moved(round(cycles)), commit=False)
+        self._left_over = cycles - round(cycles)
+        self.scroll_rows(self._last.y() - at.y())
+        self._last = at
+
+    def _drag_span(self, at: QPointF) -> None:
+        self._last = at
+        window = TimeWindow(*sorted((self.time_at(self._from.x()), self.time_at(at.x()))))
+        if self.drag is Drag.MEASURE:
+            self.session.measure.set(window)
         else:
-            event.ignore()
+            self._preview(window)
+
+    def _preview(self, window: TimeWindow | None) -> None:
+        self.overlay.preview = window
+        self.overlay.update()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Hover nothing."""
@@ -348,12 +281,11 @@ class TimePlot(pg.PlotWidget):
         if trace is not None and self.ui.settings["timeline.units"] == "ns":
             rate = trace.clock.ns(1.0) or 0.0
         self.axis.scale_of_time = TimeScale(origin, rate)
-        self.axis.shown = view
-        self.content.shown = view
+        self.axis.shown = self.content.shown = self.overlay.shown = view
         self.box.setXRange(view.begin - origin, view.end - origin, padding=0)
         self._repaint()
 
-    def _marks_changed(self) -> None:
+    def _paint_marks(self) -> None:
         self.overlay.update()
 
     def _theme_changed(self) -> None:

@@ -17,7 +17,7 @@ from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.plain_text import button_text, hide_tip, show_tip
+from rcv_py.ui.core.plain_text import add_action, hide_tip, show_tip
 from rcv_py.ui.table.filter_menu import FilterButton
 from rcv_py.ui.timeline.row_labels import RowLabels
 from rcv_py.ui.timeline.rows_item import Overlay, RowsItem, RowSource
@@ -28,34 +28,12 @@ NEAR_PX = 3  # how far from a line the mouse may be
 MAX_LINES = 4  # named in a tooltip
 
 
-class Guide:
-    """What a panel says about its rows: exact answers, from tables and never from pixels."""
-
-    def marks(self) -> Marks:
-        """What to mark over the rows."""
-        return Marks()
-
-    def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
-        """Rich text about what is there, "" for nothing."""
-        return ""
-
-    def hovered(self, row: int, time: int) -> None:
-        """Outline what the mouse is over, and tell the session; row -1: nothing."""
-
-    def clicked(self, row: int, time: int, is_double: bool) -> None:
-        """Select what is there; a double click fits it."""
-
-    def measured(self, window: TimeWindow, row: int) -> str:
-        """Add to the numbers of a measure, e.g. how many tokens it holds in a row."""
-        return ""
-
-
 class TimelinePlot(TimePlot):
     """Rows over time."""
 
     scrolled = Signal()
 
-    def __init__(self, ui: UiContext, source: RowSource, guide: Guide) -> None:
+    def __init__(self, ui: UiContext, source: RowSource, guide: TimelinePanel) -> None:
         self._labels = RowLabels(ui.theme)
         super().__init__(ui, self._labels)
         self.guide = guide
@@ -151,7 +129,7 @@ class TimelinePlot(TimePlot):
         if actions:
             menu = QMenu(self)
             for title, call in actions:
-                menu.addAction(button_text(title)).triggered.connect(call)
+                add_action(menu, title, call)
             menu.popup(event.globalPos())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -182,7 +160,7 @@ class TimelinePlot(TimePlot):
 class Timeline(QWidget):
     """A timeline plot with its scroll bar."""
 
-    def __init__(self, ui: UiContext, source: RowSource, guide: Guide) -> None:
+    def __init__(self, ui: UiContext, source: RowSource, guide: TimelinePanel) -> None:
         super().__init__()
         self.plot = TimelinePlot(ui, source, guide)
         self.bar = QScrollBar(Qt.Orientation.Vertical)
@@ -216,8 +194,8 @@ class Timeline(QWidget):
         self.bar.setVisible(most > 0)
 
 
-class TimelinePanel(Panel, Guide):
-    """A panel around a timeline, about whose rows it answers."""
+class TimelinePanel(Panel):
+    """A panel around a timeline, about whose rows it answers: exactly, from tables and never from pixels."""
 
     def __init__(
         self, ui: UiContext, source: RowSource, name: str, shown: str = "", kept: tuple[str, ...] = ()
@@ -250,6 +228,22 @@ class TimelinePanel(Panel, Guide):
     def marks(self) -> Marks:
         """What is selected, and what the mouse is over."""
         return Marks(self.selected, self.hovered_place)
+
+    def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
+        """Rich text about what is there, "" for nothing."""
+        raise NotImplementedError
+
+    def hovered(self, row: int, time: int) -> None:
+        """Outline what the mouse is over, and tell the session; row -1: nothing."""
+        raise NotImplementedError
+
+    def clicked(self, row: int, time: int, is_double: bool) -> None:
+        """Select what is there; a double click fits it."""
+        raise NotImplementedError
+
+    def measured(self, window: TimeWindow, row: int) -> str:
+        """Add to the numbers of a measure, e.g. how many tokens it holds in a row."""
+        raise NotImplementedError
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
         """What the menu offers there: title, call."""

@@ -18,6 +18,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import Rects, name_font, paint_names, readable_on
 from rcv_py.ui.timeline.rows_item import STRIP, STRIP_ORDER, Frame, RowName, RowShape, RowSource
+from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.unit_markers import MarkerBand
 
 MAX_RECTS = 5000  # tokens drawn one by one in a picture
@@ -222,9 +223,7 @@ def _lanes(frame: Frame, row: int, segment: Segment, rows: slice) -> tuple[np.nd
 
 def hatch(color: QColor, alpha: int) -> QBrush:
     """Thin diagonal lines of a colour."""
-    soft = QColor(color)
-    soft.setAlpha(alpha)
-    return QBrush(soft, Qt.BrushStyle.BDiagPattern)
+    return QBrush(soft(color, alpha), Qt.BrushStyle.BDiagPattern)
 
 
 def paint_pending(painter: QPainter, frame: Frame, one: Pending) -> None:

@@ -58,10 +58,7 @@ def lanes_of(spans: MarkerSpans, row: np.ndarray) -> Lanes:
     )
 
 
-def no_lanes() -> Lanes:
-    """A band without any lane."""
-    whole, wide = np.zeros(0, np.int32), np.zeros(0, np.int64)
-    return Lanes(whole, whole, wide, wide, np.zeros(0, bool), np.zeros(0, np.uint8), wide)
+NO_LANES = Lanes(*np.zeros((7, 0), np.int64))
 
 
 class MarkerBand:
@@ -70,7 +67,7 @@ class MarkerBand:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
         self.spans: MarkerSpans | None = None
-        self.lanes = no_lanes()
+        self.lanes = NO_LANES
 
     @property
     def height(self) -> int:
@@ -80,7 +77,7 @@ class MarkerBand:
     def show(self, spans: MarkerSpans | None, row: np.ndarray | None = None) -> None:
         """Show other spans; `row` is the row on screen of each, -1 for none."""
         self.spans = spans
-        self.lanes = no_lanes() if spans is None or row is None else lanes_of(spans, row)
+        self.lanes = NO_LANES if spans is None or row is None else lanes_of(spans, row)
 
     def at(self, row: int, lane: int, time: int, pixel: int) -> int:
         """The span at a cycle of a lane: a point that is near, else the innermost box; -1 if there is none.

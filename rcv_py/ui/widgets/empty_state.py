@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from rcv_py.ui.core.layout import Item, boxed, column
-from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel
 
 
 class WithEmptyState(QStackedWidget):
@@ -15,11 +15,12 @@ class WithEmptyState(QStackedWidget):
     def __init__(self, content: QWidget) -> None:
         super().__init__()
         self.content = content
-        self.sentence = PlainLabel()
-        self.sentence.setObjectName("empty_state")
-        self.sentence.setWordWrap(True)
-        self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.sentence = PlainLabel(
+            objectName="empty_state",
+            wordWrap=True,
+            alignment=Qt.AlignmentFlag.AlignCenter,
+            textInteractionFlags=SELECTABLE,
+        )
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         page = column(self.sentence, margins=(24, 16, 24, 16))
         page.setAlignment(self.sentence, Qt.AlignmentFlag.AlignVCenter)

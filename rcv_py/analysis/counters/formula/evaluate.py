@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
@@ -157,7 +157,7 @@ def word_at(text: str, position: int) -> str:
 
 @dataclass(eq=False)
 class Evaluator:
-    """Computes definitions over given tensors, each at most once, and only when asked.
+    """Computes definitions over given tensors, each at most once, and only when it is needed.
 
     A given tensor wins over a definition of the same name.  `reasons` says of names that could be there
     why they are not.
@@ -173,21 +173,17 @@ class Evaluator:
 
     def value(self, name: str) -> np.ndarray:
         """Return the tensor of a name; raise FormulaError if it has none."""
-        for part in self._order(name):
-            self._done[part] = self._compute(part)
-        value = self._known(name)
-        if isinstance(value, FormulaError):
-            raise value
-        if value is None:
-            raise self._unknown(Name(0, 0, name))
-        return value
+        result = self.result(name)
+        if isinstance(result, FormulaError):
+            raise result
+        return result
 
     def result(self, name: str) -> np.ndarray | FormulaError:
         """Return the tensor of a name, or why it has none."""
-        try:
-            return self.value(name)
-        except FormulaError as error:
-            return error
+        for part in self._order(name):
+            self._done[part] = self._compute(part)
+        known = self._known(name)
+        return self._unknown(Name(0, 0, name)) if known is None else known
 
     def uses(self, name: str) -> frozenset[str]:
         """Return the given tensors that a definition needs, directly or through others."""
@@ -288,15 +284,15 @@ def _value(node: Node, lookup: Lookup) -> np.ndarray:
             value = _value(node.item, lookup)
             return -value if sign == "-" else (value == 0).astype(np.float64)
         case Chain():
-            return _joined(node, node.first, node.rest, lookup)
+            return _chained(node, lookup)
         case Call():
             return _called(node, lookup)
     raise TypeError(type(node).__name__)
 
 
-def _joined(node: Node, first: Node, rest: Iterable[tuple[str, Node]], lookup: Lookup) -> np.ndarray:
-    value = _value(first, lookup)
-    for sign, item in rest:
+def _chained(node: Chain, lookup: Lookup) -> np.ndarray:
+    value = _value(node.first, lookup)
+    for sign, item in node.rest:
         other = _value(item, lookup)
         pairs = zip(value.shape, other.shape, strict=True)
         if any(a != b and 1 not in (a, b) for a, b in pairs):
@@ -311,8 +307,6 @@ def _joined(node: Node, first: Node, rest: Iterable[tuple[str, Node]], lookup: L
 def _called(node: Call, lookup: Lookup) -> np.ndarray:
     first, *rest = node.items
     if node.function in REDUCTIONS:
-        if rest:
-            return _joined(node, first, [(node.function, item) for item in rest], lookup)
         return _reduced(node, _value(first, lookup))
     (axis,) = node.axes
     if axis == ALL:

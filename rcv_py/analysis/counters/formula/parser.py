@@ -140,7 +140,7 @@ class Prefix(Node):
 
 @dataclass(frozen=True, slots=True)
 class Chain(Node):
-    """`first sign item sign item …`, all signs of one rank, from left to right.
+    """`first sign item sign item …`, all signs of one rank, from left to right; or `max(…)` and `min(…)`.
 
     One node for the whole chain: a sum of a thousand terms is no deeper than one of two.
     """
@@ -308,21 +308,21 @@ class _Parser:
     def call(self, token: _Token, closing: str) -> Node:
         self.next()
         function = token.text
-        axes: tuple[int, ...] = ()
         items = [self.expression()]
         if function in ("select", "remove"):
             self.need(",", f"and an index, as in {FUNCTIONS[function][0]},")
             items.append(self.index())
             while function == "select" and len(items) < 4 and self.take(":"):
                 items.append(self.index())
-        if function in REDUCTIONS and closing == ")":
-            while self.take(","):
-                items.append(self.expression())
-        else:
+        if function not in REDUCTIONS or closing == "]":
             axes = self.axes(closing, is_list=function in REDUCTIONS)
-        stop = self.need(closing, f"that closes {function}").stop
-        node = Call(token.start, stop, function, tuple(items), axes)
-        if function in REDUCTIONS and closing == ")" and len(items) < 2:
+            stop = self.need(closing, f"that closes {function}").stop
+            return Call(token.start, stop, function, tuple(items), axes)
+        rest = []
+        while self.take(","):
+            rest.append((function, self.expression()))
+        node = Chain(token.start, self.need(closing, f"that closes {function}").stop, items[0], tuple(rest))
+        if not rest:
             sentence = f"{function}(…) compares two or more; for one write {function}[…]."
             raise node.error(FormulaKind.PARSE, sentence)
         return node

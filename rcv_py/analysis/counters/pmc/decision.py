@@ -127,10 +127,10 @@ _TESTS = (
 )
 
 
-def decision(found: Traffic) -> Decision:
+def decision(row: Traffic) -> Decision:
     """Return the branch that the numbers lead to."""
-    values = (Range(found.hit_rate, found.hit_rate), Range(found.partial, found.partial), found.over_fetch)
-    tests = tuple(_step(test, value, found) for test, value in zip(_TESTS, values, strict=True))
+    values = (Range(row.hit_rate, row.hit_rate), Range(row.partial, row.partial), row.over_fetch)
+    tests = tuple(_step(test, value, row) for test, value in zip(_TESTS, values, strict=True))
     hit_rate, partial, over_fetch = (test.answer for test in tests)
     if partial == YES:
         return Decision(BRANCHES["scattered"], tests, "partial")
@@ -146,12 +146,12 @@ def missing(decided: Decision) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for test in decided.tests for key in test.missing))
 
 
-def _step(test: _Test, value: Range, found: Traffic) -> Step:
+def _step(test: _Test, value: Range, row: Traffic) -> Step:
     answers = {test.is_yes(end, test.limit) for end in (value.low, value.high)} if value.is_known else set()
     answer = UNKNOWN if len(answers) != 1 else YES if answers == {True} else NO
     # Where only the ideal is missing, counters would not answer.
-    is_countable = value.is_known or test.name != "over_fetch" or not found.read.is_known
-    lacks = [key for key in test.keys if isnan(found.counted[key])] if answer == UNKNOWN else []
+    is_countable = value.is_known or test.name != "over_fetch" or not row.read.is_known
+    lacks = [key for key in test.keys if isnan(row.counted[key])] if answer == UNKNOWN else []
     means = {YES: test.yes, NO: test.no, UNKNOWN: test.unknown}[answer]
     return Step(
         test.name, test.question, value, test.limit, answer, means, tuple(lacks) if is_countable else ()

@@ -123,7 +123,7 @@ class Range:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is anything to tell."""
+        """Whether anything is known of it."""
         return not isnan(self.low)
 
     def times(self, factor: float) -> Range:
@@ -239,26 +239,26 @@ def _written(counted: Mapping[str, float]) -> Range:
     return Range(exact, exact)
 
 
-def traffic_facts(found: Traffic) -> Iterator[tuple[str, str]]:
+def traffic_facts(row: Traffic) -> Iterator[tuple[str, str]]:
     """Yield what was counted, as name and value; what was not recorded is left out."""
-    counted = found.counted
-    if not isnan(found.hit_rate):
-        yield "L2 hit rate", _hits(found)
+    counted = row.counted
+    if not isnan(row.hit_rate):
+        yield "L2 hit rate", _hits(row)
     if not isnan(counted["l1_reads"]):
-        yield "from L1", f"{_count(counted['l1_reads'])} reads that L1 asked L2 for"
+        yield "from L1", f"{_count(counted['l1_reads'])} reads that L1 sent to L2"
     if not isnan(counted["reads"]):
         parts = [_count(counted["reads"])]
-        parts += [] if isnan(found.partial) else [f"{share(found.partial)} of 32 bytes"]
-        parts += [] if isnan(found.dram) else [f"{share(found.dram)} went to this device's memory"]
+        parts += [] if isnan(row.partial) else [f"{share(row.partial)} of 32 bytes"]
+        parts += [] if isnan(row.dram) else [f"{share(row.dram)} went to this device's memory"]
         yield "reads of memory", "; ".join(parts)
-    if found.read.is_known:
-        yield "read", _read_text(found)
-    if found.over_fetch.is_known:
+    if row.read.is_known:
+        yield "read", _read_text(row)
+    if row.over_fetch.is_known:
         under = ": less than has to be read, so the ideal is too high or part was cached"
-        low = under if found.over_fetch.high < UNDER_FETCH else ""
-        yield "over-fetch", f"{span(found.over_fetch, ratio)} of the ideal bytes{low}"
-    if found.written.is_known:
-        yield "written", span(found.written, byte_size)
+        low = under if row.over_fetch.high < UNDER_FETCH else ""
+        yield "over-fetch", f"{span(row.over_fetch, ratio)} of the ideal bytes{low}"
+    if row.written.is_known:
+        yield "written", span(row.written, byte_size)
 
 
 def span(value: Range, write: Callable[[float], str]) -> str:
@@ -283,16 +283,16 @@ def _count(value: float) -> str:
     return count(round(value))
 
 
-def _hits(found: Traffic) -> str:
-    hits, misses = found.counted["hits"], found.counted["misses"]
-    text = f"{share(found.hit_rate)}: {_count(hits)} of {_count(hits + misses)} lookups"
-    low, high = share(found.hit_rates.low), share(found.hit_rates.high)
+def _hits(row: Traffic) -> str:
+    hits, misses = row.counted["hits"], row.counted["misses"]
+    text = f"{share(row.hit_rate)}: {_count(hits)} of {_count(hits + misses)} lookups"
+    low, high = share(row.hit_rates.low), share(row.hit_rates.high)
     return text if low == high else f"{text}; {low} to {high} in single dispatches"
 
 
-def _read_text(found: Traffic) -> str:
-    is_exact = found.read.low == found.read.high
-    text = span(found.read, byte_size) + ("" if is_exact else " (sizes of reads were not all recorded)")
-    if found.read_rate.is_known:
-        text += f"; {span(found.read_rate, '{:,.0f}'.format)} GB/s in {nanoseconds(found.nanoseconds)}"
+def _read_text(row: Traffic) -> str:
+    is_exact = row.read.low == row.read.high
+    text = span(row.read, byte_size) + ("" if is_exact else " (sizes of reads were not all recorded)")
+    if row.read_rate.is_known:
+        text += f"; {span(row.read_rate, '{:,.0f}'.format)} GB/s in {nanoseconds(row.nanoseconds)}"
     return text

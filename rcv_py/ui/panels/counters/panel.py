@@ -119,17 +119,13 @@ class CountersPanel(CurvePanel):
         before = self.answer
         known = before.counters if before is not None and before.trace is trace else None
         engines, units = self._places("engine"), self._places("unit")
-        self._wanted.started()
-        self.run_job(lambda: _computed(trace, known, texts, engines, units), self._take)
+        self.run_job(lambda: _computed(trace, known, texts, engines, units), self._take, stream=self._wanted)
 
     def _places(self, choice: str) -> list[int] | None:
         value = self.chosen(choice)
         return [int(value)] if value.isdigit() else None
 
     def _take(self, answer: _Answer) -> None:
-        self._wanted.finished()
-        if answer.trace is not self.session.trace.value:
-            return
         if answer.counters is not None and (
             self.answer is None or self.answer.counters is not answer.counters
         ):

@@ -13,7 +13,6 @@ from rcv_py.analysis.flame.flame import Metric, What, key, parts
 from rcv_py.base.text import percent, plural
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
@@ -141,11 +140,9 @@ class FlamegraphPanel(Panel):
         trace = self.session.trace.value
         if job is None or trace is None or not len(trace.code):
             return
-        self._stream.started()
-        self.run_job(job, only_for(self.session, lambda scene: self._take(wanted, scene)))
+        self.run_job(job, lambda scene: self._take(wanted, scene), stream=self._stream)
 
     def _take(self, wanted: Wanted, scene: FlameScene | None) -> None:
-        self._stream.finished()
         if wanted != self.wanted:
             return
         self.empty.say("" if scene is not None else self._why_nothing(wanted))

@@ -178,7 +178,7 @@ class GlobalTimelinePanel(TimelinePanel):
         if self.all is None or row < 0:
             return ""
         waves = plural(self.all.boxes.count(row, window.begin, window.end), "wave")
-        return f"{waves} in {self.source.group(row)} {self.source.label(row)}"
+        return f"{waves} in {self.source.names[row].group} {self.source.names[row].label}"
 
     # -- asking -----------------------------------------------------------------------------------------
 
@@ -198,7 +198,7 @@ class GlobalTimelinePanel(TimelinePanel):
         simd, slot = int(lives.simd[life]), int(lives.slot[life])
         lines: list[str] = [
             rich("<b>{}</b>", kernel),
-            f"{self.source.group(int(made.boxes.row[box]))} · SIMD {simd} · slot {slot}",
+            f"{self.source.names[int(made.boxes.row[box])].group} · SIMD {simd} · slot {slot}",
         ]
         lines.append(f"{count(span.begin)} … {count(span.end)}: {duration(trace, span.width)}")
         if lives.workgroup[life] >= 0:

@@ -14,7 +14,7 @@ from rcv_py.base.settings import BY_NAME
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.layout import BAR, column, row
-from rcv_py.ui.core.plain_text import tooltip, with_tip
+from rcv_py.ui.core.plain_text import add_action, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.panels.isa.arrows import MODES
 from rcv_py.ui.panels.isa.bars import SCALES
@@ -134,12 +134,10 @@ def extend_header_menu(settings: Settings) -> Callable[[QMenu], None]:
     def extend(menu: QMenu) -> None:
         scales = menu.addMenu("Scale of cost bars")
         for scale in BY_NAME["isa.bar_scale"].choices:
-            action = scales.addAction(scale, partial(settings.__setitem__, "isa.bar_scale", scale))
-            action.setCheckable(True)
-            action.setChecked(settings["isa.bar_scale"] == scale)
-        idle = menu.addAction("Count idle time")
-        idle.setCheckable(True)
-        idle.setChecked(settings["isa.show_idle"])
-        idle.toggled.connect(partial(settings.__setitem__, "isa.show_idle"))
+            call = partial(settings.__setitem__, "isa.bar_scale", scale)
+            add_action(scales, scale, call, is_on=settings["isa.bar_scale"] == scale)
+        is_on = settings["isa.show_idle"]
+        call = partial(settings.__setitem__, "isa.show_idle", not is_on)
+        add_action(menu, "Count idle time", call, is_on=is_on)
 
     return extend

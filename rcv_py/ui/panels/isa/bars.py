@@ -126,7 +126,7 @@ class BarInk:
         for part, value in zip(bars.parts, bars.value[:, row], strict=True):
             if value:
                 share = percent(float(value), float(self._total[row]))
-                lines.append(f"{part.name} {_number(value)} ({share} of the row)")
+                lines.append(f"{part.name} {_number(value)} ({share} of the instruction)")
         if bars.is_sum:
             lines.append(
                 f"together {_number(self._total[row])}, {percent(float(self._total[row]), total)} of all"

@@ -25,7 +25,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.isa.rows import TRIANGLE_PX, IsaRows
 from rcv_py.ui.table.rows_view import RowsView
 
-_SUMS = ("latency", "stall", "idle", "share", "cost", "samples", "issued", "stalled")
+_SUMS = ("latency", "stall", "idle", "share_of_total", "cost", "samples", "issued", "stalled")
 
 
 class IsaFolds:
@@ -236,10 +236,10 @@ class FoldView(RowsView):
         """Name of the folded section at a row, and how much of what it hides."""
         assert self.parts is not None
         section = self.folds.section(row)
-        lines = int(self.folds.stop[section] - self.folds.first[section])
-        ran = self._costs is None or bool(self._costs.executed[section])
+        assert self._costs is not None
+        ran = bool(self._costs.executed[section])
         never = "" if ran or self.rows is None or not self.rows.trace.has_thread_trace else ", never executed"
-        return self.parts.name[section], f"{plural(lines, 'row')}{never}"
+        return self.parts.name[section], f"{plural(int(self._costs.lines[section]), 'instruction')}{never}"
 
     def _folded_text(self, row: int, column: str) -> str | None:
         """What a cell of a folded row says, or of a label; None where it says what it always does."""
@@ -254,9 +254,9 @@ class FoldView(RowsView):
         assert self._costs is not None
         section, shown = self.folds.section(row), self.table.columns[self.table.column_of(column)]
         fixed = {
-            "instruction": " · ".join(self.fold_title(row)),
+            "text": " · ".join(self.fold_title(row)),
             "hits": f"{int(self._costs.hits[section]):,}",
-            "place": "",
+            "source": "",
             "reason": "",
         }
         if column == "cost" and not self.rows.bars.is_sum:
@@ -276,8 +276,10 @@ class FoldView(RowsView):
 
     def section_at(self, position: QPoint) -> int:
         """The section whose triangle is at a place of the viewport, -1 if there is none."""
+        if not self.table.has_column("fold") or not self.is_folding:
+            return -1
         at = self.table.column_of("fold")
-        if at < 0 or self.isColumnHidden(at) or not self.is_folding:
+        if self.isColumnHidden(at):
             return -1
         left = self.columnViewportPosition(at)
         if not left <= position.x() < left + TRIANGLE_PX + 2:

@@ -13,10 +13,10 @@ from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.base.text import plural
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command, commands
-from rcv_py.state.selection import Hover, Selection
+from rcv_py.state.selection import Hover, SearchQuery, Selection
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job, only_for
+from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
 from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
@@ -24,11 +24,10 @@ from rcv_py.ui.panels.isa.arrows import gutter_arrows
 from rcv_py.ui.panels.isa.bar import IsaBar, choose_next, extend_header_menu
 from rcv_py.ui.panels.isa.program import FOLD_BY, IsaFacts
 from rcv_py.ui.panels.isa.rows import IsaRows, isa_rows, rows_at_leaf, rows_of_place
-from rcv_py.ui.panels.isa.search import IsaSearch
 from rcv_py.ui.panels.isa.view import IsaView
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.code_panel import CodePanel, next_hottest
-from rcv_py.ui.table.find_bar import FindBar
+from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
 from rcv_py.ui.table.heat_strip import HeatStrip
 from rcv_py.ui.widgets.empty_state import page
 
@@ -43,17 +42,6 @@ MODES = {  # on the command line
     LatencyMode.MEAN_WAVE: "wave-mean",
     LatencyMode.MAX_WAVE: "wave-max",
 }
-SORTED = command_text.same(
-    "hits",
-    "latency",
-    "stall",
-    "idle",
-    row="instruction",
-    instruction="text",
-    share="share_of_total",
-    samples="latency",
-    stalled="stall",
-)
 
 
 @panel(id="isa", title="ISA", area="center", order=10, needs=("code",))
@@ -68,11 +56,12 @@ class IsaPanel(CodePanel):
         self._rows: IsaRows | None = None
         self._cost_key: tuple[Any, ...] = ()
         self._arrow_key: tuple[Any, ...] = ()
+        self.matches = np.empty(0, dtype=np.int64)  # instructions that a search matched, ascending
+        self._problem = ""  # what is wrong with the search
         self._followed: int | None = None  # the code line that was brought into view last
         self.bar = IsaBar(self.find_bar, ui.settings)
         self.mode, self.gutter = self.bar.mode, self.bar.gutter
-        self.search = IsaSearch(ui, self.find_bar, view, self.strip)
-        self.facts = IsaFacts(ui, self, self._costs_wanted.ask)
+        self.facts = IsaFacts(ui, self, self._updates.ask)
         self.empty = page(self, self.bar, self.note, (row((view, 1), self.strip), 1))
         self._connect()
         ui.session.latency_mode.watch(self._mode_changed)
@@ -98,6 +87,11 @@ class IsaPanel(CodePanel):
         bar.gutter.activated.connect(self._refresh_arrows)
         bar.annotated.connect(self.set_annotation)
         bar.rescaled.connect(self._show)
+        self.find_bar.edited.connect(session.query.set)
+        self.find_bar.filtered.connect(self._filter)
+        self.find_bar.stepped.connect(self.step_match)
+        session.query.watch(self._search)
+        session.loaded.watch(self._more_waves)
         names = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold")
         folding = tuple(command for command in self.commands() if command.id in names)
         bar.set_fold_actions(folding, view.set_fold_by, lambda: view.fold_by)
@@ -107,7 +101,7 @@ class IsaPanel(CodePanel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self._rows = None
-        self._stream.reset()
+        self._updates.reset()
         self._cost_key = self._arrow_key = ()
         self._followed = None
         missing = trace is None or not len(trace.code)
@@ -121,21 +115,20 @@ class IsaPanel(CodePanel):
         if self.facts.mode is unfit:
             self.set_annotation(fit)
         self._compute()
-        self.search.search()
+        self._search()
 
     def _compute(self) -> None:
         trace, job = self.session.trace.value, cost_job(self.session)
         if trace is None or job is None or self.empty.is_empty:
             return
         self._cost_key = self._key()
-        self._stream.started()
         idle, mode = self.ui.settings["isa.show_idle"], self.facts.mode
         structure, ingredients = self.facts.structure(trace), self.facts.ingredients()
 
         def rows() -> IsaRows:
             return isa_rows(trace, ingredients(trace.code, job(), idle), structure(), mode)
 
-        self.run_job(rows, only_for(self.session, self._take_rows), "costs")
+        self.run_job(rows, self._take_rows, "costs", stream=self._updates.stream)
 
     def _key(self) -> tuple[Any, ...]:
         """What the costs depend on besides the trace, the clock range and how many waves are loaded."""
@@ -146,7 +139,6 @@ class IsaPanel(CodePanel):
         return (mode, self.session.wave(), hit)
 
     def _take_rows(self, rows: IsaRows) -> None:
-        self._stream.finished()
         is_first = self._rows is None
         self._rows = rows
         self.facts.keep(rows.program)
@@ -157,7 +149,7 @@ class IsaPanel(CodePanel):
         self.bar.set_objections(self.facts.objections(rows.trace, rows.costs))
         self._refresh_arrows()
         if is_first:
-            self.search.show()
+            self._show_found()
         self._follow()
 
     def _show(self) -> None:
@@ -187,24 +179,23 @@ class IsaPanel(CodePanel):
         """Choose what the bars show."""
         self.facts.set_mode(mode)
         self.bar.show_annotation(mode)
-        self._costs_wanted.ask()
+        self._updates.ask()
 
     # -- following the session ----------------------------------------------------------------------
 
     def _mode_changed(self) -> None:
         self.mode.setCurrentIndex(self.mode.findData(self.session.latency_mode.value))
-        self._costs_wanted.ask()
+        self._updates.ask()
 
     def _more_waves(self) -> None:
-        super()._more_waves()
         if self._key() != self._cost_key:
-            self._costs_wanted.ask()
+            self._updates.ask()
         self._refresh_arrows()
 
     def _follow(self) -> None:
         trace, selection = self.session.trace.value, self.session.selection.value
         if self._key() != self._cost_key:
-            self._costs_wanted.ask()
+            self._updates.ask()
         self._refresh_arrows()
         if trace is None or self._rows is None:
             return
@@ -219,7 +210,7 @@ class IsaPanel(CodePanel):
             self._reveal_range(selection)
         self.view.set_current(line, reveal=line != self.view.current)
         self.strip.update()
-        self.search.say()
+        self._say_found()
 
     def _reveal_range(self, selection: Selection) -> None:
         assert selection.lines is not None
@@ -261,7 +252,7 @@ class IsaPanel(CodePanel):
         self.view.refresh()
         self.run_job(
             lambda: gutter_arrows(mode, wave, structure, trace.gfxip),
-            only_for(self.session, self.view.set_arrows),
+            self.view.set_arrows,
             "arrows",
         )
 
@@ -288,10 +279,64 @@ class IsaPanel(CodePanel):
             if at >= 0:
                 self.session.select_line(at)
 
+    # -- searching ----------------------------------------------------------------------------------
+
+    def _search(self) -> None:
+        trace, query = self.session.trace.value, self.session.query.value
+        self.find_bar.show_query(query)
+        if trace is not None:
+            texts = trace.code.text
+            self.run_job(lambda: matches_of(texts, query), self._take_found, "search")
+
+    def _take_found(self, answer: tuple[np.ndarray, str]) -> None:
+        self.matches, self._problem = answer
+        self._show_found()
+
+    def _show_found(self) -> None:
+        """Show what a search matched, if it is about the program that is shown."""
+        shown = len(self.view.table.view_rows)
+        if self.view.rows is None or (len(self.matches) and self.matches[-1] >= shown):
+            return
+        self.view.set_matches(self.matches, self.session.query.value)
+        self.strip.set_marks(self.matches)
+        self._filter()
+        self._say_found()
+
+    def _filter(self) -> None:
+        """Hide what does not match, if the user wants that."""
+        is_on = self.find_bar.filter.isChecked() and bool(self.session.query.value.text) and not self._problem
+        self.view.set_only(self.matches if is_on else None)
+
+    def _say_found(self) -> None:
+        """Show how many matches there are, and which of them is selected."""
+        total = len(self.matches)
+        at = np.flatnonzero(self.matches == self.session.selection.value.line)
+        text = f"{int(at[0]) + 1:,} of {total:,}" if len(at) else f"{total:,} found"
+        self.find_bar.say(text if self.session.query.value.text else "", total, self._problem)
+
+    def filter_to(self, mnemonic: str) -> None:
+        """Show only instructions that hold a text."""
+        self.find_bar.filter.setChecked(True)
+        self.session.query.set(SearchQuery(mnemonic))
+
+    def step_match(self, direction: int) -> None:
+        """Select the next (+1) or previous (-1) match in the order shown, around the end if need be."""
+        shown = self.view.table.view_rows
+        if not len(self.matches) or len(shown) <= self.matches[-1]:
+            return
+        if self.view.is_folding:  # in program order, through what is folded away
+            shown = np.arange(len(shown))
+        places = np.sort(shown[self.matches][shown[self.matches] >= 0])
+        line = self.session.selection.value.line
+        at = next_place(places, int(shown[line]) if line is not None and line < len(shown) else -1, direction)
+        if len(places):
+            place = int(places[at % len(places)])
+            self.session.select_line(place if self.view.is_folding else self.view.table.data_row(place))
+
     def _open_menu(self, position: QPoint) -> None:
         row = self.view.table.data_row(self.view.view_row_at(position.y()))
         if row >= 0:
-            menu = row_menu(self.view, self.session, row, self.search.filter_to)
+            menu = row_menu(self.view, self.session, row, self.filter_to)
             self.add_copy(menu)
             menu.aboutToHide.connect(menu.deleteLater)
             menu.popup(self.view.viewport().mapToGlobal(position))
@@ -330,7 +375,7 @@ class IsaPanel(CodePanel):
                 ("isa.next_arrows", "Next kind of arrows", "Ctrl+Alt+W", lambda: choose_next(bar.gutter),
                  "Show arrows of waits, of branches, both or none.", no_rows),
                 ("isa.fold_all", "Fold all blocks", "Ctrl+Alt+-", view.fold_all,
-                 "Show one row for each block.", no_rows),
+                 "Show each block as one row.", no_rows),
                 ("isa.unfold_all", "Unfold all blocks", "Ctrl+Alt+=", lambda: view.fold_all(False),
                  "Show every instruction.", no_rows),
                 ("isa.fold_cold", "Fold cold blocks", "Ctrl+Alt+F",
@@ -356,17 +401,14 @@ class IsaPanel(CodePanel):
         elif selected:
             hit = f"--hit={session.selection.value.hit or 0}"
             words = (f"--mode={MODES[mode]}", *selected, *((hit,) if mode is LatencyMode.ITERATION else ()))
-        is_total = bars is Annotation.TOTAL
         return command_text.rcv(
             session,
             "isa",
             *words,
-            *(() if is_total else (f"--bars={bars.name.lower()}",)),
+            *(() if bars is Annotation.TOTAL else (f"--bars={bars.name.lower()}",)),
             *command_text.idle(self.ui),
             *(command_text.matching(session.query.value) if self.view.table.is_filtered else ()),
-            *command_text.sorting(
-                self.view.table, SORTED | {"cost": "share_of_total" if is_total else "bar"}
-            ),
+            *command_text.sorting(self.view.table),
         )
 
     def sheet(self) -> Sheet | None:

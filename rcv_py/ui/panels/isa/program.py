@@ -12,9 +12,9 @@ from PySide6.QtCore import QObject
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, why_not
 from rcv_py.analysis.program.blocks import Blocks, blocks, by_label
-from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, flow
+from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, branches, flow
 from rcv_py.analysis.program.loops import Loops, loops
-from rcv_py.base.text import count, plural, short_count
+from rcv_py.base.text import plural, short_count
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
@@ -73,7 +73,7 @@ class Program:
     def loop_tip(self, loop: int) -> str:
         """What a loop is and how often it ran."""
         table = self.loops
-        lines = f"Loop of rows {count(int(table.first[loop]))} to {count(int(table.stop[loop]) - 1)}"
+        lines = f"Loop of instructions {table.first[loop]} to {table.stop[loop] - 1}"
         iterations, entries = int(table.rounds[loop]), int(table.entries[loop])
         if self.found is None:
             return f"{lines}."
@@ -89,15 +89,14 @@ class Program:
         first, stop = int(self.blocks.first[at]), int(self.blocks.stop[at])
         depth = int(self.loops.depth_of_block[at])
         ring = f", in {plural(depth, 'loop')}" if depth else ""
-        return f"{self.blocks.name[at]}: rows {count(first)} to {count(stop - 1)}{ring}"
+        return f"{self.blocks.name[at]}: instructions {first} to {stop - 1}{ring}"
 
 
 def program(trace: Trace, found: Branches | None) -> Program:
     """Return the structure of a capture's code."""
     how, table = flow(trace.code), blocks(trace.code, found)
-    empty = np.zeros(0, dtype=np.int32)
-    seen = found if found is not None else Branches(empty, empty, empty, empty)
-    rows = branch_table(seen, how.is_branch, how.target)
+    seen = branches((), trace.code) if found is None else found
+    rows = branch_table(seen, how)
     return Program(trace, table, by_label(table), loops(table, found), rows, found)
 
 

@@ -16,16 +16,26 @@ from rcv_py.base.text import percent, plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
 from rcv_py.model.trace import Trace
+from rcv_py.results.isa import LABELS, LINES
 from rcv_py.ui.core.costs import charged, unit_of
 from rcv_py.ui.core.plain_text import Rich, joined, rich
 from rcv_py.ui.panels.isa.program import Program
 from rcv_py.ui.table.code_panel import blank_zero, share_text
+from rcv_py.ui.table.result_columns import field_column
 from rcv_py.ui.table.table_model import Column, grouped
 
 UNFOLD = "Click the triangle to unfold it."
 TRIANGLE_PX = 16  # room for a triangle at the left
 BRACKET_PX = 5  # room for each loop that is inside another one
 MAX_BRACKETS = 4
+COST_PX = {"hits": 46, "latency": 84, "stall": 52, "idle": 52}  # widths of what all waves are summed over
+RENAMED = {  # columns of layouts that were saved before they had the names of the fields
+    "row": "instruction",
+    "instruction": "text",
+    "share": "share_of_total",
+    "place": "source",
+    "codeobj": "code_object",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,36 +107,40 @@ def width_of(program: Program | None) -> int:
 def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
     """Return the columns of the table, for a thread trace or for PC samples; `bar_scale` names the scale."""
     trace, code, costs, bars = rows.trace, rows.trace.code, rows.costs, rows.bars
-    unit, label = unit_of(trace), costs.label
+    unit, order = unit_of(trace), "share_of_total" if bars.mode is Annotation.TOTAL else "bar"
     lengths = np.rint(np.where(code.is_label, rows.cost * bars.is_sum, bars.total)).astype(np.int64)
     share_tip = f"Share of all {grouped(rows.total)} {unit} in this table; for a label, of its block."
     bar_tip = f"{bars.mode.value} in {bars.unit}: {bars.of}. {bar_scale} scale; choose above the listing."
     number = partial(Column, is_number=True)
     drawn = partial(Column, title="", values=(), has_values=False)
-    trace_columns = (
-        number("hits", "hits", costs.hits, grouped, width=46, tip=f"Executions. {label}."),
-        number("latency", "latency", costs.latency, blank_zero, width=84,
-               tip=f"Cycles: stall + issue. {label}."),
-        number("stall", "stall", costs.stall, blank_zero, width=52, tip="Cycles it waited to issue."),
-    )  # fmt: skip
-    # After the bar, which shows it too: the bar must be in sight in a narrow window.
-    idle = number("idle", "idle", costs.idle, blank_zero, width=52, tip="Idle cycles before it.")
-    place = Column("place", "source", rows.place, is_elided_left=True, width=190,
-                   tip="Innermost source place.")  # fmt: skip
+    measured = {
+        name: field_column(
+            LINES[name],
+            getattr(costs, name),
+            text=grouped if name == "hits" else blank_zero,
+            width=width,
+            tip=f"{LINES[name].sentence} {costs.label}.",
+        )
+        for name, width in COST_PX.items()
+        if trace.has_thread_trace
+    }
+    idle = measured.pop("idle", None)  # after the bar, which must be in sight in a narrow window
     return (
         drawn("gutter", width=42, tip="What waits for what; branch targets."),
         drawn("fold", width=width_of(rows.program), tip="Blocks to fold; loops."),
-        number("row", "#", np.arange(len(code)), str, width=44, tip="Row of the program."),
-        Column("instruction", "instruction", rows.text, width=330, tip="The instruction."),
+        field_column(LINES["instruction"], np.arange(len(code)), text=str, width=44),
+        field_column(LINES["text"], rows.text, width=330),
         *(_sample_columns(rows) if trace.has_pc_samples else ()),
-        *(trace_columns if trace.has_thread_trace else ()),
-        number("share", "%", 100.0 * rows.cost / max(1, rows.total), share_text, width=46, tip=share_tip),
+        *measured.values(),
+        field_column(LINES["share_of_total"], 100.0 * rows.cost / max(1, rows.total), title="%",
+                     text=share_text, width=46, tip=share_tip),
         number("cost", f"{bars.mode.heading} · {bar_scale}", lengths, blank_zero, width=88, is_left=True,
-               tip=bar_tip),
-        *((idle,) if trace.has_thread_trace else ()),
-        *((place,) if any(rows.place) else ()),
-        number("address", "address", code.address, "{:#x}".format, width=84, tip="Byte in the code object."),
-        number("codeobj", "object", code.codeobj, str, width=56, tip="Code object."),
+               tip=bar_tip, sort=order),
+        *(() if idle is None else (idle,)),
+        *((field_column(LINES["source"], rows.place, is_elided_left=True, width=190),)
+          if any(rows.place) else ()),
+        field_column(LABELS["address"], code.address, width=84),
+        field_column(LABELS["code_object"], code.codeobj, title="object", width=56),
     )  # fmt: skip
 
 
@@ -145,9 +159,10 @@ def _sample_columns(rows: IsaRows) -> tuple[Column, ...]:
     reasons = tuple(reason_text(row, reason) for row, reason in enumerate(rows.reason))
     number = partial(Column, text=blank_zero, is_number=True)
     return (
-        number("samples", "samples", issued + stalled, width=68, tip="Samples at this row."),
+        number("samples", "samples", issued + stalled, width=68, tip="Samples at this instruction.",
+               sort="latency"),
         number("issued", "issued", issued, width=60, tip="Samples that issued."),
-        number("stalled", "stalled", stalled, width=62, tip="Samples that did not issue."),
+        number("stalled", "stalled", stalled, width=62, tip="Samples that did not issue.", sort="stall"),
         Column("reason", "main stall reason", reasons, width=190,
                tip="Why most of its samples did not issue."),
     )  # fmt: skip
@@ -167,7 +182,7 @@ def isa_tip(rows: IsaRows, row: int, bar: Sequence[str] = (), hits: str = "") ->
     kind = int(code.kind[row])
     where = f"{int(code.address[row]):#x} in object {int(code.codeobj[row])}"
     about = KIND_TEXT[TokenKind(kind)] if kind < KIND_COUNT else f"kind {kind}"
-    lines: list[str] = [rich("<tt>{}</tt>", rows.text[row]), f"row {grouped(row)}, {about}, {where}"]
+    lines: list[str] = [rich("<tt>{}</tt>", rows.text[row]), f"instruction {row}, {about}, {where}"]
     costs = rows.costs
     if rows.trace.has_thread_trace:
         columns = (costs.hits, costs.latency, costs.stall, costs.latency - costs.stall, costs.idle)
@@ -191,16 +206,16 @@ def fold_tip(rows: IsaRows, parts: Blocks, section: int) -> Rich:
     name = rich("<b>{}</b>", parts.name[section])
     if not costs.executed[section]:
         what = "never executed" if rows.trace.has_thread_trace else "without samples"
-        return joined("<br>", [name, f"{plural(stop - first, 'row')}, {what}", UNFOLD])
+        return joined("<br>", [name, f"{plural(int(costs.lines[section]), 'instruction')}, {what}", UNFOLD])
     cost = np.where(rows.trace.code.is_label, 0, rows.cost)[first:stop]
     top = first + int(np.argmax(cost))
     lines = [
         name,
-        f"rows {grouped(first)} to {grouped(stop - 1)}, {plural(int(costs.lines[section]), 'instruction')}",
+        f"#{first} to #{stop - 1}, {plural(int(costs.lines[section]), 'instruction')}",
         f"{grouped(costs.hits[section])} hits · latency {grouped(costs.latency[section])}"
         f" · stall {grouped(costs.stall[section])} · idle {grouped(costs.idle[section])}",
         f"{percent(float(cost.sum()), rows.total)} of all {unit_of(rows.trace)}",
-        rich("most of it: {} <tt>{}</tt>", grouped(top), rows.text[top]),
+        rich("most of it: {} <tt>{}</tt>", top, rows.text[top]),
         UNFOLD,
     ]
     return joined("<br>", lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
@@ -33,6 +34,7 @@ from rcv_py.ui.panels.isa.program import Program
 from rcv_py.ui.panels.isa.rows import (
     BRACKET_PX,
     MAX_BRACKETS,
+    RENAMED,
     TRIANGLE_PX,
     IsaRows,
     fold_tip,
@@ -73,10 +75,10 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
         self.setAccessibleName("Instructions")
-        self.widths.elastic = Elastic("instruction", "cost", 140, 440, yields=("stall",), upto_most=300)
-        self.header.fixed = frozenset({"instruction"})
+        self.widths.elastic = Elastic("text", "cost", 140, 440, yields=("stall",), upto_most=300)
+        self.header.fixed = frozenset({"text"})
         self.cell_painters = {
-            "instruction": self._paint_instruction,
+            "text": self._paint_instruction,
             "cost": self._paint_cost,
             "reason": self._paint_reason,
             "fold": self._paint_fold,
@@ -98,7 +100,7 @@ class IsaView(FoldView):
         self.show_columns(isa_columns(rows, scale_text(self.settings)))
         self.divide()
 
-    def set_found(self, rows: np.ndarray, query: SearchQuery) -> None:
+    def set_matches(self, rows: np.ndarray, query: SearchQuery) -> None:
         """Highlight what a search found."""
         self._found = np.zeros(0 if self.rows is None else len(self.rows.text), dtype=bool)
         self._found[rows] = True
@@ -151,7 +153,7 @@ class IsaView(FoldView):
             return self.rows.program.loop_tip(self._hovered_loop)
         if self.is_fold(row) and self.parts is not None:
             return fold_tip(self.rows, self.parts, self.folds.section(row))
-        if column == "place":
+        if column == "source":
             return self.rows.place[row]
         return isa_tip(self.rows, row, self.bars.tip(row), self.hits_of(row))
 
@@ -245,8 +247,7 @@ class IsaView(FoldView):
 
     def column_rect(self, name: str) -> QRect:
         """A column in the viewport, as high as the viewport; empty if it is hidden."""
-        at = self.table.column_of(name)
-        if at < 0 or self.isColumnHidden(at):
+        if not self.table.has_column(name) or self.isColumnHidden(at := self.table.column_of(name)):
             return QRect()
         return QRect(self.columnViewportPosition(at), 0, self.columnWidth(at), self.viewport().height())
 
@@ -313,6 +314,22 @@ class IsaView(FoldView):
             if top <= position.y() <= bottom and abs(x - position.x()) <= 3
         ]
         return min(near)[1] if near else -1
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `save_state` returned, also where columns had other names."""
+        columns = state.get("columns")
+        if isinstance(columns, dict) and "row" in columns:
+            order, widths = state.get("sort"), state.get("widths")
+            state = {"columns": {RENAMED.get(name, name): saved for name, saved in columns.items()}}
+            if isinstance(order, list) and order:
+                state["sort"] = [RENAMED.get(str(order[0]), order[0]), *order[1:]]
+            if isinstance(widths, dict):
+                state["widths"] = {
+                    kind: [RENAMED.get(str(name), name) for name in names]
+                    for kind, names in widths.items()
+                    if isinstance(names, list)
+                }
+        super().load_state(state)
 
     # -- events -------------------------------------------------------------------------------------
 

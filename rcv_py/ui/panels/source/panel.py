@@ -12,11 +12,11 @@ from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
 from rcv_py.base.paths import short_paths
 from rcv_py.base.text import percent
-from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.modes import SourceCost
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import charged, cost_job, only_for
+from rcv_py.ui.core.costs import charged_job
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR, row
 from rcv_py.ui.core.panel import Sheet, panel
@@ -24,8 +24,8 @@ from rcv_py.ui.core.plain_text import RichLabel, joined, rich, tooltip, with_tip
 from rcv_py.ui.panels.source.highlight import Span, expanded, spans
 from rcv_py.ui.panels.source.view import SourceView, source_rows
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.code_panel import CodePanel, matches, next_hottest
-from rcv_py.ui.table.find_bar import FindBar, next_place
+from rcv_py.ui.table.code_panel import CodePanel, next_hottest
+from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
 from rcv_py.ui.table.heat_strip import HeatStrip
 from rcv_py.ui.widgets.empty_state import page
 
@@ -101,7 +101,7 @@ class SourcePanel(CodePanel):
     def _open(self) -> None:
         trace = self.session.trace.value
         self._costs, self._file, self._texts = None, -1, {}
-        self._stream.reset()
+        self._updates.reset()
         self._followed, self._opened_at = None, None
         missing = trace is None or not len(trace.code.chain_file)
         self.empty.say(self.reason(NO_SOURCE) if missing else "")
@@ -110,23 +110,21 @@ class SourcePanel(CodePanel):
             self._compute()
 
     def _compute(self) -> None:
-        trace, job = self.session.trace.value, cost_job(self.session, LatencyMode.SUM_ALL)
-        if trace is None or job is None or self.empty.is_empty:
+        trace, cost = self.session.trace.value, charged_job(self.ui)
+        if trace is None or cost is None or self.empty.is_empty:
             return
-        self._stream.started()
-        how, idle = self.session.source_cost.value, self.ui.settings["isa.show_idle"]
+        how = self.session.source_cost.value
 
-        def costs() -> SourceCosts:
-            return source_costs(trace.code, charged(job(), idle), how, len(trace.sources))
+        def job() -> SourceCosts:
+            return source_costs(trace.code, cost(), how, len(trace.sources))
 
-        self.run_job(costs, only_for(self.session, self._take_costs), "costs")
+        self.run_job(job, self._take_costs, "costs", stream=self._updates.stream)
 
     def _how_changed(self) -> None:
         self.how.setCurrentIndex(self.how.findData(self.session.source_cost.value))
-        self._costs_wanted.ask()
+        self._updates.ask()
 
     def _take_costs(self, costs: SourceCosts) -> None:
-        self._stream.finished()
         self._costs = costs
         self._list_files(costs)
         if self._file < 0:
@@ -179,7 +177,7 @@ class SourcePanel(CodePanel):
             if file == self._file:
                 self._show()
 
-        self.run_job(job, only_for(self.session, take), "text")
+        self.run_job(job, take, "text")
 
     def _show(self) -> None:
         trace, text = self.session.trace.value, self._texts.get(self._file)
@@ -277,8 +275,8 @@ class SourcePanel(CodePanel):
 
     def _search(self, query: SearchQuery) -> None:
         texts = () if self.view.lines is None else self.view.lines.text
-        self._found, problem = matches(texts, query)
-        self.view.set_found(self._found)
+        self._found, problem = matches_of(texts, query)
+        self.view.set_matches(self._found)
         self.strip.set_marks(self._found)
         count = len(self._found)
         self.find_bar.say(f"{count:,} found" if query.text else "", count, problem)

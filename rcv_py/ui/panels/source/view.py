@@ -109,7 +109,7 @@ class SourceView(RowsView):
         if self.current < 0:
             self.reveal(int(self.lines.cost.argmax()))
 
-    def set_found(self, rows: np.ndarray) -> None:
+    def set_matches(self, rows: np.ndarray) -> None:
         """Mark the lines that a search found."""
         self._found = frozenset(rows.tolist())
         self.viewport().update()

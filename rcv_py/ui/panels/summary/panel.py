@@ -11,7 +11,6 @@ from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, device_summary
 from rcv_py.base.text import plural
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import only_for
 from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
@@ -108,7 +107,7 @@ class SummaryPanel(Panel):
             card.setVisible(False)
         if trace is not None:
             self._soon.ask()
-            self.run_job(lambda: pmc_facts(trace), only_for(self.session, self._take_memory), "pmc")
+            self.run_job(lambda: pmc_facts(trace), self._take_memory, "pmc")
 
     def _more_waves(self) -> None:
         store = self.session.store
@@ -119,16 +118,14 @@ class SummaryPanel(Panel):
         if trace is None or store is None:
             return
         batches = store.batches
-        self._stream.started()
         name, ways = self.session.waves.value, self.ui.results.ways
 
         def job() -> DeviceSummary:
             return device_summary(trace, batches, ways.choice(trace, batches, name).rows)
 
-        self.run_job(job, only_for(self.session, self._take))
+        self.run_job(job, self._take, stream=self._stream)
 
     def _take(self, summary: DeviceSummary) -> None:
-        self._stream.finished()
         trace = self.session.trace.value
         assert trace is not None
         self.summary = summary
@@ -202,10 +199,6 @@ class SummaryPanel(Panel):
             self.session.select_wave(index.id(int(here.argmax())))
 
     # -- what the shell asks ------------------------------------------------------------------------
-
-    def canvas(self) -> QWidget:
-        """All cards."""
-        return self.empty
 
     def caption(self) -> str:
         """How much of it is there."""

@@ -7,13 +7,12 @@ import platform
 import numpy as np
 import pyqtgraph
 import PySide6
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rcv_py import __version__
 from rcv_py.model.trace import Trace
-from rcv_py.ui.core.layout import column
-from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.core.layout import Dialog
+from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel
 
 LICENCES = (
     "Qt and PySide6: LGPL 3",
@@ -40,18 +39,12 @@ def facts(trace: Trace | None) -> str:
     return "\n".join(lines)
 
 
-class AboutBox(QDialog):
+class AboutBox(Dialog):
     """What this program is, and what it is made of."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("About rcv")
-        title = PlainLabel(f"rcv {__version__}")
-        title.setProperty("role", "heading")
+        super().__init__("About rcv", parent)
         what = "A viewer of instruction-level thread traces of AMD GPUs."
-        text = PlainLabel("\n\n".join((what, "\n".join(LICENCES), facts(None))))
-        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
-        column(title, text, buttons, margins=(16, 16, 16, 16), spacing=6, of=self)
+        text = "\n\n".join((what, "\n".join(LICENCES), facts(None)))
+        heading = PlainLabel(f"rcv {__version__}", role="heading")
+        self.fill(heading, PlainLabel(text, textInteractionFlags=SELECTABLE), spacing=6)

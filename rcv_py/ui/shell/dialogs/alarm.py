@@ -9,7 +9,7 @@ from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeM
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.layout import row
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel, tooltip
 
 ICON_PX = 16
 
@@ -27,10 +27,7 @@ class CodeAlarm(QFrame):
         self.setObjectName("alarm")
         self._icon = PlainLabel()
         self._icon.setFixedSize(QSize(ICON_PX, ICON_PX))
-        self.text = PlainLabel()
-        self.text.setProperty("role", "error")
-        self.text.setWordWrap(True)  # no message may make the window wider
-        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text = PlainLabel(role="error", wordWrap=True, textInteractionFlags=SELECTABLE)
         line = row(self._icon, (self.text, 1), margins=(10, 6, 10, 6), spacing=8, of=self)
         line.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop)
         self._cell.watch(self._show)

@@ -11,13 +11,13 @@ from contextlib import contextmanager
 
 import PySide6
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QPlainTextEdit, QWidget
 
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
-from rcv_py.ui.core.layout import column
+from rcv_py.ui.core.layout import Dialog
 from rcv_py.ui.core.panel import Panel
-from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+from rcv_py.ui.core.plain_text import SELECTABLE, PlainLabel, copy_text
 
 BUG = "Something went wrong inside rcv. What you see may be incomplete; the window keeps working."
 BUG_HINT = "Please send the report below; it holds no contents of the capture."
@@ -36,33 +36,28 @@ def report(error: BaseException, where: str = "") -> str:
     return "\n".join(line.rstrip() for line in lines if line)
 
 
-class ErrorBox(QDialog):
+class ErrorBox(Dialog):
     """A window that does not block: one sentence, what to do, and the report."""
 
     def __init__(self, error: BaseException, where: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        expected = isinstance(error, RcvError)
-        self.setWindowTitle("rcv")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__("rcv", parent)
         self.setMinimumWidth(460)
-        self.sentence = _wrapped(str(error) if expected else BUG)
-        self.sentence.setProperty("role", "heading")
         self.report = report(error, where)
+        sentence, hint, detail = BUG, BUG_HINT, "traceback"
+        if isinstance(error, RcvError):
+            sentence, hint, detail = str(error), error.hint, error.detail
+        self.sentence = PlainLabel(sentence, role="heading", wordWrap=True, textInteractionFlags=SELECTABLE)
         items: list[QWidget] = [self.sentence]
-        hint = error.hint if isinstance(error, RcvError) else BUG_HINT
         if hint:
-            items.append(_wrapped(hint))
-        if not expected or (isinstance(error, RcvError) and error.detail):
+            items.append(PlainLabel(hint, wordWrap=True, textInteractionFlags=SELECTABLE))
+        if detail:
             text = QPlainTextEdit(self.report, readOnly=True)
             text.setAccessibleName("Report")
             text.setMinimumHeight(140)
             items.append(text)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        copy = QPushButton("Copy report")
+        copy = self.buttons.addButton("Copy report", QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(lambda: copy_text(self.report))
-        buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
-        buttons.rejected.connect(self.reject)
-        column(*items, buttons, margins=(16, 16, 16, 16), spacing=8, of=self)
+        self.fill(*items)
 
 
 class ErrorReporter(QObject):
@@ -141,9 +136,3 @@ def broken_panel(error: BaseException, owner: object) -> Panel | None:
         if isinstance(part, Panel):
             return part
     return None
-
-
-def _wrapped(text: str) -> QLabel:
-    label = PlainLabel(text, wordWrap=True)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QFormLayout,
     QScrollArea,
@@ -18,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.base.settings import OPTIONS, Option
-from rcv_py.ui.core.layout import boxed, column
+from rcv_py.ui.core.layout import Dialog, boxed
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.core.settings_store import Settings
 
@@ -31,14 +29,13 @@ GROUPS = {
 }
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(Dialog):
     """One row an option, grouped by the first part of its name."""
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        button = QDialogButtonBox.StandardButton
+        super().__init__("Settings", parent, button.RestoreDefaults | button.Close)
         self._settings = settings
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Settings")
         self.resize(520, 560)
         self.editors: dict[str, QWidget] = {}
         self._watchers: list[_Watcher] = []
@@ -48,17 +45,12 @@ class SettingsDialog(QDialog):
             start = option.name.split(".")[0]
             if start != group:
                 group = start
-                heading = PlainLabel(GROUPS.get(group, group.capitalize()))
-                heading.setProperty("role", "heading")
-                form.addRow(heading)
+                form.addRow(PlainLabel(GROUPS.get(group, group.capitalize()), role="heading"))
             self._add(form, option)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setWidget(boxed(form))
-        button = QDialogButtonBox.StandardButton
-        buttons = QDialogButtonBox(button.RestoreDefaults | button.Close)
-        buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
-        buttons.rejected.connect(self.reject)
-        column(scroll, buttons, margins=(9, 9, 9, 9), spacing=6, of=self)
+        self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
+        self.fill(scroll, margins=(9, 9, 9, 9), spacing=6)
 
     def restore_defaults(self) -> None:
         """Set every option to its default."""
@@ -76,9 +68,7 @@ class SettingsDialog(QDialog):
         editor.setToolTip(tooltip(option.name))
         form.addRow(PlainLabel(option.text, wordWrap=True), editor)
         self.editors[option.name] = editor
-        watcher = _Watcher(self._settings, option.name, show)
-        self._watchers.append(watcher)
-        watcher.update()
+        self._watchers.append(_Watcher(self._settings, option.name, show))
 
 
 class _Watcher:
@@ -87,6 +77,7 @@ class _Watcher:
     def __init__(self, settings: Settings, name: str, show: Callable[[object], None]) -> None:
         self._settings, self._name, self._show = settings, name, show
         settings.cell(name).watch(self.update)
+        self.update()
 
     def update(self) -> None:
         self._show(self._settings[self._name])

@@ -8,9 +8,10 @@ chooses among those.  The nearest table that knows the kernel counts.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,15 +19,20 @@ from pathlib import Path
 from rcv_py.base.errors import TraceError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import csv_rows, parse_json, read_start
-from rcv_py.formats.input.run_places import names_in, nearby
+from rcv_py.formats.input.run_places import may_look, names_in, nearby
+from rcv_py.formats.uiout.mnemonics import guessed_target
 from rcv_py.model.resources import AgentFacts, KernelResources, RunFacts
+from rcv_py.model.trace import INFERRED
 
+NEIGHBOURS = "tables or code objects of the run"
 LIMIT = 32 << 20  # bytes of a table: about 100,000 launches
 MAX_TABLES = 8  # of one kind in a folder
 MAX_TABLES_IN_ALL = 24  # of one kind
 
 _KERNEL_TRACE = re.compile(r"(?:.*_)?kernel_trace\.csv")
 _AGENTS = re.compile(r"(?:.*_)?agent_info\.csv")
+_CODE_OBJECT = re.compile(r".*_(gfx[0-9a-f]{3,5})_code_object_id_\d+\.out")
+_GFX = re.compile(r"gfx[0-9a-f]{3,5}")
 _DISPATCH = re.compile(r"dispatch_(\d{1,9})")
 _NUMBER = re.compile(r"-?\d{1,18}")
 _RESULTS = re.compile(r"(?:.*_)?results\.json")
@@ -61,6 +67,41 @@ def launches(folder: Path, given: Sequence[Path] = ()) -> list[KernelResources]:
         if found:
             return found
     return []
+
+
+def exact_target(folder: Path, gfxip: int, mnemonics: Set[str]) -> tuple[str, str]:
+    """Return the target, such as `gfx950`, and what told it; `gfx9` and "" where nothing does.
+
+    Code objects and agent tables in the folder or beside it are believed first, unless they are of another
+    generation, then the instructions, then tables further away, which may be of another run.
+    """
+    real = Path(os.path.realpath(folder))
+    near = _target_of(dict.fromkeys((folder, real, real.parent, folder.parent)), gfxip)
+    if near:
+        return near, NEIGHBOURS
+    inferred = guessed_target(mnemonics, gfxip)
+    if inferred:
+        return inferred, INFERRED
+    far = _target_of(nearby(folder), gfxip)
+    return (far, NEIGHBOURS) if far else (f"gfx{gfxip}", "")
+
+
+def _target_of(places: Iterable[Path], gfxip: int) -> str:
+    """The only target of this generation that the first of the places with any names."""
+    for place in places:
+        names = names_in(place) if may_look(place) else []
+        found = {match[1] for name in names if (match := _CODE_OBJECT.fullmatch(name))}
+        found = found or {
+            row["name"]
+            for name in names
+            if _AGENTS.fullmatch(name)
+            for row in _rows(place, name, [])
+            if row["agent_type"] == "GPU" and _GFX.fullmatch(row["name"])
+        }
+        found = {name for name in found if name[3:-2] == str(gfxip)}
+        if len(found) == 1:
+            return found.pop()
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How many waves were resident over time: in all, by shader engine, by kernel, or by state."""
+"""How many waves were resident over time, and what limits the waves of a SIMD."""
 
 from __future__ import annotations
 
@@ -12,13 +12,23 @@ from rcv_py.analysis.device.occupancy_curves import (
     occupancy_curves,
     occupancy_numbers,
 )
+from rcv_py.analysis.device.occupancy_limits import (
+    OccupancyLimits,
+    is_size_known,
+    occupancy_limits,
+    waves_on_simd,
+)
 from rcv_py.analysis.device.wave_states import LIVING, wave_states
-from rcv_py.formats.uiout.names import demangled
+from rcv_py.analysis.timeline.wave_places import waves_of_unit
+from rcv_py.analysis.waves.workgroups import workgroups
+from rcv_py.formats.uiout.kernels import demangled
 from rcv_py.model.columns import of_rows
+from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 ALL = "all"
+MAX_BYTES = 8 << 20  # of wave files that are read for the size of workgroups
 Read = Callable[[], Iterable[WaveBatch]]
 
 
@@ -62,3 +72,16 @@ def _of_states(read: Read, se: int | None) -> list[OccupancyRow]:
 
 def _row(name: str, steps: StepCurve, ids: tuple[int, ...] = ()) -> OccupancyRow:
     return OccupancyRow(name, steps, occupancy_numbers(steps), ids)
+
+
+def limits_of(trace: Trace, facts: RunFacts) -> OccupancyLimits:
+    """Return the limits; `facts` are what the tables of the run tell.
+
+    Without the size of workgroups in them, waves of the first compute unit are read: their barriers tell it.
+    """
+    if is_size_known(trace, facts) or not len(trace.waves):
+        return occupancy_limits(trace, facts)
+    rows = waves_of_unit(trace, 0)
+    few = rows[trace.waves.size[rows].cumsum() <= MAX_BYTES].tolist()
+    batches = [trace.reader.read(few)] if few else []
+    return occupancy_limits(trace, facts, waves_on_simd(trace, workgroups(trace, batches)))
