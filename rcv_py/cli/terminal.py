@@ -18,9 +18,8 @@ from contextlib import contextmanager, suppress
 from io import StringIO
 from typing import Any, TextIO, TypeVar, cast
 
-from rcv_py.base.numbers import MAX_DIGITS
 from rcv_py.base.progress import Report, Stage, silent
-from rcv_py.base.text import visible
+from rcv_py.base.text import MAX_DIGITS, visible
 from rcv_py.cli.options.option import Options
 from rcv_py.cli.options.shared import Forms
 

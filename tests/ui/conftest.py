@@ -141,7 +141,7 @@ def sample_app(_shared_app: App, qtbot: object) -> Iterator[App]:
     assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
     app.window.palette_.close()
     session.measure.set(None)
-    session.set_clock_range(None)
+    session.clock_range.set(None)
     session.query.set(SearchQuery())
     session.selection.set(before)
     session.fit_all()

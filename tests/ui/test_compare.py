@@ -72,7 +72,7 @@ def compared(
     panel: ComparePanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled
 ) -> ComparePanel:
     open_in(AFTER[0], [AFTER[1]])
-    ui.session.set_baseline(Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]])))
+    ui.session.baseline.set(Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]])))
     qtbot.waitUntil(lambda: panel.result is not None, timeout=10_000)  # type: ignore[attr-defined]
     settled()
     return panel
@@ -119,7 +119,7 @@ def test_what_only_the_baseline_has_cannot_be_selected(
     panel: ComparePanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled
 ) -> None:
     open_in(BEFORE[0], [BEFORE[1]])
-    ui.session.set_baseline(Baseline(AFTER[0], capture_costs(AFTER[0], [AFTER[1]])))
+    ui.session.baseline.set(Baseline(AFTER[0], capture_costs(AFTER[0], [AFTER[1]])))
     qtbot.waitUntil(lambda: panel.result is not None, timeout=10_000)  # type: ignore[attr-defined]
     settled()
     fates = [row[0] for row in shown(panel, "status")]
@@ -196,7 +196,7 @@ def test_another_capture_is_compared_with_the_same_baseline(
 
 
 def test_no_baseline_no_comparison(compared: ComparePanel, ui: UiContext) -> None:
-    ui.session.set_baseline(None)
+    ui.session.baseline.set(None)
     assert compared.empty.sentence.text() == NO_BASELINE
     assert compared.sheet() is None
 
@@ -243,14 +243,14 @@ def test_a_replicate_tells_the_noise(
     assert compared.result.judgement.verdict is Verdict.MORE
     longer = capture(list(PROGRAM), [*STALLS[:3], STALLS[3] + 90, *STALLS[4:]], seed=3)
     replicate = Baseline(longer[0], capture_costs(longer[0], [longer[1]]))
-    ui.session.set_baseline(replace(baseline, replicate=replicate))
+    ui.session.baseline.set(replace(baseline, replicate=replicate))
     qtbot.waitUntil(  # type: ignore[attr-defined]
         lambda: compared.result is not None and compared.result.noise_of is replicate.costs, timeout=10_000
     )
     settled()
     assert compared.verdict.text().startswith("No difference beyond noise")
     assert "differs from A by" in compared.notes.text()
-    ui.session.set_baseline(baseline)
+    ui.session.baseline.set(baseline)
     qtbot.waitUntil(  # type: ignore[attr-defined]
         lambda: compared.result is not None and compared.result.noise_of is None, timeout=10_000
     )

@@ -70,7 +70,7 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
 
     before = session.selection.value
     yield show
-    session.set_clock_range(None)
+    session.clock_range.set(None)
     session.query.set(SearchQuery())
     session.latency_mode.set(LatencyMode.SUM_ALL)
     session.source_cost.set(SourceCost.SELF)
@@ -160,7 +160,7 @@ def test_the_key_copies_the_command_of_the_panel_with_the_focus(app: App, shown:
 
 @pytest.mark.parametrize("clock", [None, TimeWindow(80_000, 90_000)])
 def test_the_histogram(clock: TimeWindow | None, app: App, shown: Any) -> None:
-    app.ui.session.set_clock_range(clock)
+    app.ui.session.clock_range.set(clock)
     panel = shown("hotspot")
     document = printed(panel)
     bins = panel.plot.bins
@@ -189,7 +189,7 @@ def test_lines_ranked_by_cost(how: SourceCost, idle: bool, app: App, shown: Any)
 
 @pytest.mark.parametrize("clock", [None, TimeWindow(80_000, 90_000)])
 def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
-    app.ui.session.set_clock_range(clock)
+    app.ui.session.clock_range.set(clock)
     panel = shown("source")
     lines = panel.view.lines
     shown_costs = {int(n): int(c) for n, c in zip(lines.number, lines.cost, strict=True) if c}
@@ -238,7 +238,7 @@ def test_bars_of_the_listing(bars: Annotation, shown: Any) -> None:
 
 def test_a_filtered_and_sorted_listing(app: App, shown: Any) -> None:
     app.ui.session.query.set(SearchQuery("GLOBAL_load"))
-    app.ui.session.set_clock_range(TimeWindow(80_000, 100_000))
+    app.ui.session.clock_range.set(TimeWindow(80_000, 100_000))
     panel = shown("isa")
     panel.find_bar.filter.setChecked(True)
     panel.view.header.setSortIndicator(panel.view.table.column_of("stall"), Qt.SortOrder.DescendingOrder)
@@ -270,7 +270,7 @@ def test_labels(shown: Any) -> None:
 @pytest.mark.parametrize(("clock", "only"), [(None, False), (TimeWindow(80_000, 90_000), True)])
 def test_waits(clock: TimeWindow | None, only: bool, app: App, shown: Any) -> None:
     app.ui.session.select_line(LINE)
-    app.ui.session.set_clock_range(clock)
+    app.ui.session.clock_range.set(clock)
     panel = shown("waits", lambda panel: panel.only.setChecked(only))
     try:
         nodes = panel.tree.rows.root.children
@@ -365,7 +365,7 @@ def test_the_summary(shown: Any) -> None:
 def test_triage(shown: Any) -> None:
     panel = shown("triage")
     assert told(printed(panel)["findings"], "title", "cycles") == [
-        (one.title, one.cycles) for one in panel.found.findings[:FIRST]
+        (one.title, one.cycles) for one in panel.findings.findings[:FIRST]
     ]
 
 
@@ -442,14 +442,14 @@ def test_a_distribution(measure: int, scale: int, app: App, shown: Any) -> None:
 
 @pytest.mark.parametrize("group", ["se", "all", "cu", "simd"])
 def test_occupancy(group: str, shown: Any) -> None:
-    panel = shown("occupancy", lambda panel: panel.choose("group", group))
+    panel = shown("occupancy", lambda panel: panel.remembered["group"].choose(group))
     rows = printed(panel)["rows"]
     rows = rows if group == "all" else rows[1:]
     numbers = [occupancy_numbers(one.steps) for one in panel.found]
     assert [(row["peak"], row["area"], row["ramp"]) for row in rows] == [
         (one.peak, one.area, one.ramp) for one in numbers
     ]
-    panel.choose("group", "se")
+    panel.remembered["group"].choose("se")
 
 
 def test_occupancy_without_what_the_legend_hides(shown: Any, app: App, qtbot: QtBot) -> None:
@@ -472,12 +472,12 @@ def test_kernels(shown: Any) -> None:
 
 @pytest.mark.parametrize("waves", ["all", "se"])
 def test_wave_states(waves: str, shown: Any) -> None:
-    panel = shown("wave_states", lambda panel: panel.choose("waves", waves))
+    panel = shown("wave_states", lambda panel: panel.remembered["waves"].choose(waves))
     rows = {row["state"]: row for row in printed(panel)["rows"]}
     for state, _, number in panel.made.states:
         assert rows[state.name]["peak"] == number.max()
         assert rows[state.name]["share_of_wave_cycles"] == pytest.approx(panel.made.shares[state], abs=1e-6)
-    panel.choose("waves", "all")
+    panel.remembered["waves"].choose("all")
 
 
 def test_waves_of_the_timelines(app: App, shown: Any) -> None:
@@ -512,7 +512,7 @@ def test_waves_of_the_timelines(app: App, shown: Any) -> None:
 
 def test_the_selected_wave(app: App, shown: Any) -> None:
     session = app.ui.session
-    session.set_clock_range(TimeWindow(90_000, 100_000))
+    session.clock_range.set(TimeWindow(90_000, 100_000))
     panel = shown("wave_picker")
     document, row = printed(panel), session.trace.value.waves.row(session.selection.value.wave)
     span = session.trace.value.waves.span(row)

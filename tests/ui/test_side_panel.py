@@ -24,7 +24,7 @@ from rcv_py.model.waves import Wave, WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
-from rcv_py.ui.panels.token_details import TokenFacts, token_html
+from rcv_py.ui.panels.token_details import FactsText, TokenFacts
 from rcv_py.ui.panels.wave_picker import by_speed, changed, choices, cycles_in
 from tests.support import drawing
 from tests.ui.conftest import Reused
@@ -163,9 +163,8 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
 
 def test_small_shares_are_text_not_markup() -> None:
     trace = open_trace(SAMPLE)
-    html = token_html(
-        trace, TokenFacts(1, LineTotals(hits=1, latency=4, stall=0, idle=0, program_total=100_000))
-    )
+    totals = LineTotals(hits=1, latency=4, stall=0, idle=0, program_total=100_000)
+    html = FactsText(trace, TokenFacts(1, totals)).html()
     document = QTextDocument()
     document.setHtml(html)
     assert "<0.1 %" in document.toPlainText()

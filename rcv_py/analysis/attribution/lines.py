@@ -16,7 +16,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.program.matrix_forms import matrix_passes
-from rcv_py.base.numbers import number
+from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import MATRIX_PREFIXES
 

@@ -46,7 +46,7 @@ import numpy as np
 
 from rcv_py.analysis.compare.lcs import common, heaviest_rising
 from rcv_py.analysis.program.blocks import Blocks, blocks
-from rcv_py.base.numbers import number
+from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable
 
 ALIKE = 0.5  # share of instructions that two blocks must have in common

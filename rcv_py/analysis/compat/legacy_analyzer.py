@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rcv_py.base.numbers import number
+from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.resources import KernelResources
 

@@ -15,8 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rcv_py.base.paths import short_paths
-from rcv_py.base.text import DASH
+from rcv_py.base.text import DASH, short_paths
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, Family, RawCounter, Samples
 from rcv_py.analysis.counters.formula.evaluate import scalar
-from rcv_py.model.clock import Clock
+from rcv_py.model.device import Clock
 
 MAX_CELLS = 1 << 21  # of one tensor: 16 MB; more than that, and intervals are joined
 

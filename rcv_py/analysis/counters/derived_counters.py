@@ -22,7 +22,7 @@ from rcv_py.analysis.counters.formula.evaluate import (
 )
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
 from rcv_py.base.text import plural
-from rcv_py.model.clock import Clock
+from rcv_py.model.device import Clock
 
 MAX_CURVES = 10  # of one definition
 _UNIT = re.compile(r"\[([^\]]{1,40})\]\s*(.*)")

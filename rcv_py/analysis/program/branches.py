@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import of_waves, token_columns
-from rcv_py.base.numbers import operand
+from rcv_py.base.text import operand
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import Wave, WaveBatch

@@ -18,7 +18,7 @@ import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
 from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
-from rcv_py.base.numbers import LARGEST, number
+from rcv_py.base.text import LARGEST, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace

@@ -25,8 +25,8 @@ import numpy as np
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.base.runs import borders, ends_run, run_starts
 from rcv_py.model.kinds import KIND_COUNT
-from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.tokens import States, Tokens
+from rcv_py.model.waves import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
 
 WIDE_PX = 3.0  # average width of a token from which on it is drawn as a rectangle

@@ -21,8 +21,8 @@ import numpy as np
 
 from rcv_py.analysis.timeline.lod import build, joined
 from rcv_py.analysis.timeline.pixel_codes import Pixels, StatePart, TokenPart, merge, put_codes, put_shares
-from rcv_py.model.lod import NOTHING, WaveLod
 from rcv_py.model.tokens import States, Tokens, find
+from rcv_py.model.waves import NOTHING, WaveLod
 from rcv_py.model.window import TimeWindow
 
 CROWDED = 6  # tokens a pixel from which on buckets are shown although they are wider than a pixel

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.numbers import MAX_DIGITS
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import MAX_DIGITS, elide_right
 
 if TYPE_CHECKING:  # it imports numpy, which words on a command line do not need
     from rcv_py.formats.capture_cache import CaptureCache

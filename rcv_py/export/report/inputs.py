@@ -18,7 +18,7 @@ from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.base.paths import short_paths, short_place
+from rcv_py.base.text import short_paths, short_place
 from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace

@@ -56,12 +56,7 @@ def kinds(inputs: ReportInputs) -> Section | None:
     shown = (
         Stacked("Latency by kind of instruction", parts, unit),
         cells.report_table(kinds, trace),
-        Bars(
-            "Latency by class of instruction",
-            names,
-            _latency(by_class),
-            unit,
-        ),
+        Bars("Latency by class of instruction", names, _latency(by_class), unit),
         cells.report_table(classes, trace, _CLASSES),
     )
     return Section("kinds", "Kinds and classes of instruction", shown)

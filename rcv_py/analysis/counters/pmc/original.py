@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.model.pmc import PmcTable
+from rcv_py.model.device import PmcTable
 
 CHANNELS = 2  # what it multiplies with by default
 

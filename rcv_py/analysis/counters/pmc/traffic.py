@@ -25,7 +25,7 @@ from math import isnan, nan
 import numpy as np
 
 from rcv_py.base.text import byte_size, count, nanoseconds, percent
-from rcv_py.model.pmc import PmcTable
+from rcv_py.model.device import PmcTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rcv_py.base.numbers import number
+from rcv_py.base.text import number
 
 COUNTERS = (
     *("vm", "vs", "lgkm", "exp"),

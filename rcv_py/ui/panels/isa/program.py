@@ -138,15 +138,9 @@ class IsaFacts(QObject):
         if mode in NEEDS and self._ui.session.trace.value is not None:
             self._panel.want_result(NEEDS[mode])
 
-    @property
-    def branches(self) -> Branches | None:
-        """Jumps of all loaded waves, None until they are known."""
-        branches: Branches | None = self._ui.results.cell("branches").value
-        return branches
-
     def structure(self, trace: Trace) -> Callable[[], Program]:
         """Return a function for a thread that gives the structure of the code, made once."""
-        found, known = self.branches, self._program
+        found, known = self._ui.results.cell("branches").value, self._program
         if known is not None and known.trace is trace and known.found is found:
             return lambda: known
         return lambda: program(trace, found)
@@ -157,16 +151,9 @@ class IsaFacts(QObject):
 
     def ingredients(self) -> Callable[[CodeTable, CostColumns, bool], Ingredients]:
         """Return what makes the ingredients of bars from what is known now; for a thread."""
-        value = {name: self._ui.results.cell(name).value for name in NEEDS.values()}
-        waits = value["waits"]
-        return partial(
-            Ingredients,
-            hidden=value["hidden"],
-            kinds=value["kinds"],
-            memory=value["memory"],
-            waits=None if waits is None else waits.latency,
-            causes=value["attribution"],
-        )
+        known = {name: self._ui.results.cell(name).value for name in NEEDS.values()}
+        waits, causes = known.pop("waits"), known.pop("attribution")
+        return partial(Ingredients, **known, waits=None if waits is None else waits.latency, causes=causes)
 
     def objections(self, trace: Trace, costs: CostColumns) -> dict[Annotation, str]:
         """Return for each mode why it cannot be chosen, "" if it can: that starts its computation."""
