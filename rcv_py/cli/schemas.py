@@ -178,210 +178,223 @@ def _form(words: str, facts: Iterable[Field], name: str, kind: str, spec: Spec) 
     return Form(words, (*facts, Field(name, fixed(kind), "What a row is"), spec.field()))
 
 
-SCHEMAS: tuple[Schema, ...] = (
-    Schema("info", "What a capture holds.", info.FACTS),
-    Schema("captures", "The captures below a folder.", info.BELOW, command="info"),
-    Schema(
-        "check",
-        "Whether the capture can be trusted, and how to record a better one.",
-        (*check.HEAD, check.NOTES.field("notes"), *check.FOOT),
-    ),
-    Schema("summary", "The capture on one page.", summary.DOCUMENT),
-    Schema(
-        "occupancy",
-        "How many waves were resident, and for how long.",
-        forms=tuple(
-            _form(words, occupancy.FACTS, "by", by, spec) for by, (spec, words) in occupancy.VARIANTS.items()
+def schemas() -> tuple[Schema, ...]:
+    """Return every schema, made of the fields that results declare."""
+    return (
+        Schema("info", "What a capture holds.", info.FACTS),
+        Schema("captures", "The captures below a folder.", info.BELOW, command="info"),
+        Schema(
+            "check",
+            "Whether the capture can be trusted, and how to record a better one.",
+            (*check.HEAD, check.NOTES.field("notes"), *check.FOOT),
         ),
-    ),
-    Schema(
-        "occupancy_limits",
-        "What limits the waves of a SIMD, and what the next step takes (--limits).",
-        occupancy.LIMITS_DOCUMENT,
-    ),
-    Schema("counters", "Hardware counters and formulas over them.", counters.FACTS),
-    Schema("counters.list", "The recorded counters (--list).", counters.RECORDED_FACTS),
-    Schema(
-        "events",
-        "Dispatches, hardware events, markers and shader data by time.",
-        (*events.FACTS, events.EVENTS.field()),
-    ),
-    Schema(
-        "hotspot",
-        "Instructions, source lines, kinds or classes, ranked by what they cost.",
-        (*hotspot.RANKING_FACTS, hotspot.ranking_spec("instruction", "").field()),
-    ),
-    Schema(
-        "hotspot_like",
-        "The tables of hotspot_analyzer.py by the rules of one generation, mistakes included (--like).",
-        (*hotspot_like.FACTS, hotspot_like.SOURCES.field("sources"), hotspot_like.ROWS.field()),
-    ),
-    Schema(
-        "isa",
-        "The program: instructions, basic blocks, branches or labels.",
-        forms=tuple(
-            _form(words, isa.FACTS, "kind", kind, spec) for kind, (spec, words) in isa.VARIANTS.items()
-        ),
-    ),
-    Schema(
-        "line",
-        "How long the executions of one instruction took.",
-        forms=(
-            Form("Thread traces.", (*line.FACTS, line.HITS.field("slowest"))),
-            Form("PC samples, which have no times.", line.SAMPLE_FACTS),
-        ),
-    ),
-    Schema(
-        "latency",
-        "What of the latency other waves hide, or how long memory takes by counters.",
-        forms=tuple(
-            _form(words, (*latency.FACTS, sums), "kind", kind, spec)
-            for kind, (spec, sums, words) in latency.VARIANTS.items()
-        ),
-    ),
-    Schema(
-        "flame",
-        "A flamegraph: frames in frames, parents before children.",
-        (*flame.FACTS, flame.FRAMES.field("frames")),
-    ),
-    Schema(
-        "flame.sandwich",
-        "A place with what leads to it above and what it leads to below (--content sandwich --around).",
-        (
-            CAPTURE,
-            Field("content", fixed("sandwich"), "What frames are"),
-            *flame.SANDWICH_FACTS,
-            flame.SANDWICH.field("frames"),
-        ),
-    ),
-    Schema(
-        "hotspot.bins",
-        "A histogram of the program: cycles by range of instructions and kind (--bins).",
-        (*hotspot.BINS_FACTS, hotspot.BINS.field()),
-    ),
-    Schema(
-        "hotspot.places",
-        "Source lines, instructions, or the tree of places with what they are charged (--charge).",
-        (*hotspot.PLACES_FACTS, hotspot.places_spec("instruction", "cycles").field()),
-    ),
-    Schema(
-        "compare.listing",
-        "Both programs side by side (--by listing).",
-        (*compare.VIEW_FACTS, compare.LISTING.field()),
-    ),
-    Schema(
-        "compare.flame",
-        "The flamegraph of B with what each frame takes in both (--by flame).",
-        (*compare.VIEW_FACTS, compare.FRAMES.field("frames")),
-    ),
-    Schema(
-        "waves",
-        "Traced waves: where and when they lived, and what they did.",
-        (*waves.HEAD, waves.WAVES.field()),
-    ),
-    Schema(
-        "waves.resident",
-        "Every wave that was on the device, traced or not (--resident).",
-        (*waves.HEAD, waves.RESIDENT.field()),
-    ),
-    Schema(
-        "waves.populations",
-        "Ways that waves took through the code, and which of them work (--populations).",
-        (*waves.POPULATION_FACTS, waves.POPULATIONS.field()),
-    ),
-    Schema("wave", "What one wave did; with --tokens also its instructions.", waves.WAVE, command="waves"),
-    Schema(
-        "units",
-        "For how long each unit of a compute unit was busy with traced waves.",
-        (*units.FACTS, units.UNITS.field()),
-        command="summary",
-    ),
-    Schema(
-        "place",
-        "What is known of places: an instruction, a wave, one execution of an instruction by a wave.",
-        (CAPTURE, place.PLACES),
-        command="line",
-    ),
-    Schema(
-        "search",
-        "Where a text occurs: instructions and labels, then source lines, then markers.",
-        (*search.FACTS, search.HITS.field()),
-    ),
-    Schema(
-        "source",
-        "What source files and lines cost, or the instructions of a line.",
-        forms=tuple(_form(spec.row, source.FACTS, "kind", kind, spec) for kind, spec in source.FORMS.items()),
-    ),
-    Schema(
-        "pmc",
-        "Hit rate of L2 and bytes to and from memory, by counters of rocprofv3 --pmc.",
-        (*pmc.FACTS, pmc.PMC.field()),
-    ),
-    Schema(
-        "triage",
-        "What limits the kernel, and findings with evidence and remedy, by what its duration can gain.",
-        (*triage.HEAD, triage.FINDINGS.field("findings"), *triage.FOOT),
-    ),
-    Schema(
-        "triage.folder",
-        "The first finding of every capture below a folder.",
-        (*triage.FOLDER_FACTS, triage.CAPTURES.field("captures")),
-    ),
-    Schema(
-        "waits",
-        "What waits waited for, or the memory latency that waits show.",
-        forms=(
-            Form("Waits and what they waited for.", (*waits.FACTS, waits.DOCUMENT.field("waits"))),
-            Form(
-                "Memory latency of instructions: --latency.", (*waits.FACTS, waits.LATENCIES.field("latency"))
+        Schema("summary", "The capture on one page.", summary.DOCUMENT),
+        Schema(
+            "occupancy",
+            "How many waves were resident, and for how long.",
+            forms=tuple(
+                _form(words, occupancy.FACTS, "by", by, spec)
+                for by, (spec, words) in occupancy.VARIANTS.items()
             ),
         ),
-    ),
-    Schema(
-        "causes",
-        "Why waves stalled and idled; cycles of waves, not elapsed time.",
-        forms=tuple(
-            _form(causes.WORDS[by], causes.FACTS, "by", by, spec) for by, spec in causes.DOCUMENTS.items()
+        Schema(
+            "occupancy_limits",
+            "What limits the waves of a SIMD, and what the next step takes (--limits).",
+            occupancy.LIMITS_DOCUMENT,
         ),
-        version=3,
-    ),
-    Schema(
-        "bubbles",
-        "Instructions by the cycles in which waves waited in them while nothing happened on their SIMD.",
-        (*bubbles.FACTS, bubbles.BUBBLES.field()),
-    ),
-    Schema(
-        "loops",
-        "Iterations of loops, phases of waves, and what costs cycles in and around them.",
-        forms=tuple(
-            _form(f"{spec.row.removesuffix('.')}: --by {name}.", loops.FACTS, "show", name, spec)
-            for name, (spec, _) in loops.TABLES.items()
+        Schema("counters", "Hardware counters and formulas over them.", counters.FACTS),
+        Schema("counters.list", "The recorded counters (--list).", counters.RECORDED_FACTS),
+        Schema(
+            "events",
+            "Dispatches, hardware events, markers and shader data by time.",
+            (*events.FACTS, events.EVENTS.field()),
         ),
-    ),
-    Schema(
-        "compare",
-        "Whether B takes more or fewer cycles than A, beyond noise, and where.",
-        (*compare.FACTS, compare.CHANGES["instruction"].field()),
-    ),
-    Schema(
-        "index", "All captures below a folder, ranked.", (*library.FACTS, library.LIBRARY.field("captures"))
-    ),
-    Schema("report", "Reports that were written.", written.REPORT),
-    Schema("export", "What was exported.", written.EXPORT),
-    Schema(
-        "samples",
-        "Synthetic samples: those there are, or those that were written.",
-        written.SYNTH,
-        command="synth",
-    ),
-    Schema(
-        "documents",
-        "What a command prints of several captures: a document each (check and summary).",
-        (Field("documents", _DOCUMENTS, "In the order of the captures"),),
-        command="check",
-    ),
-    Schema("schemas", "The schemas there are.", written.LIST, command="schema"),
-)
+        Schema(
+            "hotspot",
+            "Instructions, source lines, kinds or classes, ranked by what they cost.",
+            (*hotspot.RANKING_FACTS, hotspot.ranking_spec("instruction", "").field()),
+        ),
+        Schema(
+            "hotspot_like",
+            "The tables of hotspot_analyzer.py by the rules of one generation, mistakes included (--like).",
+            (*hotspot_like.FACTS, hotspot_like.SOURCES.field("sources"), hotspot_like.ROWS.field()),
+        ),
+        Schema(
+            "isa",
+            "The program: instructions, basic blocks, branches or labels.",
+            forms=tuple(
+                _form(words, isa.FACTS, "kind", kind, spec) for kind, (spec, words) in isa.VARIANTS.items()
+            ),
+        ),
+        Schema(
+            "line",
+            "How long the executions of one instruction took.",
+            forms=(
+                Form("Thread traces.", (*line.FACTS, line.HITS.field("slowest"))),
+                Form("PC samples, which have no times.", line.SAMPLE_FACTS),
+            ),
+        ),
+        Schema(
+            "latency",
+            "What of the latency other waves hide, or how long memory takes by counters.",
+            forms=tuple(
+                _form(words, (*latency.FACTS, sums), "kind", kind, spec)
+                for kind, (spec, sums, words) in latency.VARIANTS.items()
+            ),
+        ),
+        Schema(
+            "flame",
+            "A flamegraph: frames in frames, parents before children.",
+            (*flame.FACTS, flame.FRAMES.field("frames")),
+        ),
+        Schema(
+            "flame.sandwich",
+            "A place with what leads to it above and what it leads to below (--content sandwich --around).",
+            (
+                CAPTURE,
+                Field("content", fixed("sandwich"), "What frames are"),
+                *flame.SANDWICH_FACTS,
+                flame.SANDWICH.field("frames"),
+            ),
+        ),
+        Schema(
+            "hotspot.bins",
+            "A histogram of the program: cycles by range of instructions and kind (--bins).",
+            (*hotspot.BINS_FACTS, hotspot.BINS.field()),
+        ),
+        Schema(
+            "hotspot.places",
+            "Source lines, instructions, or the tree of places with what they are charged (--charge).",
+            (*hotspot.PLACES_FACTS, hotspot.places_spec("instruction", "cycles").field()),
+        ),
+        Schema(
+            "compare.listing",
+            "Both programs side by side (--by listing).",
+            (*compare.VIEW_FACTS, compare.LISTING.field()),
+        ),
+        Schema(
+            "compare.flame",
+            "The flamegraph of B with what each frame takes in both (--by flame).",
+            (*compare.VIEW_FACTS, compare.FRAMES.field("frames")),
+        ),
+        Schema(
+            "waves",
+            "Traced waves: where and when they lived, and what they did.",
+            (*waves.HEAD, waves.WAVES.field()),
+        ),
+        Schema(
+            "waves.resident",
+            "Every wave that was on the device, traced or not (--resident).",
+            (*waves.HEAD, waves.RESIDENT.field()),
+        ),
+        Schema(
+            "waves.populations",
+            "Ways that waves took through the code, and which of them work (--populations).",
+            (*waves.POPULATION_FACTS, waves.POPULATIONS.field()),
+        ),
+        Schema(
+            "wave", "What one wave did; with --tokens also its instructions.", waves.WAVE, command="waves"
+        ),
+        Schema(
+            "units",
+            "For how long each unit of a compute unit was busy with traced waves.",
+            (*units.FACTS, units.UNITS.field()),
+            command="summary",
+        ),
+        Schema(
+            "place",
+            "What is known of places: an instruction, a wave, one execution of an instruction by a wave.",
+            (CAPTURE, place.PLACES),
+            command="line",
+        ),
+        Schema(
+            "search",
+            "Where a text occurs: instructions and labels, then source lines, then markers.",
+            (*search.FACTS, search.HITS.field()),
+        ),
+        Schema(
+            "source",
+            "What source files and lines cost, or the instructions of a line.",
+            forms=tuple(
+                _form(spec.row, source.FACTS, "kind", kind, spec) for kind, spec in source.FORMS.items()
+            ),
+        ),
+        Schema(
+            "pmc",
+            "Hit rate of L2 and bytes to and from memory, by counters of rocprofv3 --pmc.",
+            (*pmc.FACTS, pmc.PMC.field()),
+        ),
+        Schema(
+            "triage",
+            "What limits the kernel, and findings with evidence and remedy, by what its duration can gain.",
+            (*triage.HEAD, triage.FINDINGS.field("findings"), *triage.FOOT),
+        ),
+        Schema(
+            "triage.folder",
+            "The first finding of every capture below a folder.",
+            (*triage.FOLDER_FACTS, triage.CAPTURES.field("captures")),
+        ),
+        Schema(
+            "waits",
+            "What waits waited for, or the memory latency that waits show.",
+            forms=(
+                Form("Waits and what they waited for.", (*waits.FACTS, waits.DOCUMENT.field("waits"))),
+                Form(
+                    "Memory latency of instructions: --latency.",
+                    (*waits.FACTS, waits.LATENCIES.field("latency")),
+                ),
+            ),
+        ),
+        Schema(
+            "causes",
+            "Why waves stalled and idled; cycles of waves, not elapsed time.",
+            forms=tuple(
+                _form(causes.WORDS[by], causes.FACTS, "by", by, spec) for by, spec in causes.DOCUMENTS.items()
+            ),
+            version=3,
+        ),
+        Schema(
+            "bubbles",
+            "Instructions by the cycles in which waves waited in them while nothing happened on their SIMD.",
+            (*bubbles.FACTS, bubbles.BUBBLES.field()),
+        ),
+        Schema(
+            "loops",
+            "Iterations of loops, phases of waves, and what costs cycles in and around them.",
+            forms=tuple(
+                _form(f"{spec.row.removesuffix('.')}: --by {name}.", loops.FACTS, "show", name, spec)
+                for name, (spec, _) in loops.TABLES.items()
+            ),
+        ),
+        Schema(
+            "compare",
+            "Whether B takes more or fewer cycles than A, beyond noise, and where.",
+            (*compare.FACTS, compare.CHANGES["instruction"].field()),
+        ),
+        Schema(
+            "index",
+            "All captures below a folder, ranked.",
+            (*library.FACTS, library.LIBRARY.field("captures")),
+        ),
+        Schema("report", "Reports that were written.", written.REPORT),
+        Schema("export", "What was exported.", written.EXPORT),
+        Schema(
+            "samples",
+            "Synthetic samples: those there are, or those that were written.",
+            written.SYNTH,
+            command="synth",
+        ),
+        Schema(
+            "documents",
+            "What a command prints of several captures: a document each (check and summary).",
+            (Field("documents", _DOCUMENTS, "In the order of the captures"),),
+            command="check",
+        ),
+        Schema("schemas", "The schemas there are.", written.LIST, command="schema"),
+    )
+
+
+SCHEMAS = schemas()
 BY_ID = {schema.id: schema for schema in SCHEMAS}
 
 
