@@ -14,7 +14,7 @@ from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.cost.distribution import LineHits, line_hits
-from rcv_py.analysis.cost.ranking import BY, SORT, Ranked
+from rcv_py.analysis.cost.ranking import BY, Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons, stall_reasons
 from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counters import counters
@@ -38,7 +38,8 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summar
 from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
-from rcv_py.api.arguments import (
+from rcv_py.api.capture_tables import (
+    CaptureTables,
     LoopTable,
     OccupancyBy,
     Rule,
@@ -48,7 +49,6 @@ from rcv_py.api.arguments import (
     is_population,
     one_of,
 )
-from rcv_py.api.capture_tables import CaptureTables
 from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
 from rcv_py.base.whole_files import whole_file
@@ -58,7 +58,7 @@ from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
-from rcv_py.model.modes import LatencyMode, ReferenceRule
+from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
 from rcv_py.model.trace import Trace
 from rcv_py.results import latency, loops, waits
 from rcv_py.results import table as results
@@ -107,7 +107,7 @@ class Capture(CaptureTables):
     def hotspot(
         self,
         by: Literal["instruction", "source", "kind", "class"] = "instruction",
-        sort: Literal["latency", "stall", "idle", "hits"] = "latency",
+        sort: Sum = "latency",
         waves: Waves = None,
     ) -> Answer[tuple[Ranked, ...]]:
         """Return the most expensive code, the first first, by `instruction`, `source`, `kind` or `class`.
@@ -117,7 +117,7 @@ class Capture(CaptureTables):
         whether they are cycles or PC samples.
         """
         one_of("by", by, BY)
-        one_of("sort", sort, SORT)
+        one_of("sort", sort, SUMS)
         costs = cost_columns(self._counted(waves).code, LatencyMode.SUM_ALL, None, None)
         table, rows = ranking_table(self.trace, costs, by, sort)
         return Answer.of(table, rows, {"measure": costs.label, "totals": totals(costs)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 DASH = "–"  # what is printed where something is not known: never 0
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
@@ -75,6 +75,12 @@ def plural(number: int, one: str, many: str = "") -> str:
         return f"1 {one}"
     is_ies = one.endswith("y") and one[-2:-1] not in "aeiou"
     return f"{number:,} {many or (one[:-1] + 'ies' if is_ies else one + 's')}"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """Return the first names, joined by commas, and how many others there are; `none` without any."""
+    others = f" and {len(names) - most:,} others" if len(names) > most else ""
+    return (", ".join(names[:most]) or "none") + others
 
 
 def elide_left(text: str, width: int) -> str:

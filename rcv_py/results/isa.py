@@ -12,7 +12,6 @@ from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, labels
 from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results import common, kinds
@@ -127,7 +126,7 @@ def listing(
 
     `costs` are by default those of all waves; shares are of latency, and of idle if it is shown.
     """
-    costs = costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    costs = costs or cost_columns(trace.code)
     how = flow(trace.code)
     found = _jumps(trace, how, kind == "branches", read)
     if kind == "branches":

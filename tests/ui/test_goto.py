@@ -9,9 +9,9 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.cli.arguments import parse
-from rcv_py.cli.commands.view import options_of, place_of
+from rcv_py.cli.commands.view import place_of
 from rcv_py.cli.main import main
-from rcv_py.cli.options.output_options import ShotOptions
+from rcv_py.cli.options.other_options import ShotOptions
 from rcv_py.export.report.cells import cycle_anchor, place_text
 from rcv_py.formats.open import open_trace
 from rcv_py.state.selection import Place, Selection
@@ -95,7 +95,6 @@ def test_options_name_a_place() -> None:
     both = place_of(parse(["view", str(SAMPLE), "--wave", str(wave), "--line", "5", "--cycle", "900"]))
     assert both == place_of(parse(["view", str(SAMPLE), "--goto", f"{wave}:line 5@900"]))
     assert both == Place(Selection(wave, 5), 900)
-    assert options_of(both) == {"wave": str(wave), "line": 5, "range": (400, 1400)}
     assert place_of(parse([str(SAMPLE)])) is None
 
 
@@ -124,5 +123,6 @@ def test_without_a_display_the_picture_shows_the_place(
     monkeypatch.setattr(view, "has_display", lambda: False)
     monkeypatch.setattr(shot, "write", lambda wanted, *_: seen.append(wanted))
     monkeypatch.chdir(tmp_path)
-    assert main(["view", str(SAMPLE), "--goto", "line-5@900"]) == 0
-    assert (seen[0].line, seen[0].range, seen[0].wave) == (5, (400, 1400), None)
+    wave = str(execution()[0].wave)
+    assert main(["view", str(SAMPLE), "--goto", f"{wave}:instruction 5@900"]) == 0
+    assert (seen[0].line, seen[0].range, seen[0].wave) == (5, (400, 1400), wave)

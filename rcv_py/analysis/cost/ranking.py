@@ -20,9 +20,9 @@ from rcv_py.analysis.program.instruction_classes import (
 from rcv_py.base.runs import distinct
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.modes import SUMS
 
 BY = ("instruction", "source", "kind", "class")
-SORT = ("latency", "stall", "idle", "hits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def ranking(
     member = np.flatnonzero(group >= 0)
     first = np.full(n, len(code), dtype=np.int64)
     np.minimum.at(first, group[member], member)
-    columns = {name: sums(group[member], getattr(costs, name)[member], n) for name in SORT}
+    columns = {name: sums(group[member], getattr(costs, name)[member], n) for name in SUMS}
     size = np.bincount(group[member], minlength=n)
     order = np.lexsort((first, -columns[sort]))
     whole = max(int(columns[sort].sum()), 1)

@@ -13,7 +13,6 @@ from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_fl
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.base.errors import UsageError
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -64,7 +63,7 @@ def flame_tree(
         if content == "markers":
             return coarse_markers(spans), note
         return marked_code(spans, batches, trace.code, show_idle=charged.show_idle, hidden=hidden), note
-    costs = charged.costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    costs = charged.costs or cost_columns(trace.code)
     own = code_costs(costs, charged.show_idle, hidden)
     unit = "samples" if costs.label == SAMPLES else "cycles"
     if unit == "samples" and metric in (Metric.HITS, Metric.NONHIDDEN):

@@ -13,7 +13,6 @@ from rcv_py.analysis.health.note import HealthNote, Measured, number, part, shar
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 
 # Of the instructions that ran, on one line: a hot line has few instructions that cost much, a line that
@@ -61,7 +60,7 @@ def mapping(code: CodeTable) -> Mapping:
         return Mapping(0, 0, -1, 0, 0.0, 0.0, 0.0)
     places, size = _by_line(code, rows)
     top = int(np.argmax(size))
-    _, cost = _by_line(code, rows, cost_columns(code, LatencyMode.SUM_ALL, None, None).cost[rows])
+    _, cost = _by_line(code, rows, cost_columns(code).cost[rows])
     return Mapping(
         len(rows),
         len(places),

@@ -14,8 +14,8 @@ from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, each
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened, pooled
-from rcv_py.cli.options.capture_options import CheckOptions
-from rcv_py.cli.report import bold
+from rcv_py.cli.options.look_options import CheckOptions
+from rcv_py.cli.terminal import bold
 from rcv_py.model.trace import Trace
 from rcv_py.results.check import NOTES, document, number_table
 
@@ -37,7 +37,7 @@ def _card(options: CheckOptions) -> Answer:
         csv=lambda: number_table(notes).csv(),
         text=lambda: _text(trace, notes),
         forms={"yaml": lambda: input_yaml(trace, notes)},
-        about={"traces": (trace,)},
+        of=trace,
         code=ExitCode.STRICT if is_refused else ExitCode.DONE,
     )
 

@@ -20,7 +20,6 @@ from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.text import short_paths, short_place
 from rcv_py.model.code import CodeTable
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -39,7 +38,7 @@ class ReportInputs(FindingInputs):
     @cached_property
     def costs(self) -> CostColumns:
         """Costs of each line, summed over all waves, as `rcv hotspot` prints them."""
-        return cost_columns(self.trace.code, LatencyMode.SUM_ALL, None, None)
+        return cost_columns(self.trace.code)
 
     @property
     def is_sampled(self) -> bool:

@@ -32,7 +32,6 @@ from rcv_py.analysis.flame.flame import (
 from rcv_py.analysis.flame.flame_text import full_name, labels
 from rcv_py.base.runs import ranges
 from rcv_py.base.text import visible
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -80,7 +79,7 @@ def write_speedscope(trace: Trace, waves: Iterable[Wave], target: BinaryIO) -> i
 def _trees(trace: Trace) -> list[tuple[str, FlameTree]]:
     """Trees of everything that can run: by source if there is one, and by kernel and block."""
     code = trace.code
-    costs = cost_columns(code, LatencyMode.SUM_ALL, None, None)
+    costs = cost_columns(code)
     own = code_costs(costs, True)
     unit = "samples" if costs.label == SAMPLES else "cycles"
     every = np.ones_like(own)  # a stack for each line, also for those that only a single wave ran
