@@ -116,5 +116,5 @@ def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> 
 
 
 def _simds(found: Bubbles) -> list[dict[str, Any]]:
-    sums = {field.name: getattr(found, f"{field.key or field.name}_of") for field in _SUMS}
+    sums = {field.name: found.of_simd[field.key or field.name] for field in _SUMS}
     return Table(SIMDS, {"se": found.place >> 8, "simd": found.place & 255, **sums}).rows()

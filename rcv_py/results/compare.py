@@ -12,8 +12,7 @@ from rcv_py.analysis.compare.changes import most_changed, ranked, side_places
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import LaunchDelta, why_not_per_wave
-from rcv_py.base.paths import short_paths, short_place
-from rcv_py.base.text import percent
+from rcv_py.base.text import percent, short_paths, short_place
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds

@@ -180,13 +180,11 @@ def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
 
 
 def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumns) -> Listing:
-    empty = np.zeros(0, dtype=np.int64)
     # Not `found or …`: what was seen is as long as there were jumps, and so false where none was taken.
-    seen = Branches(empty, empty, empty, empty) if found is None else found
-    table = branch_table(seen, how.is_branch, how.target)
+    seen = branches((), trace.code) if found is None else found
+    table = branch_table(seen, how)
     # What ran in waves that could not be read went to a place that is not known.
-    ran = seen.ran if len(seen.ran) == len(trace.code) else np.zeros(len(trace.code), dtype=np.int64)
-    is_known = ((ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
+    is_known = ((seen.ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
     both = table.taken + table.not_taken
     columns: Columns = {
         "instruction": table.row,

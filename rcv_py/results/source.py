@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, code_rows, source_files
-from rcv_py.base.paths import short_paths
+from rcv_py.base.text import short_paths
 from rcv_py.model.columns import of_rows
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace

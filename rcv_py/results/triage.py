@@ -153,7 +153,7 @@ def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
         "class": None if found.bound_class is None else found.bound_class.as_json(),
         "headline": found.headline,
         "total_findings": len(found.findings),
-        "below_threshold": found.hidden,
+        "below_threshold": len(found.small),
         "findings": table.rows(),
         "assumption": found.assumption,
         "note": found.why,

@@ -8,8 +8,9 @@ from itertools import chain
 from math import prod
 
 from rcv_py import __version__
-from rcv_py.analysis.health.capture_health import CHECKED, HealthNote, command_line, verdict
-from rcv_py.analysis.health.input_yaml import input_yaml
+from rcv_py.analysis.health.capture_health import CHECKED, verdict
+from rcv_py.analysis.health.input_yaml import command_line, input_yaml
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.base.text import count, nanoseconds, plural
 from rcv_py.export.report.cells import line_anchor, place_text, text_table
 from rcv_py.export.report.inputs import ReportInputs

@@ -184,14 +184,14 @@ class BaselineOpener(QObject):
         """Tell the noise from the waves of both captures alone."""
         baseline = self._ui.session.baseline.value
         if baseline is not None:
-            self._ui.session.set_baseline(replace(baseline, replicate=None))
+            self._ui.session.baseline.set(replace(baseline, replicate=None))
 
     def forget(self) -> None:
         """Compare with nothing."""
-        self._ui.session.set_baseline(None)
+        self._ui.session.baseline.set(None)
 
     def _take(self, baseline: Baseline) -> None:
-        self._ui.session.set_baseline(baseline)
+        self._ui.session.baseline.set(baseline)
         self._show()
 
 

@@ -32,14 +32,14 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
     def step() -> None:
         names = choices(session.populations.value)
         at = names.index(session.waves.value) if session.waves.value in names else -1
-        session.choose_waves(names[(at + 1) % len(names)])
+        session.waves.set(names[(at + 1) % len(names)])
 
     def choose(name: str, key: str, tip: str) -> Command:
         return Command(
             f"waves.{name}",
             TITLES[name],
             "View/Waves",
-            partial(session.choose_waves, name),
+            partial(session.waves.set, name),
             (key,),
             tip,
             needs_populations,
@@ -75,7 +75,7 @@ def add_populations(menu: QMenu, session: Session) -> None:
         title = f"{found.name[at]}, {plural(int(found.waves[at]), 'wave')}"
         tip = f"{share} of the cycles of waves, {found.instructions[at]:,.0f} executions a wave."
         is_on = session.waves.value == name
-        group.addAction(add_action(menu, title, partial(session.choose_waves, name), tip=tip, is_on=is_on))
+        group.addAction(add_action(menu, title, partial(session.waves.set, name), tip=tip, is_on=is_on))
 
 
 class WavesButton(QToolButton):
@@ -107,5 +107,5 @@ class WavesButton(QToolButton):
         self._menu.clear()
         for name, title in TITLES.items():
             is_on = self._session.waves.value == name
-            add_action(self._menu, title, partial(self._session.choose_waves, name), is_on=is_on)
+            add_action(self._menu, title, partial(self._session.waves.set, name), is_on=is_on)
         add_populations(self._menu, self._session)

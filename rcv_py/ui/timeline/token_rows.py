@@ -13,7 +13,7 @@ from rcv_py.analysis.timeline.pixel_codes import Pixels
 from rcv_py.analysis.timeline.raster import Raster, Segment, TokenRow, is_joined, is_wide, raster
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
-from rcv_py.model.lod import NOTHING, STALLED
+from rcv_py.model.waves import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import Rects, name_font, paint_names, readable_on

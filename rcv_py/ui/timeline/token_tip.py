@@ -21,13 +21,6 @@ from rcv_py.ui.core.plain_text import Rich, joined, lines_tip, rich
 
 MAX_PRODUCERS = 4
 MAX_VALUES = 4  # of shader data, at a place
-STATE_TEXT = {
-    WaveState.EMPTY: "empty",
-    WaveState.IDLE: "idle",
-    WaveState.EXEC: "executing",
-    WaveState.WAIT: "waiting",
-    WaveState.STALL: "stalled",
-}
 
 
 def token_at(segment: Segment, time: int, pixel: TimeWindow | None = None, depth: float = -1.0) -> int:
@@ -156,7 +149,7 @@ def _state(wave: Wave, time: int) -> str:
 
 
 def _state_name(state: int) -> str:
-    return STATE_TEXT[WaveState(state)] if state in STATE_TEXT else f"in state {state}"
+    return WaveState(state).name.lower() if state < len(WaveState) else f"in state {state}"
 
 
 def marker_tip(trace: Trace, spans: MarkerSpans, span: int) -> Rich:

@@ -14,12 +14,6 @@ from rcv_py.ui.core.plain_text import tooltip
 from rcv_py.ui.core.theme import Theme
 
 SHOWN = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
-NAMES = {
-    WaveState.EXEC: "executing",
-    WaveState.WAIT: "waiting",
-    WaveState.STALL: "stalled",
-    WaveState.IDLE: "idle",
-}
 HEIGHT_PX = 8
 
 
@@ -27,7 +21,7 @@ def state_text(cycles: Sequence[int]) -> str:
     """Return the shares in words, largest first; "" if there are no states."""
     whole = sum(cycles[state] for state in SHOWN) if cycles else 0
     present = sorted((state for state in SHOWN if whole and cycles[state]), key=lambda state: -cycles[state])
-    return ", ".join(f"{NAMES[state]} {percent(cycles[state], whole)}" for state in present)
+    return ", ".join(f"{state.name.lower()} {percent(cycles[state], whole)}" for state in present)
 
 
 class StateBar(QWidget):

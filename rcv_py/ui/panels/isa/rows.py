@@ -86,8 +86,7 @@ def rows_at_leaf(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
     """Return which code rows have this innermost place; bool, all False for None."""
     if place is None or not len(code.chain_file):
         return np.zeros(len(code), dtype=bool)
-    same = (code.chain_file == place[0]) & (code.chain_line == place[1])
-    return (code.leaf >= 0) & same[code.leaf]
+    return (code.leaf >= 0) & ((code.chain_file == place[0]) & (code.chain_line == place[1]))[code.leaf]
 
 
 def rows_of_place(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
