@@ -25,7 +25,7 @@ TOTALS = (
     kinds.CYCLES("latency", "Latency"),
     kinds.CYCLES("stall", "Stall"),
     kinds.CYCLES("idle", "Gaps in front of it"),
-    kinds.CYCLES("program_total", "Latency and gaps of the whole program", key="whole"),
+    kinds.CYCLES("program_total", "Latency and gaps of the whole program"),
 )
 _WAITED_FOR = (*common.PLACE, kinds.SIGNED_CYCLES("cycles_before", "From its issue to the start of the wait"))
 _RELEASED_BY = (
