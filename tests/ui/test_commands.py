@@ -111,9 +111,9 @@ def test_the_palette_finds_all_sorts_of_things(sample_app: App, qtbot: QtBot) ->
     word = trace.code.text[3].split()[0]
     for text, icon in (("theme", "command"), ("7", "place"), (word, "line"), ("se0/", "wave")):
         palette.field.setText(text)
-        assert icon in {item.icon for item in palette.model.items}, text
+        assert icon in {item.icon for item in palette.items}, text
     palette.field.setText("swtch lght")
-    assert "light and dark" in palette.model.items[0].title
+    assert "light and dark" in palette.items[0].title
     dark = sample_app.ui.theme.is_dark
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert sample_app.ui.theme.is_dark is not dark
@@ -124,7 +124,7 @@ def test_a_command_that_cannot_run_is_not_run_from_the_palette(empty_app: App, q
     palette = empty_app.window.palette_
     palette.open()
     palette.field.setText("Reload")
-    assert palette.model.items[0].why_not == "Open a capture first."
+    assert palette.items[0].why_not == "Open a capture first."
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert palette.isVisible()
     palette.close()

@@ -442,14 +442,14 @@ def test_a_distribution(measure: int, scale: int, app: App, shown: Any) -> None:
 
 @pytest.mark.parametrize("group", ["se", "all", "cu", "simd"])
 def test_occupancy(group: str, shown: Any) -> None:
-    panel = shown("occupancy", lambda panel: panel.choose("group", group))
+    panel = shown("occupancy", lambda panel: panel.remembered["group"].choose(group))
     rows = printed(panel)["rows"]
     rows = rows if group == "all" else rows[1:]
     numbers = [occupancy_numbers(one.steps) for one in panel.found]
     assert [(row["peak"], row["area"], row["ramp"]) for row in rows] == [
         (one.peak, one.area, one.ramp) for one in numbers
     ]
-    panel.choose("group", "se")
+    panel.remembered["group"].choose("se")
 
 
 def test_occupancy_without_what_the_legend_hides(shown: Any, app: App, qtbot: QtBot) -> None:
@@ -472,12 +472,12 @@ def test_kernels(shown: Any) -> None:
 
 @pytest.mark.parametrize("waves", ["all", "se"])
 def test_wave_states(waves: str, shown: Any) -> None:
-    panel = shown("wave_states", lambda panel: panel.choose("waves", waves))
+    panel = shown("wave_states", lambda panel: panel.remembered["waves"].choose(waves))
     rows = {row["state"]: row for row in printed(panel)["rows"]}
     for state, _, number in panel.made.states:
         assert rows[state.name]["peak"] == number.max()
         assert rows[state.name]["share_of_wave_cycles"] == pytest.approx(panel.made.shares[state], abs=1e-6)
-    panel.choose("waves", "all")
+    panel.remembered["waves"].choose("all")
 
 
 def test_waves_of_the_timelines(app: App, shown: Any) -> None:

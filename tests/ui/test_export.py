@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import ExportError
+from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
@@ -76,8 +77,9 @@ def test_csv_quotes_what_must_be() -> None:
 
 
 def test_a_place_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match=r"cannot be written: no such file") as error:
-        export.write(tmp_path / "no" / "x.png", lambda: b"")
+    missing = whole_file(tmp_path / "no" / "x.png", makes_folders=False)
+    with pytest.raises(ExportError, match=r"cannot be written: no such file") as error, missing:
+        pass
     assert error.value.hint
 
 
@@ -90,7 +92,7 @@ def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reuse
             settle(app, qtbot) if name in ("isa", "global_timeline") else None
             exporter.save(name, tmp_path / f"{name}.png", 2)
             image = QImage(str(tmp_path / f"{name}.png"))
-            widget = exporter._widget(name)
+            widget, _, _ = exporter.subject(name)
             assert image.width() == 2 * widget.width()
             assert image.height() == 2 * (widget.height() + export.CAPTION_PX)
         for name in ("isa", "compute_unit"):
@@ -125,7 +127,7 @@ def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) ->
         open_sample(app, qtbot)
         exporter = app.window.exporter
         exporter.copy_picture("isa", 1)
-        assert app.qt.clipboard().image().width() == exporter._widget("isa").width()
+        assert app.qt.clipboard().image().width() == app.window.workspace.docks["isa"].panel.canvas().width()
         exporter.copy_table("labels")
         assert app.qt.clipboard().text().startswith("label\t")
         dialog = ExportDialog(exporter, app.window)

@@ -84,7 +84,7 @@ def test_go_to_place_takes_anchors(qtbot: QtBot, reused: Reused) -> None:
         palette.open()
         palette.field.setText("report.html#line-5")
         settle(app, qtbot)
-        item = next(item for item in palette.model.items if item.icon == "place")
+        item = next(item for item in palette.items if item.icon == "place")
         item.run()
         assert app.ui.session.selection.value.line == 5
         palette.close()

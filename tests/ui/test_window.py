@@ -17,8 +17,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import PANELS, Panel, PanelInfo, discover
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
-from rcv_py.ui.shell.docks import STRIPS
-from rcv_py.ui.shell.panel_maker import BrokenPanel, make_panel
+from rcv_py.ui.shell.docks import STRIPS, BrokenPanel, make_panel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window

@@ -32,7 +32,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar, boxed, column, split
 from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import draw_text, tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, draw_text, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import LABEL_GAP, LEFT, RIGHT, BarChart
@@ -41,7 +41,6 @@ from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.widgets.choice import Choice
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."

@@ -17,7 +17,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar, split
 from rcv_py.ui.core.panel import panel
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
@@ -25,7 +25,6 @@ from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.choice import Choice
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
