@@ -19,11 +19,7 @@ _NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for 
 _LITERAL = re.compile(r"L[a-z]n?\d+E")
 
 
-class Entry(NamedTuple):
-    """A kernel as the file's own list names it."""
-
-    name: str
-    demangled: str
+Entry = tuple[str, str]  # a kernel as the file's own list names it: symbol, name for people
 
 
 class Layout(NamedTuple):
@@ -115,8 +111,7 @@ def _order(owner: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label:
 
 def _kernel(text: str, source: str, entry: Entry | None, *, version: str, first: int, stop: int) -> Kernel:
     is_label = text.startswith(";")
-    name = entry.name if entry else _symbol(text, version)
-    nice = entry.demangled if entry else ""
+    name, nice = entry or (_symbol(text, version), "")
     if not nice and is_label:
         nice = elide_right(source, NAME_LETTERS)
     return Kernel(name, nice or demangled(name), first, stop)

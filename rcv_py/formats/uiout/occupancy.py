@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.problems import Problems
 from rcv_py.formats.input.columns import clipped, frozen, whole_number
-from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
-from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.json_rows import number_rows, numbered, tell_skipped, text_of
 from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents
 
@@ -51,16 +49,6 @@ class Occupancy:
     waves: WaveEvents
     events: HardwareEvents | None = None
     dispatches: tuple[Dispatch, ...] = ()
-
-
-def engines_of(data: object) -> set[int]:
-    """The shader engines that have any row."""
-    return {se for se, rows in numbered(data) if rows}
-
-
-def load(files: Listing, problems: Problems) -> object:
-    """Return the content of the file, None if it is not there or unreadable (then a Problem says so)."""
-    return try_json(files.path, FILE, problems, Affects.OCCUPANCY) if FILE in files else None
 
 
 def read_occupancy(data: object, offsets: Mapping[int, int], problems: Problems) -> Occupancy:
