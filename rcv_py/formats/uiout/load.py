@@ -51,8 +51,8 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     engines = {*(se for se, rows in numbered(raw) if rows), *np.unique(index.waves.se).tolist()}
     clock = read_clock(files, engines, problems)
     offsets = dict(clock.offsets)
-    device = occupancy.read_occupancy(raw, offsets, problems)
-    waves = placed(aligned(index.waves, offsets), device.waves)
+    resident, events, dispatches = occupancy.read_occupancy(raw, offsets, problems)
+    waves = placed(aligned(index.waves, offsets), resident)
     report(Stage("Reading sources", 3, _STAGES))
     sources = read_sources(files, code.paths, problems)
     report(Stage("Reading counters", 4, _STAGES))
@@ -65,11 +65,11 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     curves = read_state_curves(files, problems) if np.any(waves.size == 0) else ()
     report(Stage("Reading counters", _STAGES, _STAGES))
     gfxip = index.gfxip or code.gfxip or 9
-    if not (len(waves) or len(device.waves) or len(code.table)):
+    if not (len(waves) or len(resident) or len(code.table)):
         why = f" ({problems[0].text.rstrip('.')})" if problems else ""
         raise NotATrace(path, f"it holds no waves, no occupancy and no code{why}")
     is_sampled = index.has_pc_samples or code.table.samples_issued is not None
-    _diagnose(code.table, waves, device.events, is_sampled, problems)
+    _diagnose(code.table, waves, events, is_sampled, problems)
     if not has_occupancy and not is_sampled:
         problems.warn(
             occupancy.FILE,
@@ -90,7 +90,7 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
         waves=waves,
         code=code.table,
         sources=sources,
-        occupancy=device.waves,
+        occupancy=resident,
         clock=clock,
         reader=WaveFiles(
             path,
@@ -102,8 +102,8 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
             4 if gfxip <= 9 else 1,
         ),
         problems=tuple(problems),
-        events=device.events,
-        dispatches=device.dispatches,
+        events=events,
+        dispatches=dispatches,
         counter_names=index.counter_names,
         counters=counters,
         spm=spm,

@@ -7,7 +7,6 @@ and one packed integer (before 3).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,16 +41,9 @@ _DISPATCH_FIELDS = {  # of the table: of the file
 }
 
 
-@dataclass(frozen=True)
-class Occupancy:
-    """What occupancy.json says, all times aligned."""
-
-    waves: WaveEvents
-    events: HardwareEvents | None = None
-    dispatches: tuple[Dispatch, ...] = ()
-
-
-def read_occupancy(data: object, offsets: Mapping[int, int], problems: Problems) -> Occupancy:
+def read_occupancy(
+    data: object, offsets: Mapping[int, int], problems: Problems
+) -> tuple[WaveEvents, HardwareEvents | None, tuple[Dispatch, ...]]:
     """Turn the content of the file into tables; `offsets` aligns each shader engine.  Never raises."""
     tables, skipped = [], 0
     fields = data.get("occupancy_fields") if isinstance(data, dict) else None
@@ -66,10 +58,8 @@ def read_occupancy(data: object, offsets: Mapping[int, int], problems: Problems)
     names = _names(data, table[:, 6])
     long_names = sum(len(name) >= NAME_LETTERS for name in names.values())
     tell_cut(problems, FILE, long_names, "kernel name", "their ends are left out")
-    waves = _wave_events(table, names)
     records = data.get("events") if isinstance(data, dict) else None
-    events, dispatches = _records(records, offsets, problems)
-    return Occupancy(waves, events, dispatches)
+    return _wave_events(table, names), *_records(records, offsets, problems)
 
 
 def _rows(rows: object, fields: object) -> tuple[np.ndarray, int]:
