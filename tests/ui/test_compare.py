@@ -26,7 +26,8 @@ from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.support.captures import trace_path
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import SAMPLE, open_sample, settle
 
 Settled = Callable[[], None]
 WAIT = 3
@@ -213,9 +214,9 @@ def test_mode_and_filter_are_remembered(compared: ComparePanel, ui: UiContext, s
     assert compared.by == "block"
 
 
-def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatch, reused: Reused) -> None:
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(SAMPLE))
-    with window() as app:
+    with reused() as app:
         commands, session = app.ui.commands, app.ui.session
         assert commands["file.compare"].why_not()
         open_sample(app, qtbot)
@@ -257,11 +258,13 @@ def test_a_replicate_tells_the_noise(
     assert compared.verdict.text().startswith("The launch of B takes ")
 
 
-def test_the_menu_opens_a_replicate(qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_menu_opens_a_replicate(
+    qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reused: Reused
+) -> None:
     replicate = shutil.copytree(SAMPLE, tmp_path / SAMPLE.name)
     chosen = [SAMPLE, SAMPLE, replicate]
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(chosen.pop(0)))
-    with window() as app:
+    with reused() as app:
         commands, session = app.ui.commands, app.ui.session
         open_sample(app, qtbot)
         assert commands["file.twin"].why_not()

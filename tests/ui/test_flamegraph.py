@@ -50,7 +50,7 @@ __all__ = ["flames", "opened"]
 def test_nothing_open_says_what_to_do(flames: FlamegraphPanel) -> None:
     assert "Ctrl+O" in flames.empty.sentence.text()
     assert flames.sheet() is None
-    assert flames.view.told() == ""
+    assert flames.view.frame_text() == ""
 
 
 def test_files_lines_and_instructions_lie_inside_each_other(opened: FlamegraphPanel) -> None:

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.ui.app import App
 from tests.support import mixed
 from tests.support.captures import trace_path
+from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
 
 
@@ -110,8 +111,8 @@ def _copied_commands_name_the_waves(app: App) -> None:
     app.ui.session.waves.set("working")
 
 
-def test_a_capture_without_working_waves_says_so(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_capture_without_working_waves_says_so(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, trace_path("pa_mqa_small"))
         assert not app.window.status.waves.isVisible()  # all waves work: there is nothing to say
         open_sample(app, qtbot, trace_path("mla_decode"))

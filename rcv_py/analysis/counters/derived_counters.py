@@ -162,11 +162,9 @@ def curves(value: np.ndarray, grid: Grid) -> Iterator[tuple[str, StepCurve]]:
 
 
 def _steps(value: np.ndarray, grid: Grid) -> StepCurve:
-    end = grid.start + grid.step * grid.length
     if len(value) == 1:
-        return StepCurve(np.array([grid.start, end], np.int64), np.repeat(value, 2))
-    time = grid.start + grid.step * np.arange(len(value) + 1, dtype=np.int64)
-    return StepCurve(time, np.append(value, 0.0))
+        return StepCurve(grid.times(grid.length + 1)[[0, -1]], np.repeat(value, 2))
+    return StepCurve(grid.times(len(value) + 1), np.append(value, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ def run(options: CompareOptions) -> Answer:
         b,
         options.seed,
         measure=options.metric,
-        least=None if options.least is None else options.least / 100,
+        threshold=None if options.least is None else options.least / 100,
         replicate=more[0] if more else None,
     )
     about = {"traces": traces, "waves": _waves(wanted, traces, [a, b, *more])}

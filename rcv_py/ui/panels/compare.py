@@ -24,11 +24,10 @@ from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
 from rcv_py.ui.core.panel import NO_TRACE, Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_frames import choose, selected_frames
-from rcv_py.ui.flame.flame_scene import Change, FlameScene
+from rcv_py.ui.flame.flame_scene import Change, FlameScene, choose, selected_frames
 from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns
@@ -36,7 +35,6 @@ from rcv_py.ui.table.rows_view import Look, RowsView
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
 from rcv_py.ui.widgets.choice import Choice
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import WithEmptyState, page
 
 NO_BASELINE = (
@@ -114,12 +112,9 @@ def _shown(column: Column, noise: np.ndarray) -> Column:
     return replace(column, width=TEXT_PX) if column.id == "text" else column
 
 
-def compare_scene(trace: Trace, found: Comparison) -> FlameScene | None:
-    """Return the frames of B by what each costs more or less than in A, None if nothing could be compared.
-
-    Instructions that only A has are not in it.
-    """
-    made = compare_flame(trace, found)
+def _scene(trace: Trace, comparison: Comparison) -> FlameScene | None:
+    """Frames of B by what each costs more or less than in A, without instructions that only A has."""
+    made = compare_flame(trace, comparison)
     if made is None:
         return None
     tree, boxes, texts, before, shade = made
@@ -206,7 +201,7 @@ class ComparePanel(TablePanel[Comparison]):
         view.chosen.connect(self._go)
         view.hovered.connect(self._point)
         flame.chosen.connect(self._choose_frame)
-        flame.pointed.connect(lambda _: self.told.setText(flame.told()))
+        flame.pointed.connect(lambda _: self.told.setText(flame.frame_text()))
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -252,9 +247,11 @@ class ComparePanel(TablePanel[Comparison]):
         trace = self.session.trace.value
         assert trace is not None
         if by == FLAME:
-            return lambda found: compare_scene(trace, found)
-        return lambda found: (
-            compare_rows(trace, found, by) if found.kernel is not None or by == SIDE_BY_SIDE else None
+            return lambda comparison: _scene(trace, comparison)
+        return lambda comparison: (
+            compare_rows(trace, comparison, by)
+            if comparison.kernel is not None or by == SIDE_BY_SIDE
+            else None
         )
 
     @property

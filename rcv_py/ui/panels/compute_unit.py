@@ -32,10 +32,9 @@ from rcv_py.ui.timeline.time_overlay import (
     event_lines,
 )
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
-from rcv_py.ui.timeline.token_rows import TokenRows
-from rcv_py.ui.timeline.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
+from rcv_py.ui.timeline.token_rows import TokenRows, WaveRows, kernel_choices, wave_rows
+from rcv_py.ui.timeline.token_tip import gap_tip, marker_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
-from rcv_py.ui.timeline.wave_rows import WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
@@ -77,17 +76,13 @@ def _ticks(rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, 
     ]
     if sum(part.stop - part.start for _, _, part in parts) > MAX_TOKENS:
         return ()
-    found = [
+    times = (
         (row, tokens.offset[part][tokens.line[part] == line].astype(np.int64) + tokens.base)
         for row, tokens, part in parts
-    ]
-    return tuple((row, times) for row, times in found if len(times))
+    )
+    return tuple((row, at) for row, at in times if len(at))
 
 
-NO_WAVES = (
-    "No instruction detail: no wave ran on the traced compute unit. "
-    "Record again with a larger grid, or choose another compute unit to trace."
-)
 LANE_PX, MAX_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
 REBUILD_MS = 150  # while waves arrive
 MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
@@ -148,8 +143,8 @@ class ComputeUnitPanel(TimelinePanel):
         self.selected = self.hovered_place = None
         self._offer_choices()
         self._show(WaveRows((), (), (), {}))
-        empty = trace is None or not len(trace.waves)
-        self._page.say(self.reason(NO_WAVES) if empty else "")
+        empty = self.why_missing("waves")
+        self._page.say(empty)
         if trace is not None and not empty:
             self._rebuild.ask()
             if trace.shader_data:
@@ -279,7 +274,8 @@ class ComputeUnitPanel(TimelinePanel):
         if trace is None or store is None:
             return ""
         if self.timeline.plot.band_y >= 0:
-            return self.markers.tip(trace, span) if (span := self._span_at(row, time)) >= 0 else ""
+            span, spans = self._span_at(row, time), self.markers.spans
+            return marker_tip(trace, spans, span) if span >= 0 and spans is not None else ""
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
             waiting = self._pending_at(row, time)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter
 
 MIN_PX = 2.0  # what is not zero must be seen
@@ -52,11 +52,12 @@ def heat(cost: np.ndarray, height: int) -> np.ndarray:
     return (cost[edge] if len(cost) <= height else np.maximum.reduceat(cost, edge)) / largest
 
 
-def mix(color: QColor, other: QColor, share: float) -> QColor:
-    """Return a colour with `share` of it replaced by another."""
-    keep = 1.0 - share
-    return QColor(
-        round(color.red() * keep + other.red() * share),
-        round(color.green() * keep + other.green() * share),
-        round(color.blue() * keep + other.blue() * share),
-    )
+def draw_whisker(
+    painter: QPainter, box: QRectF, ends: tuple[float, float], largest: float, *, scale: str, half: int
+) -> None:
+    """Draw a line from one value to another in the middle of a box; its ends are 2 `half` px high."""
+    left, right = (box.left() + bar_length(max(0.0, end), largest, box.width(), scale) for end in ends)
+    middle = box.center().y()
+    painter.drawLine(QPointF(left, middle), QPointF(right, middle))
+    for x in (left, right):
+        painter.drawLine(QPointF(x, middle - half), QPointF(x, middle + half))

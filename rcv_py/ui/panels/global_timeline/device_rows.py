@@ -15,7 +15,7 @@ from rcv_py.ui.panels.global_timeline.box_rows import Boxes
 from rcv_py.ui.table.filter_menu import Choice, FilterButton
 from rcv_py.ui.timeline.rows_item import RowName, marker_codes
 from rcv_py.ui.timeline.time_overlay import Line, event_choices, event_lines
-from rcv_py.ui.timeline.wave_rows import kernel_choices
+from rcv_py.ui.timeline.token_rows import kernel_choices
 
 MAX_LANES = 6  # rows of markers above a slot; deeper scopes share the last one
 BOX_COLUMNS = ("row", "begin", "end", "color", "is_strong", "marker")

@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from rcv_py.analysis.overview.device_summary import Fact
 from rcv_py.base.text import count, percent
-from rcv_py.ui.core.plain_text import PlainLabel, draw_text, show_tip, tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, draw_text, show_tip, tooltip
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 
 METER_PX = 9  # height of a bar in a row
 LOW = 0.05  # percent, below which a number is written as less than a tenth
@@ -103,6 +102,10 @@ class Rows(QWidget):
 
     def tip(self, row: int) -> str:
         """What a row is, "" for none."""
+        raise NotImplementedError
+
+    def text(self) -> str:
+        """All rows, one a line."""
         raise NotImplementedError
 
     @property
