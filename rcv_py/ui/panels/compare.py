@@ -170,7 +170,7 @@ class ComparePanel(TablePanel[Comparison]):
         self._shown_by = ""
         self.verdict = PlainLabel(wordWrap=True)
         self.verdict.setAccessibleName("Verdict")
-        self.notes, self.told = ElidedLabel(role="muted"), ElidedLabel(role="muted")
+        self.notes, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.mode = Choice("What is compared", MODES, tip="What a row is, or how the difference is drawn.")
         self.replicate = with_tip(
             QPushButton("Replicate …"), "Noise from another capture of the baseline's build."
@@ -187,7 +187,7 @@ class ComparePanel(TablePanel[Comparison]):
             self.ways.addWidget(way)
         self.inner = WithEmptyState(self.ways)
         choices = bar((self.verdict, 1), self.replicate, self.only, self.mode, margins=BAR_ABOVE)
-        self._below = row((self.notes, 3), self.told, margins=BAR_BELOW, spacing=6)
+        self._below = row((self.notes, 3), self.detail, margins=BAR_BELOW, spacing=6)
         self.empty = page(self, choices, self._below, (self.inner, 1))
         self._connect()
         self._start()
@@ -203,7 +203,7 @@ class ComparePanel(TablePanel[Comparison]):
         view.chosen.connect(self._go)
         view.hovered.connect(self._point)
         flame.chosen.connect(self._choose_frame)
-        flame.pointed.connect(lambda _: self.told.setText(flame.told()))
+        flame.pointed.connect(lambda _: self.detail.setText(flame.told()))
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -284,7 +284,7 @@ class ComparePanel(TablePanel[Comparison]):
         self._show_verdict()
         self.only.setEnabled(by != FLAME)
         self._below.setStretch(1, 2 if by == FLAME else 0)  # a frame is told at length, a count is short
-        self.told.setText("")
+        self.detail.setText("")
         if isinstance(shown, FlameScene):
             self.flame.show_scene(shown, keep=True)
             self.ways.setCurrentWidget(self.flame)
@@ -293,7 +293,7 @@ class ComparePanel(TablePanel[Comparison]):
             if by != self._shown_by:  # other rows: where the old ones were scrolled to means nothing
                 self.view.scrollToTop()
             self.ways.setCurrentWidget(self.view)
-            self._tell_count()
+            self._show_count()
         self._shown_by = by
         self._say_inner(shown)
         self._follow()
@@ -329,14 +329,14 @@ class ComparePanel(TablePanel[Comparison]):
         rows = self.view.rows
         if rows is not None and self.by != FLAME:
             self.view.show_rows(rows, self.only.isChecked())
-            self._tell_count()
+            self._show_count()
             self._say_inner(rows)
 
-    def _tell_count(self) -> None:
+    def _show_count(self) -> None:
         rows = self.view.rows
         if rows is not None:
             real = int(np.count_nonzero(rows.is_real))
-            self.told.setText(f"{plural(len(rows), 'row')}, {real:,} beyond noise")
+            self.detail.setText(f"{plural(len(rows), 'row')}, {real:,} beyond noise")
 
     # -- selecting ----------------------------------------------------------------------------------
 

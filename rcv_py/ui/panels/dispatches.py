@@ -20,6 +20,7 @@ STACKS = (
     ("stacked", Stack.AREAS.value, "Areas on top of each other; the outline is their sum."),
     ("shares", Stack.SHARES.value, "Each kernel's share of the resident waves."),
 )
+NO_LAUNCH = "dispatches not recorded"
 HINT = "Click a curve to read about its kernel."
 
 
@@ -86,20 +87,11 @@ def about(name: str, kernel: KernelCurve) -> str:
     """What is known of a kernel, in a line."""
     ids = f"id {kernel.ids[0]}" if len(kernel.ids) == 1 else f"ids {', '.join(map(str, kernel.ids))}"
     numbers = occupancy_numbers(kernel.steps)
-    launches = "dispatches not recorded"
-    if kernel.launches:
-        launches = plural(kernel.launches, "dispatch", "dispatches")
-    parts = [
-        name,
-        ids,
-        launches,
-        plural(kernel.waves, "wave"),
-        f"mean {numbers.mean:,.1f}, at most {numbers.peak:,} at a time",
-        f"cycles {count(numbers.begin)} … {count(numbers.end)}",
-    ]
-    if not kernel.is_whole:
-        parts.append("some waves began before or ended after the trace")
-    return " · ".join(parts)
+    launches = plural(kernel.launches, "dispatch", "dispatches") if kernel.launches else NO_LAUNCH
+    waves = f"mean {numbers.mean:,.1f}, at most {numbers.peak:,} at a time"
+    span = f"cycles {count(numbers.begin)} … {count(numbers.end)}"
+    cut = () if kernel.is_whole else ("some waves began before or ended after the trace",)
+    return " · ".join((name, ids, launches, plural(kernel.waves, "wave"), waves, span, *cut))
 
 
 def kernel_name(kernel: KernelCurve) -> str:

@@ -66,8 +66,8 @@ class IterationStrip(BarChart):
         self._kinds, self._outliers, self._names = kinds, outliers, names
         self.show_parts(cycles[:, list(kinds)], [partial(color_of, kind=kind) for kind in kinds])
         self.select(-1)
-        most = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
-        self.setAccessibleDescription(most if len(self) else "")
+        text = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
+        self.setAccessibleDescription(text if len(self) else "")
 
     def paint_over(self, painter: QPainter) -> None:
         """Draw the axis, and a line above outliers."""
@@ -177,8 +177,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         outliers = np.flatnonzero(np.isin(self.rows, found.outliers))
         self.strip.show_stacks(cycles, order, outliers, names)
         many = int(np.count_nonzero(found.iterations.loop[found.outliers] == self._loop))
-        text = f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop"
-        text = self.of_waves(text)
+        text = self.of_waves(f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop")
         self.note.setText(text)
         self.note.setToolTip(
             tooltip(
@@ -247,8 +246,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         if trace is None or summary is None or not 0 <= at < len(self.rows):
             return
         one, i = summary.found.iterations, int(self.rows[at])
-        wave = trace.waves.id(int(one.wave[i]))
-        store = self.session.store
+        wave, store = trace.waves.id(int(one.wave[i])), self.session.store
         if store is not None and store.wave_by_id(wave) is not None:
             self.session.select_token(wave, int(one.first[i]))
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtGui import QPaintEvent
@@ -34,8 +34,7 @@ NOTES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Unit:
+class Unit(NamedTuple):
     """A track with what is drawn of it."""
 
     track: Track
@@ -43,8 +42,7 @@ class Unit:
     covered: IntervalSet
 
 
-@dataclass(frozen=True, eq=False)
-class Units:
+class Units(NamedTuple):
     """The tracks of a compute unit."""
 
     units: tuple[Unit, ...]
@@ -141,9 +139,8 @@ class UtilizationPanel(TimelinePanel):
 
     def _window_changed(self) -> None:
         window = self.session.window.value
-        self.source.values = tuple(
-            percent(unit.covered.inside(window), window.width) for unit in self.units.units
-        )
+        busy = (unit.covered.inside(window) for unit in self.units.units)
+        self.source.values = tuple(percent(cycles, window.width) for cycles in busy)
         self.timeline.plot.rows_changed()
 
     def caption(self) -> str:

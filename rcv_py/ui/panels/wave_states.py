@@ -65,15 +65,12 @@ def _writers(trace: Trace) -> Counted:
 
 def state_curves(made: Counted) -> tuple[Curve, ...]:
     """The curves to draw, EXEC at the bottom."""
+    tips = {
+        state: f"{state.name}: {MEANING[state]}, {percent(float(made.shares[state]), 1)} of the waves' time"
+        for state in LIVING
+    }
     return tuple(
-        Curve(
-            state.name,
-            time,
-            waves,
-            f"state:{state.name}",
-            "waves",
-            f"{state.name}: {MEANING[state]}, {percent(float(made.shares[state]), 1)} of the waves' time",
-        )
+        Curve(state.name, time, waves, f"state:{state.name}", "waves", tips[state])
         for state, time, waves in made.states
     )
 

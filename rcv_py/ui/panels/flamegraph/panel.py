@@ -49,11 +49,8 @@ class FlamegraphPanel(Panel):
         self.find_bar = FindBar(ui.theme, "Find frames", has_filter=False)
         self.choices = FlameChoices(ui.theme, self.find_bar)
         self.note, self.told = ElidedLabel(role="muted"), ElidedLabel(role="muted")
-        for label, side in (
-            (self.note, Qt.AlignmentFlag.AlignLeft),
-            (self.told, Qt.AlignmentFlag.AlignRight),
-        ):
-            label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        self.told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for label in (self.note, self.told):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         boxes = self.choices
         self.remembered = {"content": boxes.contents, "metric": boxes.metrics, "order": boxes.orders}
@@ -301,17 +298,15 @@ class FlamegraphPanel(Panel):
         wanted = self.wanted
         what = (f"--metric={wanted.metric.name.lower()}", f"--order={wanted.order.value}")
         around = self._around(wanted.element)
-        if wanted.content is Content.SANDWICH and not around:
+        is_sandwich = wanted.content is Content.SANDWICH
+        if is_sandwich and not around:
             return None
-        of = (
-            f"--content={CONTENT_WORD[wanted.content]}",
-            *(around if wanted.content is Content.SANDWICH else ()),
-        )
+        of = (f"--content={CONTENT_WORD[wanted.content]}", *(around if is_sandwich else ()))
         is_of_code = wanted.content not in OF_MARKERS
         ranged = command_text.clock(self.session) if is_of_code or wanted.metric is Metric.NONHIDDEN else ()
         idle = () if wanted.content is Content.MARKERS else command_text.idle(self.ui)
-        least = () if wanted.content is Content.SANDWICH else ("--least=0",)
-        return command_text.rcv(self.session, "flame", *of, *what, *idle, *ranged, *least)
+        all_frames = () if is_sandwich else ("--least=0",)
+        return command_text.rcv(self.session, "flame", *of, *what, *idle, *ranged, *all_frames)
 
     def sheet(self) -> Sheet | None:
         """One row a frame, from the root to the leaves, left to right."""

@@ -172,8 +172,8 @@ class Meters(Rows):
         right = metrics.horizontalAdvance(WIDEST) + 8
         with QPainter(self) as painter:
             for row, meter in enumerate(self.meters):
-                top = row * self._row
-                self._paint_row(painter, meter, QRect(0, top, self.width(), self._row), left, right)
+                box = QRect(0, row * self._row, self.width(), self._row)
+                self._paint_row(painter, meter, box, left, right)
 
     def _paint_row(self, painter: QPainter, meter: Meter, box: QRect, left: int, right: int) -> None:
         theme, middle = self._theme, Qt.AlignmentFlag.AlignVCenter
