@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QGridLayout,
     QScrollBar,
     QSizePolicy,
@@ -25,6 +24,7 @@ from rcv_py.ui.plot.curve_legend import CurveLegend
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack
 from rcv_py.ui.timeline.brush import RangeStrip
 from rcv_py.ui.timeline.row_labels import WIDTH
+from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 
@@ -136,32 +136,27 @@ class CurvePanel(Panel):
         self.note = ElidedLabel()
         self.note.setObjectName("muted")
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._choices: dict[str, QComboBox] = {}
+        self._choices: dict[str, Choice] = {}
         self._head = bar((self.note, 1), margins=BAR_ABOVE)
         self.page = page(self, self._head, (self.plot, 1))
 
-    def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> QComboBox:
+    def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> Choice:
         """Add a box of choices before the note; `title` is what a screen reader says."""
-        box = QComboBox()
-        for at, (text, value, tip) in enumerate(items):
-            box.addItem(text, value)
+        box = Choice(title, {value: text for text, value, _ in items}, tip=title)
+        for at, (_, _, tip) in enumerate(items):
             box.setItemData(at, tooltip(tip), Qt.ItemDataRole.ToolTipRole)
-        box.setAccessibleName(title)
-        box.setToolTip(tooltip(title))
         box.currentIndexChanged.connect(changed)
         self._head.insertWidget(self._head.count() - 1, box)
-        self._choices[name] = box
+        self._choices[name] = self.remembered[name] = box
         return box
 
     def chosen(self, name: str) -> str:
         """The value of a choice."""
-        return str(self._choices[name].currentData())
+        return self._choices[name].value
 
     def choose(self, name: str, value: str) -> None:
         """Set a choice, if it has such a value."""
-        at = self._choices[name].findData(value)
-        if at >= 0:
-            self._choices[name].setCurrentIndex(at)
+        self._choices[name].choose(value)
 
     def say(self, note: str) -> None:
         """Write beside the choices."""
@@ -184,16 +179,6 @@ class CurvePanel(Panel):
             return None
         heads = [f"{curve.name} ({curve.unit})" if curve.unit else curve.name for curve in curves]
         return Sheet(self.panel_id or "curves", ("cycle", *heads), _rows(curves, self.session.window.value))
-
-    def save_state(self) -> dict[str, Any]:
-        """The choices."""
-        return {name: box.currentData() for name, box in self._choices.items()}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Make the choices again; ignore what there is no longer."""
-        for name, value in state.items():
-            if name in self._choices and isinstance(value, str):
-                self.choose(name, value)
 
 
 def _rows(curves: Sequence[Curve], window: TimeWindow) -> Iterator[tuple[Any, ...]]:
