@@ -26,7 +26,7 @@ from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import split
-from rcv_py.ui.core.panel import load_part, panel
+from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
 from rcv_py.ui.panels.counters.tree import CounterTree, number_text
@@ -91,6 +91,7 @@ class CountersPanel(CurvePanel):
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([_TREE_PX, 4 * _TREE_PX])
         self.splitter.setCollapsible(0, True)
+        self.remembered["sizes"] = self.splitter
         self.tree.ticked.connect(self._ticked)
         self.plot.shown_changed.connect(self._follow_legend)
         self.session.trace.watch(self._open)
@@ -255,15 +256,14 @@ class CountersPanel(CurvePanel):
         return True
 
     def save_state(self) -> dict[str, Any]:
-        """Choices, ticks, and how wide the tree is."""
-        return super().save_state() | {"ticks": self._ticks, "sizes": self.splitter.sizes()}
+        """Ticks, choices, and how wide the tree is."""
+        return super().save_state() | {"ticks": self._ticks}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
         ticks = state.get("ticks")
         if isinstance(ticks, dict):
             self._ticks = {str(name): is_on for name, is_on in ticks.items() if isinstance(is_on, bool)}
-        load_part(self.splitter, state.get("sizes"))
         super().load_state(state)
 
 
