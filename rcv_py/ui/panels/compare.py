@@ -88,9 +88,9 @@ class CompareRows:
 Shown = CompareRows | FlameScene | None
 
 
-def compare_rows(trace: Trace, found: Comparison, by: str) -> CompareRows:
+def compare_rows(trace: Trace, comparison: Comparison, by: str) -> CompareRows:
     """Return the table of a mode: line, source, block, class, or both programs side by side."""
-    table = listing_table(found) if by == SIDE_BY_SIDE else change_table(found, by)
+    table = listing_table(comparison) if by == SIDE_BY_SIDE else change_table(comparison, by)
     columns = result_columns(table, trace)
     if by != SIDE_BY_SIDE:
         is_known, noise = (np.asarray(table.columns[name]) for name in ("is_noise_known", "noise"))
@@ -238,8 +238,8 @@ class ComparePanel(TablePanel[Comparison]):
         show = self._job(self.by)
 
         def job() -> tuple[Comparison, Shown]:
-            found = compare(costs, explained_costs(trace, batches), replicate=replicate)
-            return found, show(found)
+            comparison = compare(costs, explained_costs(trace, batches), replicate=replicate)
+            return comparison, show(comparison)
 
         by = self.by
         self.run_job(job, lambda answer: self._take(by, *answer), stream=self._stream)
@@ -262,21 +262,21 @@ class ComparePanel(TablePanel[Comparison]):
         return self.mode.value
 
     def _show_mode(self) -> None:
-        found, by = self.result, self.by
-        if found is None:
+        comparison, by = self.result, self.by
+        if comparison is None:
             return
         show = self._job(by)
-        self.run_job(lambda: show(found), lambda shown: self._take(by, found, shown), "mode")
+        self.run_job(lambda: show(comparison), lambda shown: self._take(by, comparison, shown), "mode")
 
-    def _take(self, by: str, found: Comparison, shown: Shown) -> None:
+    def _take(self, by: str, comparison: Comparison, shown: Shown) -> None:
         baseline = self.session.baseline.value
         if (
             baseline is None
-            or found.a is not baseline.costs
-            or found.noise_of is not _costs(baseline.replicate)
+            or comparison.a is not baseline.costs
+            or comparison.noise_of is not _costs(baseline.replicate)
         ):
             return
-        self.result = found
+        self.result = comparison
         if by != self.by:
             self._show_mode()
             return
@@ -308,11 +308,11 @@ class ComparePanel(TablePanel[Comparison]):
             self.inner.say("")
 
     def _show_verdict(self) -> None:
-        found, baseline = self.result, self.session.baseline.value
-        if found is None or baseline is None:
+        comparison, baseline = self.result, self.session.baseline.value
+        if comparison is None or baseline is None:
             return
-        self.verdict.setText(f"{found.judgement.sentence}")
-        ink = self.ui.theme.role(_ROLES[found.verdict]).name()
+        self.verdict.setText(f"{comparison.judgement.sentence}")
+        ink = self.ui.theme.role(_ROLES[comparison.verdict]).name()
         self.verdict.setStyleSheet(f"font-weight: 600; color: {ink}")
         # What the colours mean comes first: the end of the line is what a narrow window cuts.
         colours = "Width: B; red: more cycles than A, blue: fewer, grey: within noise. "
@@ -320,8 +320,8 @@ class ComparePanel(TablePanel[Comparison]):
         sides += f"A is {baseline.name}, B the open capture."
         if baseline.replicate is not None:
             sides += f" Noise is what {baseline.replicate.name} differs from A by."
-        facts = [f"{name} {value}" for name, value in numbers(found)]
-        self.notes.setText(" ".join((sides, *found.notes)))
+        facts = [f"{name} {value}" for name, value in numbers(comparison)]
+        self.notes.setText(" ".join((sides, *comparison.notes)))
         self.verdict.setToolTip(tooltip("\n".join(facts)))
         self.verdict.setAccessibleDescription(". ".join(facts))
 

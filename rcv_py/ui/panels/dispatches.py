@@ -48,22 +48,23 @@ class DispatchesPanel(CurvePanel):
         if trace is not None and not empty:
             self.run_job(lambda: dispatch_curves(trace.occupancy, trace.dispatches), self._show)
 
-    def _show(self, found: tuple[KernelCurve, ...]) -> None:
+    def _show(self, kernels: tuple[KernelCurve, ...]) -> None:
         trace = self.session.trace.value
         if trace is None:
             return
-        names = _names(found)
-        self.kernels = dict(zip(names, found, strict=True))
+        names = _names(kernels)
+        self.kernels = dict(zip(names, kernels, strict=True))
         curves = []
         for number, (name, kernel) in enumerate(self.kernels.items()):
             tip = f"{demangled(kernel.name) or name}\n{about(name, kernel)}"
             curves.append(Curve(name, *from_zero(trace.span.begin, kernel.steps), number, "waves", tip))
         self.plot.set_curves(curves, "resident waves")
-        self.say(about(names[0], found[0]) if len(found) == 1 else f"{plural(len(found), 'kernel')} · {HINT}")
+        several = f"{plural(len(kernels), 'kernel')} · {HINT}"
+        self.say(about(names[0], kernels[0]) if len(kernels) == 1 else several)
 
     def command_line(self) -> Words | None:
         """Mean, peak, tail and ramp of the kernels that are shown."""
-        of = {name: kernel_name(one) for name, one in self.kernels.items()}
+        of = {name: kernel_name(kernel) for name, kernel in self.kernels.items()}
         return rcv(self.session, "occupancy", "--by=kernel", *only(of, self.plot.shown, of))
 
     def _restack(self) -> None:
@@ -99,10 +100,9 @@ def kernel_name(kernel: KernelCurve) -> str:
     return demangled(kernel.name) or f"kernel {kernel.ids[0]} (no name)"
 
 
-def _names(found: tuple[KernelCurve, ...]) -> list[str]:
+def _names(kernels: tuple[KernelCurve, ...]) -> list[str]:
     """Short names, with the ids where two kernels would have the same one."""
-    short = [short_kernel(demangled(one.name)) if one.name else "kernel without a name" for one in found]
+    short = [short_kernel(demangled(kernel.name)) or "kernel without a name" for kernel in kernels]
     often = Counter(short)
-    return [
-        name if often[name] == 1 else f"{name} #{one.ids[0]}" for name, one in zip(short, found, strict=True)
-    ]
+    named = zip(short, kernels, strict=True)
+    return [name if often[name] == 1 else f"{name} #{kernel.ids[0]}" for name, kernel in named]

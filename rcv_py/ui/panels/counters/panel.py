@@ -138,11 +138,11 @@ class CountersPanel(CurvePanel):
             self.dialog.show_built_in(built_in_text(gfxip))
             self.dialog.show_results(answer.derived, answer.read, answer.texts)
 
-    def _fill_places(self, found: Counters | None) -> None:
+    def _fill_places(self, counted: Counters | None) -> None:
         """Offer the engines and units that have samples; keep what is chosen if it is there."""
         places = (
-            (self.engines, "SE", [] if found is None else found.engines()),
-            (self.units, "CU", [] if found is None else found.units()),
+            (self.engines, "SE", [] if counted is None else counted.engines()),
+            (self.units, "CU", [] if counted is None else counted.units()),
         )
         for box, word, numbers in places:
             chosen = box.currentData()
@@ -154,7 +154,7 @@ class CountersPanel(CurvePanel):
             box.setCurrentIndex(max(0, box.findData(chosen)))
             box.setVisible(len(numbers) > 1)
             box.blockSignals(False)
-        masks = set() if found is None else {counter.simds for counter in found.raw}
+        masks = set() if counted is None else {counter.simds for counter in counted.raw}
         self.simds.setVisible(bool(masks - {ALL_SIMDS}))
 
     # -- showing ------------------------------------------------------------------------------------
@@ -277,10 +277,10 @@ def _computed(
     read = {name: read_definitions(text, name) for name, text in texts.items()}
     if trace is None or not (trace.counters or trace.spm):
         return _Answer(trace, None, (), None, (), texts, read)
-    found = counters(trace) if known is None else known
-    derived = derived_counters(found, trace.clock, read.values(), trace.gfxip, engines=engines, units=units)
-    raw = raw_rows(found, engines, units)
-    return _Answer(trace, found, raw, derived, derived_rows(derived), texts, read)
+    counted = counters(trace) if known is None else known
+    derived = derived_counters(counted, trace.clock, read.values(), trace.gfxip, engines=engines, units=units)
+    raw = raw_rows(counted, engines, units)
+    return _Answer(trace, counted, raw, derived, derived_rows(derived), texts, read)
 
 
 def _title(rows: Iterable[CounterRow]) -> str:

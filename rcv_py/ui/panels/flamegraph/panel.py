@@ -48,9 +48,9 @@ class FlamegraphPanel(Panel):
         self.crumbs = FlameCrumbs()
         self.find_bar = FindBar(ui.theme, "Find frames", has_filter=False)
         self.choices = FlameChoices(ui.theme, self.find_bar)
-        self.note, self.told = ElidedLabel(role="muted"), ElidedLabel(role="muted")
-        self.told.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for label in (self.note, self.told):
+        self.note, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
+        self.detail.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for label in (self.note, self.detail):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         boxes = self.choices
         self.remembered = {"content": boxes.contents, "metric": boxes.metrics, "order": boxes.orders}
@@ -61,7 +61,7 @@ class FlamegraphPanel(Panel):
         self._matches = np.empty(0, dtype=np.int64)
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
-        way = row((self.crumbs, 3), (self.note, 2), (self.told, 3), margins=(8, 0, 8, 4), spacing=8)
+        way = row((self.crumbs, 3), (self.note, 2), (self.detail, 3), margins=(8, 0, 8, 4), spacing=8)
         self.empty = WithEmptyState(boxed(column(way, (self.view, 1))))
         column(self.choices, (self.empty, 1), of=self)
         self._connect()
@@ -198,7 +198,7 @@ class FlamegraphPanel(Panel):
 
     def _tell(self, frame: int = -1) -> None:
         text = self.view.told()
-        self.told.setText(text)
+        self.detail.setText(text)
         self.view.setAccessibleDescription(text)
         self._point()
 
@@ -252,13 +252,13 @@ class FlamegraphPanel(Panel):
             self.view.set_matched(None)
             self.find_bar.say("", 0)
             return
-        found, problem = matches_of(scene.search_texts, query)
+        rows, problem = matches_of(scene.search_texts, query)
         if problem:
             self.view.set_matched(None)
             self.find_bar.say("", 0, problem)
             return
         matched = np.zeros(len(scene), dtype=bool)
-        matched[found] = True
+        matched[rows] = True
         matched &= scene.boxes.width > 0
         rows = np.flatnonzero(matched)
         self._matches = rows[np.lexsort((scene.boxes.row[rows], scene.boxes.begin[rows]))]

@@ -39,8 +39,8 @@ class Boxes:
     def at(self, row: int, first: int, stop: int) -> int:
         """The last box of a row that touches the cycles [first, stop); -1 if none does."""
         low, high = np.searchsorted(self.row, [row, row + 1])
-        found = low + int(np.searchsorted(self.begin[low:high], stop, side="left")) - 1
-        return int(found) if found >= low and self.end[found] > first else -1
+        box = low + int(np.searchsorted(self.begin[low:high], stop, side="left")) - 1
+        return int(box) if box >= low and self.end[box] > first else -1
 
     def count(self, row: int, first: int, stop: int) -> int:
         """How many boxes of a row touch the cycles [first, stop)."""
@@ -51,8 +51,8 @@ class Boxes:
 
 def no_boxes() -> Boxes:
     """Rows without any box."""
-    whole, wide = np.zeros(0, np.int32), np.zeros(0, np.int64)
-    return Boxes(whole, wide, wide, whole, np.zeros(0, bool))
+    narrow, wide = np.zeros(0, np.int32), np.zeros(0, np.int64)
+    return Boxes(narrow, wide, wide, narrow, np.zeros(0, bool))
 
 
 class BoxRows(RowSource):

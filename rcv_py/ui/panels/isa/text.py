@@ -42,7 +42,7 @@ def pieces(text: str) -> tuple[Piece, ...]:
     """Return the pieces of an instruction in order, without gaps: `mnemonic`, then operands by class."""
     word = text.find(" ")
     word = len(text) if word < 0 else word
-    found: list[Piece] = [(0, word, "mnemonic")] if word else []
+    parts: list[Piece] = [(0, word, "mnemonic")] if word else []
     at = word
     while at < len(text):
         match = _SCALAR_BRACKET.search(text, at)
@@ -54,12 +54,12 @@ def pieces(text: str) -> tuple[Piece, ...]:
         else:
             start, stop, name = token.start(), token.end(), str(token.lastgroup and _class(token))
         if start > at:
-            found.append((at, start, "plain"))
-        found.append((start, stop, name))
+            parts.append((at, start, "plain"))
+        parts.append((start, stop, name))
         at = stop
     if at < len(text):
-        found.append((at, len(text), "plain"))
-    return tuple(found)
+        parts.append((at, len(text), "plain"))
+    return tuple(parts)
 
 
 def _class(token: re.Match[str]) -> str:

@@ -143,5 +143,5 @@ def _widths(row: list[Card], room: int) -> list[int]:
     left = max(0, room - sum(widths) - GAP * (len(row) - 1))
     parts = [card.grows for card in row]
     parts = parts if any(parts) else [1] * len(row)
-    whole = sum(parts)
-    return [width + left * part // whole for width, part in zip(widths, parts, strict=True)]
+    total = sum(parts)
+    return [width + left * part // total for width, part in zip(widths, parts, strict=True)]
