@@ -219,7 +219,7 @@ class WavePickerPanel(Panel):
             (self.reset, "Count all waves  (Shift+R)", lambda: self.session.set_clock_range(None)),
         ):
             button.setProperty("small", "true")
-            button.setToolTip(tip)
+            button.setToolTip(tooltip(tip))
             button.clicked.connect(call)
         for widget in (*fields, *buttons):
             widget.setMinimumWidth(MIN_PX)

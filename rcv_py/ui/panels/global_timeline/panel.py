@@ -15,13 +15,14 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import lines_tip, rich, show_tip
-from rcv_py.ui.panels.global_timeline.box_rows import BoxRows, no_boxes
 from rcv_py.ui.panels.global_timeline.device_rows import (
     ENGINE,
     KERNEL,
     MARKERS,
+    BoxRows,
     DeviceRows,
     device_rows,
+    no_boxes,
     offer_device,
 )
 from rcv_py.ui.table import command_text
