@@ -23,7 +23,6 @@ from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell import capture_memory
 from rcv_py.ui.shell.dialogs import about
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
-from rcv_py.ui.shell.dialogs.chooser import Chooser
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.docks import VERSION, Workspace, make_panels
@@ -32,10 +31,9 @@ from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, pa
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.opener import BaselineOpener, Opener
 from rcv_py.ui.shell.palette import Finder, Palette
-from rcv_py.ui.shell.status_bar import StatusBar
-from rcv_py.ui.shell.toolbar import TopBar
+from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
-from rcv_py.ui.shell.welcome import Welcome
+from rcv_py.ui.shell.welcome import Chooser, Welcome
 
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92

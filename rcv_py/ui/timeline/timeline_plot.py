@@ -124,8 +124,7 @@ class TimelinePlot(TimePlot):
         if self.menu is None or not self.plot_rect().contains(at):
             return
         self._look_at(at.y())
-        actions = self.menu(self.row_at(at.y())[0], self.time_at(at.x()))
-        if actions:
+        if actions := self.menu(self.row_at(at.y())[0], self.time_at(at.x())):
             menu = QMenu(self)
             for title, call in actions:
                 add_action(menu, title, call)
