@@ -23,7 +23,7 @@ from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
-from rcv_py.ui.widgets.state_bar import StateBar, state_text
+from rcv_py.ui.widgets.legend import StateBar, state_text
 
 NO_WAVES = (
     "No wave has instructions: none ran on the traced compute unit. Trace another one, or a larger grid."

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QSt
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import byte_size, elide_left, plural, short_count
-from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
@@ -93,17 +93,14 @@ class TopBar(QToolBar):
         for entry in self._opener.siblings:
             is_on = trace is not None and entry.path == trace.path
             call, tip = partial(self._opener.open, entry.path), entry.note or str(entry.path)
-            add_action(menu, _title(entry), call, tip=tip, is_on=is_on).setEnabled(not entry.note)
+            size = f"{plural(entry.waves, 'wave')}, {short_count(entry.latency)} cycles"
+            title = f"{entry.name}   ({entry.note or size})"
+            add_action(menu, title, call, tip=tip, is_on=is_on).setEnabled(not entry.note)
         if not self._opener.siblings:
             for path in self._opener.recent:
                 add_action(menu, path.name, partial(self._opener.open, path), tip=str(path))
         if menu.isEmpty():
             menu.addAction("No other capture lies beside this one").setEnabled(False)
-
-
-def _title(entry: CaptureEntry) -> str:
-    facts = [plural(entry.waves, "wave"), f"{short_count(entry.latency)} cycles"]
-    return f"{entry.name}   ({', '.join([entry.note] if entry.note else facts)})"
 
 
 SAVED_LENGTH = 48  # letters of a saved file's name
