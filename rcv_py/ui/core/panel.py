@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
@@ -46,6 +46,7 @@ class Sheet:
         return csv_text(self.headers, self.rows, separator)
 
 
+@runtime_checkable
 class Remembers(Protocol):
     """A widget that keeps what the user did to it; it ignores a state that does not fit."""
 
@@ -187,16 +188,16 @@ class Panel(QWidget):
 
 
 def _saved(part: Remembers | QAbstractButton | QSplitter) -> Any:
-    if isinstance(part, QAbstractButton):
-        return part.isChecked()
-    return part.sizes() if isinstance(part, QSplitter) else part.save_state()
+    if isinstance(part, Remembers):
+        return part.save_state()
+    return part.sizes() if isinstance(part, QSplitter) else part.isChecked()
 
 
 def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
-    if isinstance(part, QAbstractButton):
-        part.setChecked(state is True)
-    elif not isinstance(part, QSplitter):
+    if isinstance(part, Remembers):
         part.load_state(state)
+    elif not isinstance(part, QSplitter):
+        part.setChecked(state is True)
     elif isinstance(state, list) and len(state) == part.count() and all(isinstance(px, int) for px in state):
         part.setSizes(state)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
@@ -207,21 +206,13 @@ class TimelinePanel(Panel):
         super().__init__(ui)
         self.timeline = Timeline(ui, source, self)
         self.timeline.plot.setAccessibleName(name)
-        self.filter = FilterButton(shown, saved)
+        self.filter = self.remembered["filter"] = FilterButton(shown, saved)
         self.selected: Place | None = None
         self.hovered_place: Place | None = None
 
     def hidden(self, prefix: str) -> list[str]:
         """What is hidden of the choices whose ids begin with a prefix, without it."""
         return sorted(id.removeprefix(prefix) for id in self.filter.hidden if id.startswith(prefix))
-
-    def save_state(self) -> dict[str, Any]:
-        """What is shown, apart from what is of one capture."""
-        return {"filter": self.filter.save_state()}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.filter.load_state(state.get("filter"))
 
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows."""
