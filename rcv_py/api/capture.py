@@ -27,7 +27,8 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
 from rcv_py.analysis.flame.flame_layout import Order
-from rcv_py.analysis.health.capture_health import Extras, HealthNote, capture_health
+from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
@@ -351,7 +352,7 @@ class Capture(CaptureTables):
             "simd_cycles": found.resident,
             "no_issue": found.no_issue,
             "bubbles": found.bubbles,
-            "below_threshold": found.hidden,
+            "below_threshold": len(found.small),
             "numbers": {number.id: number.text for number in found.numbers},
             "assumption": found.assumption,
             "note": found.why,
@@ -369,7 +370,7 @@ class Capture(CaptureTables):
             text = f"{other.name} is no replicate of {self.name}: their instructions differ."
             hint = "A replicate is another capture of the same binary; library() names those it finds."
             raise UsageError(text, hint=hint)
-        notes = capture_health(self.trace, self._all(), Extras(other))
+        notes = capture_health(self.trace, self._all(), other)
         return Answer.of(note_table(notes, NOTE_ROWS), notes, health_facts(self.trace, notes))
 
     def compare(
@@ -394,7 +395,7 @@ class Capture(CaptureTables):
         one_of("measure", measure, MEASURES)
         a, b = self.line_costs(waves), other.line_costs(waves)
         replicate = None if twin is None else twin.line_costs(waves)
-        found = compare_costs(a, b, seed, measure=measure, least=least, replicate=replicate)
+        found = compare_costs(a, b, seed, measure=measure, threshold=least, replicate=replicate)
         return Answer.of(change_table(found, by), found, _compared(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:

@@ -14,8 +14,7 @@ from rcv_py.analysis.compat.legacy_analyzer import (
     legacy_report,
 )
 from rcv_py.analysis.counters.pmc.original import OriginalNumbers
-from rcv_py.base.numbers import MAX_DIGITS
-from rcv_py.base.text import count
+from rcv_py.base.text import MAX_DIGITS, count
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.options.cost_options import HotspotOptions
 from rcv_py.formats.uiout.run_files import launches

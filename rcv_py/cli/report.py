@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from rcv_py import __version__
-from rcv_py.base.numbers import MAX_DIGITS
-from rcv_py.base.text import elide_left, elide_right, encodable, escaped_json, visible
+from rcv_py.base.text import MAX_DIGITS, elide_left, elide_right, encodable, escaped_json, visible
 from rcv_py.cli.outlet import BOLD, UPRIGHT, code
 
 GAP = "  "

@@ -89,16 +89,19 @@ def token_columns(trace: Trace, batch: WaveBatch) -> Columns:
 
 def state_columns(trace: Trace, batch: WaveBatch) -> Columns:
     """One row a segment of a wave's timeline."""
-    states = [wave.states for wave in batch.waves]
+    owner, state, start, duration = segments(batch)
     names = [state.name for state in WaveState]
-    state = _joined([one.state for one in states]).astype(np.int64)
-    return _named(
-        tables.STATES,
-        _waves(batch, np.repeat(np.arange(len(states)), [len(one) for one in states])),
-        _joined([one.start for one in states]),
-        _joined([one.duration for one in states]),
-        Words([*names, "unknown"], np.minimum(state, len(names))),
-    )
+    states = Words([*names, "unknown"], np.minimum(state, len(names)))
+    return _named(tables.STATES, _waves(batch, owner), start, duration, states)
+
+
+def segments(batch: WaveBatch) -> np.ndarray:
+    """Return the segments of all timelines: wave of the batch, state, start and duration; int64 [4, n]."""
+    parts = [
+        np.stack([np.full(len(one), at), one.state, one.start, one.duration])
+        for at, one in enumerate(wave.states for wave in batch.waves)
+    ]
+    return np.concatenate([np.zeros((4, 0), dtype=np.int64), *parts], axis=1)
 
 
 def wait_columns(trace: Trace, batch: WaveBatch) -> Columns:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.iterations.loop_iterations import LoopIterations, LoopTable
-from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary, LoopTable
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
 from rcv_py.analysis.latency.cross_lane import cross_lane
 from rcv_py.analysis.waits.load_to_use import load_to_use

@@ -120,9 +120,8 @@ LIMIT = (  # fields that the header of a ranking has too
     kinds.WHOLE(
         "allocated",
         "What it is given, rounded up to what is given at a time, in units of the resource",
-        key="given",
     ),
-    kinds.WHOLE("available", "What there is, in units of the resource", key="of"),
+    kinds.WHOLE("available", "What there is, in units of the resource"),
     kinds.NOTE("source", "Where the number is from"),
 )
 _STEP = replace(kinds.TEXT, is_number=True)  # aligned like one
@@ -136,9 +135,7 @@ LIMITS = Spec.of(
     LIMIT[4],
     *only(
         At.DATA,
-        kinds.ROW_OR_NONE(
-            "max_used", "What may be used for the next step, in the unit; -1: nothing helps", key="most"
-        ),
+        kinds.ROW_OR_NONE("max_used", "What may be used for the next step, in the unit; -1: nothing helps"),
         kinds.WHOLE("excess", "What is too much for the next step, in the unit"),
     ),
     _STEP("next_step", "What the next step takes", at=At.TEXT, of=_next_step),

@@ -12,17 +12,7 @@ from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
-from rcv_py.results.field import (
-    At,
-    Field,
-    of_analysis,
-    only,
-    record,
-    record_field,
-    rows,
-    rows_field,
-    unknown,
-)
+from rcv_py.results.field import At, Field, of_analysis, only, record, record_field, rows, rows_field, unknown
 from rcv_py.results.table import Spec, Table
 
 _LINE_IN_FILE = record(
@@ -71,9 +61,7 @@ FINDINGS = Spec.of(
     ),
     kinds.CYCLES("attributed", "Stalled and idle time of all waves, covered by others or not", at=_WINDOW),
     kinds.FLAG(
-        "is_small",
-        "Whether it shares a line with others, since it gains less than 2 %",
-        at=_FOR_PROGRAMS,
+        "is_small", "Whether it shares a line with others, since it gains less than 2 %", at=_FOR_PROGRAMS
     ),
     kinds.NOTE("sentence", "What is seen, with numbers", at=_WINDOW),
     kinds.NOTE("remedy", "What to do", at=_WINDOW),
@@ -165,7 +153,7 @@ def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
         "class": None if found.bound_class is None else found.bound_class.as_json(),
         "headline": found.headline,
         "total_findings": len(found.findings),
-        "below_threshold": found.hidden,
+        "below_threshold": len(found.small),
         "findings": table.rows(),
         "assumption": found.assumption,
         "note": found.why,

@@ -170,7 +170,9 @@ def wave_facts(
         "range": [part.begin, part.end],
         "states": {state.name.lower(): None if cycles is None else cycles[state] for state in STATES},
         "hits": len(wave.tokens),
-        **{name: int(getattr(whole, name).sum()) for name in ("latency", "stall", "idle")},
+        "latency": int(whole.latency.sum()),
+        "stall": int(whole.stall.sum()),
+        "idle": int(whole.idle.sum()),
         "counted": len(counted_rows(trace.waves, None, clock)),
         "traced": len(trace.waves),
     }

@@ -16,7 +16,6 @@ from rcv_py.analysis.cost.distribution import (
     distribution_view,
     histogram,
     line_hits,
-    slowest,
     spread,
 )
 from tests.analysis import build
@@ -133,8 +132,8 @@ def test_groups_split_the_bars() -> None:
 
 def test_the_slowest_come_first_and_steps_follow_the_order() -> None:
     found = hits()
-    assert slowest(found, "latency", 2).tolist() == [1, 0]
-    assert slowest(found, "since", 0).tolist() == [1, 2]
+    assert distribution_view(found, Wanted()).slowest(2).tolist() == [1, 0]
+    assert distribution_view(found, Wanted("since")).ranked.tolist() == [1, 2]
     view = distribution_view(found, Wanted())
     assert view.slowest().tolist() == [1, 0, 3, 2]
     assert view.step(-1, 1) == 1

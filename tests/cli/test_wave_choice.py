@@ -11,6 +11,7 @@ from rcv_py.cli.arguments import COMMANDS, parser
 from rcv_py.cli.main import main
 from tests.support import mixed
 from tests.support.captures import trace_path
+from tests.support.command_runs import CACHE
 
 EXPLAINS = (
     "triage",
@@ -29,7 +30,7 @@ COUNTS = ("hotspot", "isa", "source", "flame", "waves")
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     """What a command that works prints."""
-    code = main([*map(str, words)])
+    code = main([*map(str, words)], CACHE)
     output = capsys.readouterr()
     assert (code, output.err) == (0, "")
     return output.out

@@ -128,10 +128,10 @@ def _places(tree: FlameTree, sources: Sequence[SourceFile]) -> tuple[np.ndarray,
     weight = tree.total[:, _SHOWN].astype(np.float64)
     x, width = np.zeros(len(tree)), np.zeros(len(tree))
     exact = np.zeros(len(tree), dtype=np.int64)
-    locations = _locations(tree, sources)
+    locations, whole = _locations(tree, sources), float(weight[tree.depth == 0].sum())
     for parent in range(-1, len(tree)):
         at, cycles = (x[parent], exact[parent]) if parent >= 0 else (0.0, 0)
-        share, of = (width[parent], weight[parent]) if parent >= 0 else (1.0, float(tree.whole_of(_SHOWN)))
+        share, of = (width[parent], weight[parent]) if parent >= 0 else (1.0, whole)
         for frame in _children(tree, parent, locations):
             x[frame], exact[frame] = at, cycles
             width[frame] = share * weight[frame] / of
@@ -158,7 +158,7 @@ def _drawn(
     places: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> ReferenceFrames:
     x, width, drawn = places
-    whole = max(int(tree.whole_of(_SHOWN)), 1)
+    whole = max(int(tree.total[tree.depth == 0, _SHOWN].sum()), 1)
     locations = _locations(tree, sources)
     label, location, color = [], [], []
     roots = 0

@@ -14,7 +14,8 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.menus import MENUS, KeysOverlay, groups
 from rcv_py.ui.shell.palette import fit
-from tests.ui.window import open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import open_sample, settle
 
 
 def test_every_command_is_named_explained_and_reachable(empty_app: App) -> None:
@@ -157,8 +158,8 @@ def test_sizes_stop_at_their_bounds(empty_app: App) -> None:
     empty_app.ui.settings["look.font_size"] = 10
 
 
-def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         workspace = app.window.workspace
         dock = workspace.docks["triage"]
@@ -175,8 +176,8 @@ def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(qtbot: QtBo
         assert dock.has_focus()
 
 
-def test_a_key_goes_to_a_panel_that_slept(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_key_goes_to_a_panel_that_slept(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         workspace = app.window.workspace
         workspace.toggle_panel("causes", by_key=True)

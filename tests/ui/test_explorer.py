@@ -215,7 +215,7 @@ def test_top_lines_without_sources_are_instructions(
     open_in(trace(code_table(has_source=False), sources=()), [two_waves()])
     settled()
     assert top.scope.isHidden()
-    assert next(iter(top.sheet().rows))[1:3] == ("row 3", 2010)
+    assert next(iter(top.sheet().rows))[1:3] == ("#3", 2010)
     view = top.view
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.cell_rect(1, "place").center())
     assert ui.session.selection.value.line == 4

@@ -20,7 +20,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.shell.exporter import ExportDialog
 from tests.support.captures import ROOT
-from tests.ui.window import open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import open_sample, settle
 
 
 @pytest.mark.parametrize("scale", [1, 2, 3])
@@ -82,8 +83,8 @@ def test_a_place_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
     assert error.value.hint
 
 
-def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot) -> None:
-    with window() as app:
+def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         exporter = app.window.exporter
         for name in exporter.names():
@@ -106,8 +107,8 @@ def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot) -> None:
             exporter.save("isa", tmp_path / "isa.gif")
 
 
-def test_the_caption_names_trace_wave_and_range(qtbot: QtBot) -> None:
-    with window() as app:
+def test_the_caption_names_trace_wave_and_range(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         assert export.caption(app.ui.session) == "No capture"
         open_sample(app, qtbot)
         text = export.caption(app.ui.session, "extra")
@@ -121,8 +122,8 @@ def test_the_caption_names_trace_wave_and_range(qtbot: QtBot) -> None:
             assert part in text
 
 
-def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot) -> None:
-    with window() as app:
+def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         exporter = app.window.exporter
         exporter.copy_picture("isa", 1)
@@ -156,8 +157,8 @@ def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> N
     assert "cycles" not in export.caption(ui.session)
 
 
-def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         app.window.workspace.show_panel("hotspot")
         causes = app.window.workspace.docks["causes"].panel

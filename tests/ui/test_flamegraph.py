@@ -129,7 +129,7 @@ def test_what_is_hidden_is_computed_when_it_is_wanted(
     hidden = ui.results.cell("hidden").value.hidden(trace().code)
     assert opened.view.scene.boxes.whole == 3110 - int(hidden.sum())
     assert opened.note.text() == ui.results.cell("hidden").value.assumption
-    ui.session.set_clock_range(TimeWindow(0, 600))
+    ui.session.clock_range.set(TimeWindow(0, 600))
     qtbot.waitUntil(lambda: opened.note.text() == NOT_IN_RANGE)
 
 

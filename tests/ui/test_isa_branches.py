@@ -34,7 +34,7 @@ def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> It
     panel.show()
     trace = open_trace(trace_path("flash_attn_small_after"))
     open_in(trace, load_all(trace, workers=0))
-    qtbot.waitUntil(lambda: panel.facts.branches is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.ui.results.cell("branches").value is not None)  # type: ignore[attr-defined]
     settled()
     yield panel
     settled()

@@ -65,7 +65,7 @@ def isa(ui: UiContext, qtbot: object, settled: Settled, open_in: Callable) -> It
     panel.show()
     open_in(capture(), [waves()])
     settled()
-    qtbot.waitUntil(lambda: panel.facts.branches is not None)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: panel.ui.results.cell("branches").value is not None)  # type: ignore[attr-defined]
     settled()
     yield panel
     settled()

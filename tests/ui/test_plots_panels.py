@@ -271,7 +271,7 @@ def test_states_while_waves_arrive_and_without_any(
     trace = open_trace(captures.trace_path("flash_attn_small_after"))
     open_in(trace)
     panel = make(WaveStatesPanel)
-    assert panel.page.sentence.text() == "The waves are still being read."
+    assert panel.page.sentence.text() == "Waves are still being read."
     panel.session.store.add(trace.reader.read([0, 1]))
     panel.session.wave_loaded()
     panel._rebuild.now()

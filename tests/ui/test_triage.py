@@ -18,7 +18,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.triage import READING, TriagePanel
 from tests.support import captures
 from tests.support.samples import write_sample
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import SAMPLE, open_sample, settle
 
 
 def page(app: App) -> TriagePanel:
@@ -31,7 +32,7 @@ def in_front(app: App, name: str) -> bool:
 
 def choose(panel: TriagePanel, kind: str) -> int:
     """Go to the first finding with evidence of a kind; return its place among the evidence."""
-    for row, one in enumerate(panel.found.in_full):
+    for row, one in enumerate(panel.findings.in_full):
         for number, place in enumerate(one.evidence):
             if place.kind == kind:
                 panel.list.setCurrentRow(row)
@@ -40,18 +41,20 @@ def choose(panel: TriagePanel, kind: str) -> int:
 
 
 @pytest.mark.parametrize("name", ["matmul_tiled", "flash_attn_small_after"])
-def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot) -> None:
+def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot, reused: Reused) -> None:
     path = SAMPLE if name == "matmul_tiled" else captures.trace_path(name)
-    with window() as app:
+    with reused() as app:
         open_sample(app, qtbot, path)
         panel = page(app)
-        qtbot.waitUntil(lambda: panel.found is not None and not panel.found.partial, timeout=20_000)
+        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
         assert in_front(app, "triage")
         first = panel.current
-        assert first is panel.found.findings[0]
+        assert first is panel.findings.findings[0]
         assert first.title in panel.page.toPlainText()
-        assert panel.headline.text() == panel.found.bound_class.sentence
-        rows = [row for row, one in enumerate(panel.found.in_full) if one.evidence[0].kind == "instruction"]
+        assert panel.headline.text() == panel.findings.bound_class.sentence
+        rows = [
+            row for row, one in enumerate(panel.findings.in_full) if one.evidence[0].kind == "instruction"
+        ]
         panel.list.setCurrentRow(rows[0])
         first = panel.current
         panel.list.setFocus()
@@ -64,11 +67,11 @@ def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot) -> None
         assert app.ui.session.token() is not None, "an execution is selected with its line"
 
 
-def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot) -> None:
-    with window() as app:
+def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, captures.trace_path("flash_attn_small_after"))
         panel, session = page(app), app.ui.session
-        qtbot.waitUntil(lambda: panel.found is not None and not panel.found.partial, timeout=20_000)
+        qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
         number = choose(panel, "token")
         place = panel.current.evidence[number]
         panel.page.anchorClicked.emit(QUrl(f"evidence:{number}"))
@@ -93,8 +96,8 @@ def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot) -> None:
         panel.go(99)  # there is no such evidence: nothing happens
 
 
-def test_global_is_one_click_away(qtbot: QtBot) -> None:
-    with window() as app:
+def test_global_is_one_click_away(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         assert [dock.info.id for dock in app.window.workspace.group("top")][:2] == [
             "triage",
@@ -117,7 +120,7 @@ def shown(ui: UiContext, qtbot: QtBot) -> TriagePanel:
 def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = open_trace(captures.trace_path("pa_mqa_small"))
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    qtbot.waitUntil(lambda: shown.found is not None)
+    qtbot.waitUntil(lambda: shown.findings is not None)
     QTest.keyClick(shown.list, Qt.Key.Key_Down)
     assert shown.list.currentRow() == 1
     asked: list[str] = []
@@ -128,20 +131,20 @@ def test_keys_digits_and_copying(shown: TriagePanel, open_in, qtbot: QtBot) -> N
     shown.list.copied.emit()
     assert QGuiApplication.clipboard().text().startswith(f"## 2. {shown.current.title}")
     shown.copy.click()
-    assert QGuiApplication.clipboard().text().count("\n## ") == len(shown.found.in_full)
-    assert shown.list.count() == len(shown.found.in_full) + 1, "small findings are one row"
-    shown.list.setCurrentRow(len(shown.found.in_full))
+    assert QGuiApplication.clipboard().text().count("\n## ") == len(shown.findings.in_full)
+    assert shown.list.count() == len(shown.findings.in_full) + 1, "small findings are one row"
+    shown.list.setCurrentRow(len(shown.findings.in_full))
     assert shown.current is None
-    assert all(one.title in shown.page.toPlainText() for one in shown.found.small)
+    assert all(one.title in shown.page.toPlainText() for one in shown.findings.small)
     sheet = shown.sheet()
     assert sheet is not None
-    assert len(list(sheet.rows)) == len(shown.found.findings)
+    assert len(list(sheet.rows)) == len(shown.findings.findings)
 
 
 def test_what_is_assumed_opens_and_closes(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = open_trace(captures.trace_path("pa_mqa_small"))
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    qtbot.waitUntil(lambda: shown.found is not None)
+    qtbot.waitUntil(lambda: shown.findings is not None)
     assert shown.current.assumption not in shown.page.toPlainText()
     shown.page.anchorClicked.emit(QUrl("assumption:0"))
     assert shown.current.assumption in shown.page.toPlainText()
@@ -155,22 +158,22 @@ def test_partial_results_are_called_partial(shown: TriagePanel, open_in, qtbot: 
     assert shown.empty.sentence.text() == READING
     shown.session.store.add(trace.reader.read([0, 1, 2]))
     shown.session.wave_loaded()
-    qtbot.waitUntil(lambda: shown.found is not None)
+    qtbot.waitUntil(lambda: shown.findings is not None)
     assert shown.note.text() == "partial: 3 of 32 waves"
     shown.list.setCurrentRow(1)
     name = shown.current.name
     shown.session.store.add(trace.reader.read(list(range(3, 32))))
     shown.session.wave_loaded()
-    qtbot.waitUntil(lambda: not shown.found.partial)
+    qtbot.waitUntil(lambda: not shown.findings.partial)
     assert shown.note.text() == ""
-    names = [one.name for one in shown.found.findings]
+    names = [one.name for one in shown.findings.findings]
     assert name not in names or shown.current.name == name, "the chosen finding stays chosen"
 
 
 def test_numbers_are_never_cut(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = open_trace(captures.trace_path("flash_attn_small_after"))
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    qtbot.waitUntil(lambda: shown.found is not None)
+    qtbot.waitUntil(lambda: shown.findings is not None)
     shown.resize(760, 200)
     qtbot.wait(0)
     cells = [cell for cell in shown.strip._cells if cell.isVisible()]
@@ -195,20 +198,20 @@ def test_without_instructions_nothing_is_concluded(
     (folder / "code.json").write_text("")
     trace = open_trace(folder)
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    qtbot.waitUntil(lambda: shown.found is not None)
-    assert shown.found.bound_class is None
-    assert not shown.found.findings
+    qtbot.waitUntil(lambda: shown.findings is not None)
+    assert shown.findings.bound_class is None
+    assert not shown.findings.findings
     assert shown.empty.sentence.text() == NO_CODE
-    assert "nothing" not in [number.id for number in shown.found.numbers], "its matrix work is not known"
+    assert "nothing" not in [number.id for number in shown.findings.numbers], "its matrix work is not known"
 
 
 def test_samples_and_placeholders(shown: TriagePanel, open_in, tmp_path: Path, qtbot: QtBot) -> None:
     open_in(open_trace(captures.trace_path("pcsampling")), [])
-    qtbot.waitUntil(lambda: shown.found is not None)
+    qtbot.waitUntil(lambda: shown.findings is not None)
     assert shown.current.name == "samples-pipe-stalled"
     write_sample("placeholder", tmp_path / "ui_output_agent_1_dispatch_1", 0)
     open_in(open_trace(tmp_path / "ui_output_agent_1_dispatch_1"), [])
-    qtbot.waitUntil(lambda: shown.found is not None)
+    qtbot.waitUntil(lambda: shown.findings is not None)
     assert shown.empty.is_empty
     assert "Nothing ran" in shown.empty.sentence.text()
 
@@ -216,7 +219,7 @@ def test_samples_and_placeholders(shown: TriagePanel, open_in, tmp_path: Path, q
 def test_clicking_a_row_shows_it(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = open_trace(captures.trace_path("pa_mqa_small"))
     open_in(trace, [trace.reader.read(list(range(len(trace.waves))))])
-    qtbot.waitUntil(lambda: shown.found is not None)
+    qtbot.waitUntil(lambda: shown.findings is not None)
     box = shown.list.visualItemRect(shown.list.item(2))
     QTest.mouseClick(shown.list.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(30, box.center().y()))
-    assert shown.found.findings[2].title in shown.page.toPlainText()
+    assert shown.findings.findings[2].title in shown.page.toPlainText()

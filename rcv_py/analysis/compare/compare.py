@@ -92,14 +92,14 @@ class _Side:
 def kernel_delta(
     sides: tuple[CaptureCosts, CaptureCosts],
     both: tuple[Rates, Rates],
-    found: Alignment,
+    alignment: Alignment,
     rng: np.random.Generator,
     *,
-    least: float,
+    threshold: float,
     floor: float,
 ) -> KernelDelta:
-    """Return the kernel's numbers; noise is at least `least` of the launch, and `floor` of the rest."""
-    a, b = (_Side(*parts) for parts in zip(sides, both, found.listing, strict=True))
+    """Return the kernel's numbers; noise is at least `threshold` of the launch, and `floor` of the rest."""
+    a, b = (_Side(*parts) for parts in zip(sides, both, alignment.listing, strict=True))
 
     paired = (a.row >= 0) & (b.row >= 0)
     work = [float(side.rates.count[:, paired].sum()) / side.costs.wave_count for side in (a, b)]
@@ -117,19 +117,19 @@ def kernel_delta(
         equal,
         wave,
         (a.value, b.value),
-        _launches(sides, found.is_same, rng, least),
+        _launches(sides, alignment.is_same, rng, threshold),
     )
 
 
 def _launches(
-    sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool, rng: np.random.Generator, least: float
+    sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool, rng: np.random.Generator, threshold: float
 ) -> LaunchDelta | None:
     """Both launches, None unless both began and ended in their traces."""
     a, b = (side.launch for side in sides)
     if a is None or b is None or a.is_cut or b.is_cut:
         return None
     value = b.duration / a.duration
-    ratio = Ratio(value, max(least, value * float(np.hypot(chance(a, rng), chance(b, rng)))))
+    ratio = Ratio(value, max(threshold, value * float(np.hypot(chance(a, rng), chance(b, rng)))))
     return LaunchDelta(a, b, ratio, work_of(sides, is_same_isa))
 
 
@@ -237,39 +237,48 @@ def compare(
     seed: int = 0,
     *,
     measure: str = "cost",
-    least: float | None = None,
+    threshold: float | None = None,
     replicate: CaptureCosts | None = None,
 ) -> Comparison:
     """Compare B with the baseline A.
 
-    `seed` is that of the bootstrap; `least` the share of the kernel's cycles below which a difference is
+    `seed` is that of the bootstrap; `threshold` the share of the kernel's cycles below which a difference is
     never reported, by default less with a replicate than without; `replicate` another capture of the build of
     A, whose difference from A is noise.
     """
     given = replicate
     if replicate is not None and _is_one(a, replicate):
         replicate = None
-    if least is None:
-        least = MIN_ALONE if replicate is None else MIN_REPLICATE
-    found = align(a.code, b.code)
-    both = rates(a, b, found, measure, blocks(b.code))
-    why = _why_not(a, b, found)
-    noise = None if why or replicate is None else compare(a, replicate, seed, measure=measure, least=least)
+    if threshold is None:
+        threshold = MIN_ALONE if replicate is None else MIN_REPLICATE
+    alignment = align(a.code, b.code)
+    both = rates(a, b, alignment, measure, blocks(b.code))
+    why = _why_not(a, b, alignment)
+    noise = (
+        None
+        if why or replicate is None
+        else compare(a, replicate, seed, measure=measure, threshold=threshold)
+    )
     if noise is not None and (noise.kernel is None or not noise.align.is_same):
         why = NO_REPLICATE
     if why:
-        return Comparison(a, b, measure, found, refuse(why), None, (), both, noise_of=given)
+        return Comparison(a, b, measure, alignment, refuse(why), None, (), both, noise_of=given)
     rng = np.random.default_rng(seed)
     is_assumed = replicate is None and (a.is_by_wave or b.is_by_wave)
     kernel = kernel_delta(
-        (a, b), both, found, rng, least=least, floor=max(least, ASSUMED if is_assumed else 0.0)
+        (a, b),
+        both,
+        alignment,
+        rng,
+        threshold=threshold,
+        floor=max(threshold, ASSUMED if is_assumed else 0.0),
     )
     if noise is not None and noise.kernel is not None:
         kernel = kernel.beyond(noise.kernel)
-    judgement = judge(kernel, found.is_same)
+    judgement = judge(kernel, alignment.is_same)
     own = (OWN_REPLICATE,) if given is not replicate else ()
     notes = tuple(filter(None, (judgement.beside, *_notes(a, b, kernel, is_assumed=is_assumed), *own)))
-    return Comparison(a, b, measure, found, judgement, kernel, notes, both, noise, given)
+    return Comparison(a, b, measure, alignment, judgement, kernel, notes, both, noise, given)
 
 
 def _is_one(a: CaptureCosts, replicate: CaptureCosts) -> bool:
@@ -279,13 +288,13 @@ def _is_one(a: CaptureCosts, replicate: CaptureCosts) -> bool:
     return a.code.text == replicate.code.text and all(is_equal)
 
 
-def _why_not(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> str:
+def _why_not(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> str:
     for side, name in ((a, "A"), (b, "B")):
         if not side.hits.any() or not side.column("cost").any():
             return NO_COSTS.format(name)
     if a.isa != b.isa:
         return f"A is of {a.isa} and B of {b.isa}"
-    alike = min(_paired_share(a, found.to_b), _paired_share(b, found.to_a))
+    alike = min(_paired_share(a, alignment.to_b), _paired_share(b, alignment.to_a))
     if _is_same_problem(a, b):
         return ""
     if a.kernel != b.kernel and alike < ALIKE:
@@ -298,9 +307,9 @@ def _is_same_problem(a: CaptureCosts, b: CaptureCosts) -> bool:
     work = work_of((a, b), is_same_isa=False)
     if work is None or a.launch is None or b.launch is None:
         return False
-    one, other = work[0].times(a.launch.waves_per_engine), work[1].times(b.launch.waves_per_engine)
-    is_even = all(side.high <= (1 + SAME_PROBLEM) * side.low for side in (one, other))
-    return is_even and abs(other.middle / max(one.middle, 1) - 1) <= SAME_PROBLEM
+    of_a, of_b = work[0].times(a.launch.waves_per_engine), work[1].times(b.launch.waves_per_engine)
+    is_even = all(side.high <= (1 + SAME_PROBLEM) * side.low for side in (of_a, of_b))
+    return is_even and abs(of_b.middle / max(of_a.middle, 1) - 1) <= SAME_PROBLEM
 
 
 def _kernels(a: CaptureCosts, b: CaptureCosts) -> str:

@@ -17,6 +17,7 @@ from rcv_py.analysis.program.instruction_classes import (
     InstructionClass,
     instruction_classes,
 )
+from rcv_py.base.runs import distinct
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 
@@ -49,8 +50,7 @@ def ranking(
 ) -> tuple[Ranked, ...]:
     """Return all rows whose `sort` column is not zero, the largest first, equal ones in program order.
 
-    By source, a code line is charged to its innermost place; by kind
-    or class, to what its mnemonic says.
+    By source, a code line is charged to its innermost place; by kind or class, to what its mnemonic says.
     """
     group, n = _groups(code, by)
     places = leaf_texts(code, sources)
@@ -95,8 +95,8 @@ def _groups(code: CodeTable, by: str) -> tuple[np.ndarray, int]:
     elif by == "source":
         leaf = np.where(code.leaf >= 0, code.leaf, len(code.chain_file))
         file, line = (np.append(column, -1).astype(np.int64) for column in (code.chain_file, code.chain_line))
-        places, group = np.unique(file[leaf] << 32 | line[leaf] & 0xFFFFFFFF, return_inverse=True)
-        group, n = group.reshape(-1), len(places)
+        places, group = distinct(file[leaf], line[leaf])
+        n = len(places)
     elif by == "kind":
         group, n = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE).astype(np.int64), KIND_COUNT
     else:

@@ -38,16 +38,16 @@ KEYS = (
 
 
 def input_settings(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Setting]:
-    """Return what the file sets: how this capture was recorded, and over it what notes ask for."""
-    found = _as_recorded(trace)
-    asked: dict[str, Setting] = {}
+    """Return what the file sets: how this capture was recorded, and over it what notes recommend."""
+    settings = _as_recorded(trace)
+    wanted: dict[str, Setting] = {}
     for note in notes:
         for name, value in note.settings.items():
-            asked.setdefault(name, value)
+            wanted.setdefault(name, value)
     if trace.gfxip > 9:
-        asked.pop("att_activity", None)
-    found |= asked
-    return {name: found[name] for name in KEYS if name in found}
+        wanted.pop("att_activity", None)
+    settings |= wanted
+    return {name: settings[name] for name in KEYS if name in settings}
 
 
 def input_yaml(trace: Trace, notes: Sequence[HealthNote]) -> str:
@@ -84,8 +84,8 @@ def command_line(program: str = "./your_program") -> str:
 
 def kernel_pattern(trace: Trace) -> str:
     """Return a regular expression that finds the kernel by its name, mangled or not; "" if it is unknown."""
-    whole = trace.kernel_name.replace("(anonymous namespace)", "_")
-    name = short_kernel(whole) if whole else ""
+    full = trace.kernel_name.replace("(anonymous namespace)", "_")
+    name = short_kernel(full) if full else ""
     words = re.findall(r"[A-Za-z_]\w*", name.split("::")[-1])
     return max(words, key=len) if words else ""
 

@@ -61,7 +61,7 @@ class DeviceSummary:
         return all(one is None for one in found)
 
     def fact(self, name: str) -> Fact | None:
-        """The fact with that id, None if the capture does not tell."""
+        """The fact with that id, None if the capture has none."""
         return next((fact for fact in self.facts if fact.id == name), None)
 
 
@@ -182,9 +182,9 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
 
 def _simds(trace: Trace, pipes: PipeUse | None, work: SimdWork | None) -> Iterator[Fact]:
     """Issue, and what units do meanwhile, beside each other: neither alone says how busy a SIMD is."""
-    if pipes is None or work is None or not work.resident_cycles:
+    if pipes is None or work is None or not work.resident.total:
         return
-    resident = work.resident_cycles
+    resident = work.resident.total
 
     def share(id: str, cycles: int, detail: str = "", title: str = "") -> Fact:
         of = f"of {count(resident)} SIMD-cycles"
@@ -193,13 +193,13 @@ def _simds(trace: Trace, pipes: PipeUse | None, work: SimdWork | None) -> Iterat
 
     is_gfx9 = trace.gfxip <= 9
     issued, issuing = ("issued", "issuing") if is_gfx9 else ("issued or executed", "issuing or executing")
-    yield share("simd_busy", resident - work.no_issue_cycles, issued, issuing)
+    yield share("simd_busy", resident - work.no_issue.total, issued, issuing)
     yield share("simd_working", int(pipes.working.sum()))
-    if work.matrix_cycles:
-        yield share("matrix_busy", work.matrix_cycles, work.assumption)
-    yield share("no_issue", work.no_issue_cycles, issued)
+    if work.resident_matrix.total:
+        yield share("matrix_busy", work.resident_matrix.total, work.assumption)
+    yield share("no_issue", work.no_issue.total, issued)
     if len(trace.code):  # without it nobody knows for how long the matrix unit works
-        yield share("nothing_happens", work.nothing_cycles)
+        yield share("nothing_happens", work.nothing.total)
 
 
 def _samples(reasons: StallReasons | None) -> Iterator[Fact]:

@@ -10,8 +10,7 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside, source_of
-from rcv_py.base.paths import short_place
-from rcv_py.base.text import count, known_percent, percent, plural
+from rcv_py.base.text import count, known_percent, percent, plural, short_place
 from rcv_py.cli.answer import Answer, Grid, Part, about_of, heading, max_nested, nothing
 from rcv_py.cli.options.wait_options import CausesOptions
 from rcv_py.cli.report import Column

@@ -5,15 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
-from rcv_py.analysis.health.capture_health import (
-    CHECKED,
-    Extras,
-    HealthNote,
-    capture_health,
-    command_line,
-    verdict,
-)
-from rcv_py.analysis.health.input_yaml import input_yaml
+from rcv_py.analysis.health.capture_health import CHECKED, capture_health, verdict
+from rcv_py.analysis.health.input_yaml import command_line, input_yaml
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
@@ -35,7 +29,7 @@ def run(options: CheckOptions) -> Answer:
 
 def _card(options: CheckOptions) -> Answer:
     trace = opened(options)
-    notes = capture_health(trace, tuple(pooled(trace)), Extras(_replicate(trace, options)))
+    notes = capture_health(trace, tuple(pooled(trace)), _replicate(trace, options))
     is_refused = options.strict and any(note.is_serious for note in notes)
     return Answer(
         schema="rcv.check/2",

@@ -15,8 +15,7 @@ from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.markdown import md_code, md_table, md_text
-from rcv_py.base.paths import short_paths
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, short_paths
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches, opened, pooled
@@ -55,7 +54,7 @@ def run(options: CompareOptions) -> Answer:
         b,
         options.seed,
         measure=options.metric,
-        least=None if options.least is None else options.least / 100,
+        threshold=None if options.least is None else options.least / 100,
         replicate=more[0] if more else None,
     )
     about = {"traces": traces, "waves": _waves(wanted, traces, [a, b, *more])}

@@ -121,8 +121,8 @@ def _sums(costs: CostColumns, whose: str) -> tuple[str, str]:
 def _limit(limit: Limit) -> str:
     if limit.name == "workgroup":
         return f"{plural(limit.used, 'wave')} ({limit.source})"
-    rounded = f", {count(limit.given)} allocated" if limit.given != limit.used else ""
-    return f"{count(limit.used)}{rounded}, of {count(limit.of)} ({limit.source})"
+    rounded = f", {count(limit.allocated)} allocated" if limit.allocated != limit.used else ""
+    return f"{count(limit.used)}{rounded}, of {count(limit.available)} ({limit.source})"
 
 
 # -- other views ----------------------------------------------------------------------------------------

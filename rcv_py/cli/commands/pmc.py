@@ -26,7 +26,7 @@ from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.device_options import PmcOptions
 from rcv_py.cli.originals import like_pmc
 from rcv_py.formats.pmc_files import pmc_table
-from rcv_py.model.pmc import PmcTable
+from rcv_py.model.device import PmcTable
 from rcv_py.results.pmc import pmc_table as pmc_rows
 
 MAX_EXPLAINED = 3  # kernels whose tests are printed

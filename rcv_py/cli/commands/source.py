@@ -9,9 +9,7 @@ from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, reasons, source_lines
 from rcv_py.base.errors import UsageError
-from rcv_py.base.numbers import MAX_DIGITS
-from rcv_py.base.paths import short_paths
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import MAX_DIGITS, count, percent, plural, short_paths
 from rcv_py.cli.answer import Answer, Grid, Part, Shown, about_of, heading
 from rcv_py.cli.opening import batches
 from rcv_py.cli.options.cost_options import SourceOptions

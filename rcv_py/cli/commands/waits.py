@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
-from rcv_py.base.paths import short_place
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import count, percent, plural, short_place
 from rcv_py.cli.answer import Answer, Grid, Part, Shown, about_of, heading, max_nested, nothing
 from rcv_py.cli.options.wait_options import WaitsOptions
 from rcv_py.cli.report import Column

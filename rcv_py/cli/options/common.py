@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from rcv_py.base.numbers import MAX_DIGITS
-from rcv_py.base.text import elide_right
+from rcv_py.base.text import MAX_DIGITS, elide_right
 
 MAX_BINS = 4096  # of a histogram: as many as a wide screen has pixels
 MAX_DEPTH = 64  # of folders that are looked into for captures; paths end long before

@@ -15,12 +15,33 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.problems import Affects
 from rcv_py.base.registry import Registry
+from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 
 COPY_AS_COMMAND = "Copy as command"
+READING = "Waves are still being read."
+NO_COST = "No instruction was executed while the trace was recorded."
+MISSING: dict[
+    Affects, tuple[Callable[[Trace], int], str]
+] = {  # what panels show: how much of it a capture has, and why it may have none
+    Affects.CODE: (
+        lambda trace: len(trace.code),
+        "This capture has no instructions: code.json is missing or empty. Record the trace again.",
+    ),
+    Affects.WAVES: (
+        lambda trace: len(trace.waves),
+        "No instruction detail: no wave ran on the traced compute unit. "
+        "Record again with a larger grid, or choose another compute unit to trace.",
+    ),
+    Affects.OCCUPANCY: (
+        lambda trace: len(trace.occupancy),
+        "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
+        "Record again with occupancy enabled.",
+    ),
+}
 NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one here."
 
 Result = TypeVar("Result")
@@ -131,6 +152,11 @@ class Panel(QWidget):
         problems = () if trace is None else trace.problems_about(*PANELS[self.panel_id].needs)
         return NO_TRACE if trace is None else "\n\n".join(map(str, problems)) or otherwise
 
+    def why_missing(self, what: str) -> str:
+        """Return why there is none of what the panel shows, "" if there is."""
+        trace, (amount, sentence) = self.session.trace.value, MISSING[Affects(what)]
+        return "" if trace is not None and amount(trace) else self.reason(sentence)
+
     # -- what a panel offers ------------------------------------------------------------------------
 
     def commands(self) -> tuple[Command, ...]:
@@ -179,8 +205,9 @@ class Panel(QWidget):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned; ignore what does not fit."""
-        for name in self.remembered.keys() & state.keys():
-            _load(self.remembered[name], state[name])
+        for name, part in self.remembered.items():
+            if name in state:
+                load_part(part, state[name])
 
     def focus_search(self) -> bool:
         """Put the cursor into the panel's own search field (Ctrl+F); False if it has none."""
@@ -193,7 +220,8 @@ def _saved(part: Remembers | QAbstractButton | QSplitter) -> Any:
     return part.sizes() if isinstance(part, QSplitter) else part.isChecked()
 
 
-def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
+def load_part(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
+    """Give a part the state that was saved of it; ignore what does not fit."""
     if isinstance(part, Remembers):
         part.load_state(state)
     elif not isinstance(part, QSplitter):

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from rcv_py.base import colors
 from rcv_py.base.colors import Pair
 from rcv_py.model.kinds import KIND_COUNT, MarkerKind, TokenKind, WaveState
-from rcv_py.model.lod import NOTHING, STALLED
+from rcv_py.model.waves import NOTHING, STALLED
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.style_sheet import style_sheet
 

@@ -61,16 +61,6 @@ class CauseNode(TreeNode):
         return self.more > 0
 
 
-def cause_nodes(table: Attribution, line: int | None = None) -> CauseNode:
-    """Return the root of the tree, of all rows or of those where a code row is late or to blame."""
-    part = _about(table, line)
-    causes = []
-    for cause in part.by_cause().cause.tolist():
-        rows = part.where(part.cause == cause)
-        causes.append(_node(rows, cause=cause, depth=1, children=list(_lines(rows, cause))))
-    return _node(part, depth=0, children=causes)
-
-
 def _about(table: Attribution, line: int | None) -> Attribution:
     return table if line is None else table.where((table.line == line) | (table.producer == line))
 
@@ -202,7 +192,12 @@ class CausesPanel(TreePanel[Attribution, CauseNode]):
         return f"{self._name(node)}, {grouped(node.stall)} stalled, {grouped(node.idle)} idle cycles"
 
     def _nodes(self, result: Attribution, line: int | None) -> CauseNode:
-        return cause_nodes(result, line)
+        part = _about(result, line)
+        causes = []
+        for cause in part.by_cause().cause.tolist():
+            rows = part.where(part.cause == cause)
+            causes.append(_node(rows, cause=cause, depth=1, children=list(_lines(rows, cause))))
+        return _node(part, depth=0, children=causes)
 
     def _has_rows(self, result: Attribution) -> bool:
         return len(result) > 0

@@ -112,12 +112,9 @@ def _shown(column: Column, noise: np.ndarray) -> Column:
     return replace(column, width=TEXT_PX) if column.id == "text" else column
 
 
-def compare_scene(trace: Trace, found: Comparison) -> FlameScene | None:
-    """Return the frames of B by what each costs more or less than in A, None if nothing could be compared.
-
-    Instructions that only A has are not in it.
-    """
-    made = compare_flame(trace, found)
+def _scene(trace: Trace, comparison: Comparison) -> FlameScene | None:
+    """Frames of B by what each costs more or less than in A, without instructions that only A has."""
+    made = compare_flame(trace, comparison)
     if made is None:
         return None
     tree, boxes, texts, before, shade = made
@@ -250,9 +247,11 @@ class ComparePanel(TablePanel[Comparison]):
         trace = self.session.trace.value
         assert trace is not None
         if by == FLAME:
-            return lambda found: compare_scene(trace, found)
-        return lambda found: (
-            compare_rows(trace, found, by) if found.kernel is not None or by == SIDE_BY_SIDE else None
+            return lambda comparison: _scene(trace, comparison)
+        return lambda comparison: (
+            compare_rows(trace, comparison, by)
+            if comparison.kernel is not None or by == SIDE_BY_SIDE
+            else None
         )
 
     @property

@@ -76,17 +76,13 @@ def _ticks(rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, 
     ]
     if sum(part.stop - part.start for _, _, part in parts) > MAX_TOKENS:
         return ()
-    found = [
+    times = (
         (row, tokens.offset[part][tokens.line[part] == line].astype(np.int64) + tokens.base)
         for row, tokens, part in parts
-    ]
-    return tuple((row, times) for row, times in found if len(times))
+    )
+    return tuple((row, at) for row, at in times if len(at))
 
 
-NO_WAVES = (
-    "No instruction detail: no wave ran on the traced compute unit. "
-    "Record again with a larger grid, or choose another compute unit to trace."
-)
 LANE_PX, MAX_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
 REBUILD_MS = 150  # while waves arrive
 MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
@@ -147,8 +143,8 @@ class ComputeUnitPanel(TimelinePanel):
         self.selected = self.hovered_place = None
         self._offer_choices()
         self._show(WaveRows((), (), (), {}))
-        empty = trace is None or not len(trace.waves)
-        self._page.say(self.reason(NO_WAVES) if empty else "")
+        empty = self.why_missing("waves")
+        self._page.say(empty)
         if trace is not None and not empty:
             self._rebuild.ask()
             if trace.shader_data:

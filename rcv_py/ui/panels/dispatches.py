@@ -15,10 +15,6 @@ from rcv_py.ui.plot.curves import from_zero
 from rcv_py.ui.table.command_text import Words, only, rcv
 from rcv_py.ui.timeline.time_overlay import event_lines
 
-NO_KERNELS = (
-    "The capture does not say which kernels ran: its occupancy file is missing or empty. "
-    "Record again with occupancy enabled."
-)
 STACKS = (
     ("lines", Stack.LINES.value, "A line for each kernel."),
     ("stacked", Stack.AREAS.value, "Areas on top of each other; the outline is their sum."),
@@ -43,8 +39,8 @@ class DispatchesPanel(CurvePanel):
     def _rebuild(self) -> None:
         trace = self.session.trace.value
         self.kernels = {}
-        empty = trace is None or not len(trace.occupancy)
-        self.page.say(self.reason(NO_KERNELS) if empty else "")
+        empty = self.why_missing("occupancy")
+        self.page.say(empty)
         self.plot.set_curves((), "resident waves")
         self.plot.canvas.moments = () if trace is None else event_lines(trace)
         self.say("")

@@ -27,11 +27,11 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results.line import hit_table
 from rcv_py.results.table import Table
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar, boxed, column, split
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import ElidedLabel, draw_text, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme
@@ -45,7 +45,6 @@ from rcv_py.ui.widgets.empty_state import page
 
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
 NO_HIT = "No wave that has been read ran this instruction."
-NO_WAVES = "This capture has no traced waves, so no hit of an instruction has a time."
 ONLY_ONCE = "No wave ran this instruction twice, so there is no time since the hit before."
 STREAM_MS = 800
 MEASURE_NAMES = dict(zip(MEASURES, ("Latency", "Stall", "Idle before", "Since the hit before"), strict=True))
@@ -76,10 +75,10 @@ class DistributionChart(BarChart):
         else:
             colors = [partial(Theme.role, name=name) for name in ("accent", "idle")[: len(view.groups)]]
         self.show_parts(view.histogram.counts, colors)
-        found = view.spread
+        spread = view.spread
         self.setAccessibleDescription(
-            f"{plural(found.count, 'hit')}: minimum {found.least}, median {found.median}, "
-            f"p95 {found.p95}, maximum {found.most} cycles"
+            f"{plural(spread.count, 'hit')}: minimum {spread.least}, median {spread.median}, "
+            f"p95 {spread.p95}, maximum {spread.most} cycles"
         )
 
     def mark_token(self, value: int | None) -> None:
@@ -153,9 +152,8 @@ class DistributionChart(BarChart):
         low, high = (int(edge) for edge in self.view.histogram.edges[[0, -1]])
         if not self.view.wanted.is_log:
             return list(self.round_numbers(low, high))
-        powers = 10 ** np.arange(0, 19, dtype=np.int64)
-        found = np.sort(np.concatenate([[0], *(factor * powers for factor in (1, 2, 5))]))
-        return found[(found >= low) & (found <= high)].tolist()
+        steps = (factor * 10**power for power in range(19) for factor in (1, 2, 5))
+        return [value for value in (0, *steps) if low <= value <= high]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,19 +229,13 @@ class DistributionPanel(Panel):
         def why_not() -> str:
             return "" if self.view is not None else "Select an instruction that was executed first."
 
-        steps = (("faster", -1, "Alt+[", "less"), ("slower", 1, "Alt+]", "more"))
-        return tuple(
-            Command(
-                id=f"go.{name}_hit",
-                title=f"Next {name} hit of this line",
-                menu="Go",
-                run=partial(self._step, direction),
-                shortcuts=(key,),
-                tip=f"Select the hit of this instruction that took next {amount} time, in any wave.",
-                why_not=why_not,
-            )
-            for name, direction, key, amount in steps
-        )
+        tip = "Select the hit of this instruction that took next {} time, in any wave."
+        return commands("Go", (
+            ("go.faster_hit", "Next faster hit of this instruction", "Alt+[", partial(self._step, -1),
+             tip.format("less"), why_not),
+            ("go.slower_hit", "Next slower hit of this instruction", "Alt+]", partial(self._step, 1),
+             tip.format("more"), why_not),
+        ))  # fmt: skip
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -315,29 +307,22 @@ class DistributionPanel(Panel):
         self._mark()
 
     def _why_empty(self, view: DistributionView | None) -> str:
-        trace = self.session.trace.value
-        if trace is None:
-            return self.reason(NO_LINE)
-        if not len(trace.waves):
-            return self.reason(NO_WAVES)
-        if self._line() is None:
-            return NO_LINE
+        missing = self.why_missing("waves")
+        if missing or self._line() is None:
+            return missing or NO_LINE
         if view is not None and len(view.hits):
             return ONLY_ONCE
         store = self.session.store
-        return "Waves are being read." if store is not None and not store.batches else NO_HIT
+        return READING if store is not None and not store.batches else NO_HIT
 
     def _say(self) -> None:
-        trace, store, line = self.session.trace.value, self.session.store, self._line()
-        text = (
-            "" if trace is None or line is None else f"{line}  {trace.code.text[line]}{beside(trace, line)}"
-        )
-        self.title.setText(text)
+        trace, line = self.session.trace.value, self._line()
+        name = "" if trace is None or line is None else trace.code.text[line] + beside(trace, line)
+        self.title.setText(f"{line}  {name}" if name else "")
         note = ""
-        if self.view is not None and trace is not None and store is not None:
-            found = self.view.spread
-            assert found is not None
-            note = f"{plural(found.count, 'hit')}, mean {found.mean:,.1f}, sum {count(found.total)} cycles"
+        if self.view is not None and self.view.spread is not None:
+            spread = self.view.spread
+            note = f"{plural(spread.count, 'hit')}, mean {spread.mean:,.1f}, sum {count(spread.total)} cycles"
             note = " · ".join(filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
 
@@ -417,18 +402,16 @@ class DistributionPanel(Panel):
         """Line, measure and number of hits."""
         if self.view is None:
             return ""
-        return f"line {self._line()}, {MEASURE_NAMES[self.view.wanted.measure].lower()}, {self.note.text()}"
+        measure = MEASURE_NAMES[self.view.wanted.measure].lower()
+        return f"instruction {self._line()}, {measure}, {self.note.text()}"
 
     def command_line(self) -> command_text.Words | None:
         """The bars, and the hits that are listed."""
         line, view = self._line(), self.view
         if line is None or view is None:
             return None
-        shape = (
-            f"--by={view.wanted.measure}",
-            f"--bars={view.wanted.bins}",
-            *(("--log",) if view.wanted.is_log else ()),
-        )
+        log = ("--log",) if view.wanted.is_log else ()
+        shape = (f"--by={view.wanted.measure}", f"--bars={view.wanted.bins}", *log)
         listed = (f"--bar={self._bin}",) if self._bin >= 0 else ()
         return command_text.rcv(self.session, "line", str(line), *shape, *listed, f"--top={LISTED}")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 
@@ -15,65 +13,16 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
-from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, Tree, TreeColumn, TreeTable, share_text
 from rcv_py.ui.widgets.empty_state import page
 
-NO_CODE = "This capture has no instructions, so there is nothing to rank."
 NO_SOURCES = (
     "No instruction has a source place, so labels are ranked instead. "
     "Build the kernel with debug information (-g) to see files."
 )
 STREAM_MS = 500
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlaceRows:
-    """What the tree says of places; costs are in `unit`, shares are of `total`."""
-
-    theme: Theme
-    total: int = 0
-    unit: str = "cycles"
-    has_sources: bool = False
-
-    def tree(self, root: CostNode | None = None) -> Tree[CostNode]:
-        """Return the tree below a root."""
-        return Tree(
-            root or CostNode(),
-            (
-                TreeColumn("name", "place", lambda place: place.name),
-                TreeColumn("bar", "cost", parts=self.parts, width=60),
-                TreeColumn(
-                    "cost",
-                    self.unit,
-                    lambda place: short_count(place.cost) if place.cost else "",
-                    is_number=True,
-                    width=60,
-                ),
-                TreeColumn(
-                    "share", "%", lambda place: share_text(place.cost, self.total), is_number=True, width=46
-                ),
-            ),
-            self.tip,
-            lambda one: f"{one.name}, {grouped(one.cost)} {self.unit}, {percent(one.cost, self.total)}",
-            lambda place: place.tip,
-            lambda place: place.file < 0 and (self.has_sources or place.row == 0),
-        )
-
-    def parts(self, place: CostNode) -> Parts:
-        """The cost by kind of instruction."""
-        return [(int(place.by_kind[kind]), self.theme.kind(kind)) for kind in range(KIND_COUNT)]
-
-    def tip(self, place: CostNode) -> str:
-        """Path, exact cost, and the cost by kind."""
-        lines = [place.tip or place.name]
-        lines.append(f"{grouped(place.cost)} {self.unit}, {percent(place.cost, self.total)} of all")
-        for kind in np.argsort(-place.by_kind, kind="stable").tolist():
-            if place.by_kind[kind]:
-                lines.append(f"{KIND_TEXT[TokenKind(kind)]}: {grouped(place.by_kind[kind])}")
-        return "\n".join(lines)
 
 
 @panel(id="explorer", title="Explorer", area="left", order=10, needs=("code", "source lines"))
@@ -83,7 +32,7 @@ class ExplorerPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         # Without room for names, cycles give way first: the bars show them too.
-        self.tree = TreeTable(PlaceRows(ui.theme).tree(), ui, yields={"cost": 94, "bar": 114})
+        self.tree = TreeTable(self._tree(), ui, yields={"cost": 94, "bar": 114})
         self.remembered = {"tree": self.tree}
         self.note = PlainLabel(NO_SOURCES, role="muted", visible=False, wordWrap=True)
         self.note.setContentsMargins(8, 6, 8, 6)
@@ -109,9 +58,8 @@ class ExplorerPanel(Panel):
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        trace = self.session.trace.value
-        missing = trace is None or not len(trace.code)
-        self.empty.say(self.reason(NO_CODE) if missing else "")
+        missing = self.why_missing("code")
+        self.empty.say(missing)
         self._costs.reset()
         self.note.setVisible(not missing and not has_sources(self.session.trace.value))
         if not missing:
@@ -124,15 +72,54 @@ class ExplorerPanel(Panel):
         how, is_source = self.session.source_cost.value, has_sources(trace)
 
         def tree() -> CostNode:
-            return source_tree(trace, cost(), how) if is_source else label_tree(trace, cost())
+            return (
+                source_tree(trace.code, trace.sources, cost(), how)
+                if is_source
+                else label_tree(trace, cost())
+            )
 
         self.run_job(tree, self._take, stream=self._costs.stream)
 
     def _take(self, root: CostNode) -> None:
-        unit = unit_of(self.session.trace.value)
-        rows = PlaceRows(self.ui.theme, root.cost, unit, has_sources(self.session.trace.value))
-        self.tree.show_tree(rows.tree(root))
+        self.tree.show_tree(self._tree(root))
         self._follow()
+
+    def _tree(self, root: CostNode | None = None) -> Tree[CostNode]:
+        trace, total = self.session.trace.value, 0 if root is None else root.cost
+        unit, is_source = unit_of(trace), has_sources(trace)
+
+        def tip(place: CostNode) -> str:
+            """Path, exact cost, and the cost by kind."""
+            cost = f"{grouped(place.cost)} {unit}, {percent(place.cost, total)} of all"
+            kinds = [
+                f"{KIND_TEXT[TokenKind(kind)]}: {grouped(place.by_kind[kind])}"
+                for kind in np.argsort(-place.by_kind, kind="stable").tolist()
+                if place.by_kind[kind]
+            ]
+            return "\n".join([place.tip or place.name, cost, *kinds])
+
+        def cost(place: CostNode) -> str:
+            return short_count(place.cost) if place.cost else ""
+
+        def share(place: CostNode) -> str:
+            return share_text(place.cost, total)
+
+        def parts(place: CostNode) -> Parts:
+            return [(int(place.by_kind[kind]), self.ui.theme.kind(kind)) for kind in range(KIND_COUNT)]
+
+        return Tree(
+            root or CostNode(),
+            (
+                TreeColumn("name", "place", lambda place: place.name),
+                TreeColumn("bar", "cost", parts=parts, width=60),
+                TreeColumn("cost", unit, cost, is_number=True, width=60),
+                TreeColumn("share", "%", share, is_number=True, width=46),
+            ),
+            tip,
+            lambda place: f"{place.name}, {grouped(place.cost)} {unit}, {percent(place.cost, total)}",
+            lambda place: place.tip,
+            lambda place: place.file < 0 and (is_source or place.row == 0),
+        )
 
     # -- selecting ----------------------------------------------------------------------------------
 

@@ -8,12 +8,13 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from rcv_py.analysis.health.capture_health import CHECKED, HealthNote, command_line, headline, verdict
-from rcv_py.analysis.health.input_yaml import input_yaml
+from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict
+from rcv_py.analysis.health.input_yaml import command_line, input_yaml
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.base.problems import Severity
 from rcv_py.model.ids import WaveId
 from rcv_py.results.check import NOTES, number_table
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.layout import bar, scrolled
@@ -189,17 +190,9 @@ class HealthPanel(Panel):
 
     def commands(self) -> tuple[Command, ...]:
         """Copy the input file."""
-        return (
-            Command(
-                "analyze.copy_input_yaml",
-                "Copy input.yaml for a better capture",
-                "Analyze",
-                self.copy_input,
-                ("Ctrl+Alt+Y",),
-                "Copy an input file for rocprofv3 that records this kernel again as Health recommends.",
-                why_not=self._why_not,
-            ),
-        )
+        tip = "Copy an input file for rocprofv3 that records this kernel again with what Health asks for."
+        row = ("analyze.copy_input_yaml", "Copy input.yaml for a better capture", "Ctrl+Alt+Y")
+        return commands("Analyze", [(*row, self.copy_input, tip, self._why_not)])
 
     def _why_not(self) -> str:
         if self.session.trace.value is None:

@@ -15,7 +15,7 @@ from rcv_py.results.hotspot import bins_table
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import unit_of
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
@@ -25,8 +25,6 @@ from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
-NO_CODE = "This capture has no instructions, so there is no histogram."
-NO_COST = "No instruction was executed while the trace was recorded, so there is no histogram."
 STREAM_MS = 500
 
 
@@ -109,8 +107,8 @@ class HotspotPanel(Panel):
         trace = self.session.trace.value
         self._stream.reset()
         self.plot.select(-1)
-        missing = trace is None or not len(trace.code)
-        self.empty.say(self.reason(NO_CODE) if missing else "")
+        missing = self.why_missing("code")
+        self.empty.say(missing)
         if trace is not None and not missing:
             self.scope.setVisible(len(np.unique(trace.waves.se)) > 1)
             self._compute()

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRect, QRectF
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtCore import QRect, QRectF
+from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.latency.hidden_latency import HiddenTable, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
 from rcv_py.base.text import DASH, percent, short_count
-from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results import latency as results
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import NO_COST, READING, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.shared_results import waves_note
-from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
-from rcv_py.ui.table.cost_bars import bar_length, draw_bar
+from rcv_py.ui.table.cost_bars import draw_bar, draw_whisker
 from rcv_py.ui.table.result_columns import result_columns, with_bar
 from rcv_py.ui.table.table_model import Column, grouped
 from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
@@ -38,8 +36,6 @@ RULES = {"ours": "Better estimate", "reference": "Reference viewer"}
 SUFFIX = {"ours": "", "reference": "_reference"}  # of results
 CHOSEN = "_chosen"  # of hidden latency, where not all waves count
 WAITS = "waits"
-READING = "Waves are being read."
-NO_COST = "No instruction was executed while the trace was recorded, so there is no latency."
 BY_WAITS = (
     "Latencies by waits: from the issue of an operation to the end of the wait that had to wait for it."
 )
@@ -121,41 +117,6 @@ ROLE_TEXT = {
 }
 
 
-def legend_items(theme: Theme, rows: LatencyRows) -> list[tuple[QColor, str, str]]:
-    """Return colour, name and meaning of what the bars are made of."""
-    if rows.kinds is None:
-        return [(theme.role(role), role, ROLE_TEXT[role]) for role in rows.roles]
-    kinds = [kind for kind in TokenKind if kind in rows.kinds]
-    return [(theme.kind(kind), KIND_NAME[kind], KIND_TEXT[kind]) for kind in kinds]
-
-
-def draw_latency(
-    painter: QPainter, box: QRectF, theme: Theme, rows: LatencyRows, row: int, *, scale: str
-) -> None:
-    """Draw the bar of one row; lengths with whiskers compare, so they are always to a linear scale."""
-    if rows.kinds is None:
-        colors = [theme.role(role) for role in rows.roles]
-    else:
-        colors = [theme.kind(int(rows.kinds[row]))]
-    parts = list(zip(rows.bars[:, row].tolist(), colors, strict=True))
-    if rows.spread is None:
-        draw_bar(painter, box, parts, rows.longest, scale)
-        return
-    draw_bar(painter, box, parts, rows.longest, "linear")
-    mean, spread = float(rows.bars[0, row]), float(rows.spread[row])
-    if spread <= 0:
-        return
-    left, right = (
-        box.left() + bar_length(max(0.0, end), rows.longest, box.width(), "linear")
-        for end in (mean - spread, mean + spread)
-    )
-    middle = box.center().y()
-    painter.setPen(theme.role("text"))
-    painter.drawLine(QPointF(left, middle), QPointF(right, middle))
-    for end in (left, right):
-        painter.drawLine(QPointF(end, middle - WHISKER), QPointF(end, middle + WHISKER))
-
-
 @panel(id="latency", title="Latency", area="bottom", order=40, needs=("waves", "code"))
 class LatencyPanel(TablePanel[LatencyRows]):
     """What other waves hide of the latency, and how long memory takes."""
@@ -210,8 +171,8 @@ class LatencyPanel(TablePanel[LatencyRows]):
         return why_not_hidden(trace) if trace is not None else ""
 
     def _waits(self) -> WaitLatency | None:
-        found = self.ui.results.cell(WAITS).value
-        return None if found is None else found.latency
+        summary = self.ui.results.cell(WAITS).value
+        return None if summary is None else summary.latency
 
     def _refresh(self) -> None:
         trace = self.session.trace.value
@@ -221,26 +182,19 @@ class LatencyPanel(TablePanel[LatencyRows]):
         if trace is None or self._why_not():
             self._say(self.reason(self._why_not()))
             return
-        found = self.ui.results.cell(self._name()).value
-        if found is None or (not self.is_memory and not found.waves):
+        answer = self.ui.results.cell(self._name()).value
+        if answer is None or (not self.is_memory and not answer.waves):
             self._say(READING)
-            return
-        if self.is_memory:
-            self._show_memory(found)
+        elif self.is_memory:
+            waits = self._waits()
+            by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""
+            text = answer.assumption if len(answer) else answer.reason
+            self._show(memory_rows(trace, answer, waits), text + by_waits, answer.reason)
         else:
-            code = found.code or trace.code
-            table = hidden_table(code, found, self.ui.settings["isa.show_idle"])
+            table = hidden_table(answer.code or trace.code, answer, self.ui.settings["isa.show_idle"])
             note = waves_note(self.session)
-            text = f"Of {note}. {found.assumption}" if note else found.assumption
+            text = f"Of {note}. {answer.assumption}" if note else answer.assumption
             self._show(hidden_rows(trace, table), text, NO_COST)
-
-    def _show_memory(self, found: Any) -> None:
-        trace, waits = self.session.trace.value, self._waits()
-        assert trace is not None
-        rows = memory_rows(trace, found, waits)
-        by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""
-        text = found.assumption if len(found) else found.reason
-        self._show(rows, text + by_waits, found.reason)
 
     def _show(self, rows: LatencyRows, assumption: str, otherwise: str) -> None:
         if not len(rows):
@@ -261,7 +215,14 @@ class LatencyPanel(TablePanel[LatencyRows]):
         self._show_legend()
 
     def _show_legend(self) -> None:
-        self.legend.set_items([] if self.result is None else legend_items(self.ui.theme, self.result))
+        theme, rows = self.ui.theme, self.result
+        if rows is None:
+            self.legend.set_items([])
+        elif rows.kinds is None:
+            self.legend.set_items([(theme.role(role), role, ROLE_TEXT[role]) for role in rows.roles])
+        else:
+            kinds = [kind for kind in TokenKind if kind in rows.kinds]
+            self.legend.set_items([(theme.kind(kind), kind.name, KIND_TEXT[kind]) for kind in kinds])
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -273,10 +234,21 @@ class LatencyPanel(TablePanel[LatencyRows]):
     # -- painting -----------------------------------------------------------------------------------
 
     def _paint_bar(self, painter: QPainter, cell: QRect, row: int) -> None:
-        if self.result is not None and row < len(self.result):
-            box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
-            scale = self.ui.settings["isa.bar_scale"]
-            draw_latency(painter, box, self.ui.theme, self.result, row, scale=scale)
+        """Lengths with whiskers compare, so they are always to a linear scale."""
+        theme, rows = self.ui.theme, self.result
+        if rows is None or row >= len(rows):
+            return
+        box = QRectF(cell).adjusted(PAD, 5, -PAD, -5)
+        scale = "linear" if rows.spread is not None else self.ui.settings["isa.bar_scale"]
+        by_kind = [] if rows.kinds is None else [theme.kind(int(rows.kinds[row]))]
+        colors = by_kind or [theme.role(role) for role in rows.roles]
+        parts = list(zip(rows.bars[:, row].tolist(), colors, strict=True))
+        draw_bar(painter, box, parts, rows.longest, scale)
+        if rows.spread is not None and rows.spread[row] > 0:
+            mean, spread = float(rows.bars[0, row]), float(rows.spread[row])
+            painter.setPen(theme.role("text"))
+            ends = (mean - spread, mean + spread)
+            draw_whisker(painter, box, ends, rows.longest, scale=scale, half=WHISKER)
 
     # -- what the shell asks ------------------------------------------------------------------------
 

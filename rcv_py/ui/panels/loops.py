@@ -8,8 +8,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter
 
-from rcv_py.analysis.iterations.loop_iterations import LoopIterations
-from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow

@@ -12,10 +12,6 @@ from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.plot.curves import from_zero
 from rcv_py.ui.table.command_text import Words, each, only, rcv
 
-NO_OCCUPANCY = (
-    "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
-    "Record again with occupancy enabled."
-)
 NO_TRACED = "No wave ran on the traced compute unit. Choose “All together” or “Shader engines”."
 NO_LIMIT = "How many waves a SIMD of this target can hold is not known, so there are no shares. Choose waves."
 GROUPS = (
@@ -51,8 +47,8 @@ class OccupancyPanel(CurvePanel):
     def _rebuild(self) -> None:
         trace, by = self.session.trace.value, self.chosen("group")
         self.found = ()
-        empty = trace is None or not len(trace.occupancy)
-        self.page.say(self.reason(NO_OCCUPANCY) if empty else "")
+        empty = self.why_missing("occupancy")
+        self.page.say(empty)
         self.plot.set_curves((), "resident waves")
         self.say("")
         if trace is not None and not empty:

@@ -7,7 +7,7 @@ from functools import partial
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.results.search import HITS
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column
 from rcv_py.ui.core.panel import panel
@@ -51,22 +51,12 @@ class SearchPanel(TablePanel[Hits]):
         def why_not() -> str:
             return "" if self.hits.lines else "Nothing was searched for, or nothing was found."
 
-        steps = (
-            ("next", +1, "F3", "Go to the next place that matches the search."),
-            ("previous", -1, "Shift+F3", "Go to the place before that matches the search."),
-        )
-        return tuple(
-            Command(
-                id=f"search.{name}",
-                title=f"{name.capitalize()} hit of the search",
-                menu="Go",
-                run=partial(self.step, direction),
-                shortcuts=(key,),
-                tip=tip,
-                why_not=why_not,
-            )
-            for name, direction, key, tip in steps
-        )
+        return commands("Go", (
+            ("search.next", "Next hit of the search", "F3", partial(self.step, +1),
+             "Go to the next place that matches the search.", why_not),
+            ("search.previous", "Previous hit of the search", "Shift+F3", partial(self.step, -1),
+             "Go to the place before that matches the search.", why_not),
+        ))  # fmt: skip
 
     def focus_search(self) -> bool:
         """Put the cursor into the field."""
@@ -93,10 +83,12 @@ class SearchPanel(TablePanel[Hits]):
         trace, query = self.session.trace.value, self.session.query.value
         self.hits = hits
         self.result = hits if hits.lines else None
+        places = [beside(trace, line) if trace is not None and line >= 0 else "" for line in hits.lines]
+        texts = [text + place for text, place in zip(hits.text, places, strict=True)]
         self.view.show_columns(
             (
                 field_column(HITS["where"], hits.where, width=96),
-                field_column(HITS["text"], self._texts(), width=200),
+                field_column(HITS["text"], texts, width=200),
             )
         )
         if trace is None or not query.text:
@@ -104,14 +96,6 @@ class SearchPanel(TablePanel[Hits]):
         else:
             self.empty.say(hits.problem or ("" if hits.lines else f"Nothing matches “{query.text}”."))
         self._follow()
-
-    def _texts(self) -> list[str]:
-        """What was found, with the source place behind each instruction."""
-        trace = self.session.trace.value
-        if trace is None:
-            return self.hits.text
-        rows = zip(self.hits.text, self.hits.lines, strict=True)
-        return [text + beside(trace, line) if line >= 0 else text for text, line in rows]
 
     # -- walking ------------------------------------------------------------------------------------
 

@@ -62,15 +62,10 @@ def named(trace: Trace, row: int) -> str:
     return f"{row}  {trace.code.text[row]}{beside(trace, row)}"
 
 
-def token_html(trace: Trace, facts: TokenFacts, in_ns: bool = False) -> Rich:
-    """Return the facts as rich text."""
-    return _Text(trace, facts, in_ns).html()
+class FactsText:
+    """What is known of a selected instruction in words, with links."""
 
-
-class _Text:
-    """The facts in words, with links."""
-
-    def __init__(self, trace: Trace, facts: TokenFacts, in_ns: bool) -> None:
+    def __init__(self, trace: Trace, facts: TokenFacts, in_ns: bool = False) -> None:
         self.trace, self.facts, self.in_ns = trace, facts, in_ns
 
     def html(self) -> Rich:
@@ -80,16 +75,16 @@ class _Text:
         what = KIND_TEXT[TokenKind(kind)] if kind in TokenKind._value2member_map_ else "unknown"
         parts = [
             rich('<p class="m"><b>{}</b></p>', trace.code.text[facts.line]),
-            rich('<p class="q">line {} · {}</p>', facts.line, what),
+            rich('<p class="q">instruction {} · {}</p>', facts.line, what),
         ]
         if facts.token is not None:
-            parts += [self.token(facts.token), *map(self.cause, facts.causes)]
+            parts += [self._token(facts.token), *map(self._cause, facts.causes)]
         chain = trace.code.chain(facts.line)
         links = [source_link(*place, place_text(trace.sources, *place)) for place in chain]
         if links:
             parts.append(rich("<h4>Source, innermost first</h4>{}", joined("<br>", links)))
         if facts.waits is not None:
-            parts.append(self.waits(facts.waits))
+            parts.append(self._waits(facts.waits))
         else:
             for title, lines in (("Waits for", facts.producers), ("Waited on by", facts.waiters)):
                 if lines:
@@ -100,28 +95,25 @@ class _Text:
             parts.append(_totals(facts.totals))
         return joined("", parts)
 
-    def time(self, cycles: int, has_unit: bool = True) -> str:
-        """Cycles, or nanoseconds if those are wanted and known."""
+    def _time(self, cycles: int, has_unit: bool = True) -> str:
         ns = self.trace.clock.ns(cycles) if self.in_ns else None
         unit = " cycles" if has_unit and not self.in_ns else ""
         return f"{cycles:,}{unit}" if ns is None else nanoseconds(ns)
 
-    def token(self, token: TokenDetails) -> Rich:
-        """The execution itself."""
+    def _token(self, token: TokenDetails) -> Rich:
         times = (token.stall, token.busy, token.stall + token.busy)
-        stall, busy, both = (self.time(cycles, has_unit=False) for cycles in times)
+        stall, busy, both = (self._time(cycles, has_unit=False) for cycles in times)
         return _table(
             [
                 ("wave", self.facts.wave),
                 ("at", f"{token.start:,}"),
                 ("stall + issue", f"{stall} + {busy} = {both}"),
-                ("idle before", self.time(token.idle, has_unit=False)),
+                ("idle before", self._time(token.idle, has_unit=False)),
                 ("state", state_text(token.states) or "not recorded"),
             ]
         )
 
-    def cause(self, cause: TokenCause) -> Rich:
-        """Why it stalled or came late: the cause with its producer and its evidence."""
+    def _cause(self, cause: TokenCause) -> Rich:
         text = CAUSE_TEXT[cause.cause]
         sure = "certain" if text.is_certain and not cause.is_guess else "likely"
         is_known = cause.cause is not Cause.UNEXPLAINED
@@ -134,37 +126,32 @@ class _Text:
             perhaps = "perhaps " if cause.is_guess else ""
             blamed = rich("<br>{}{}{}", perhaps, link, "" if is_own else " · of another wave")
         what = "idle" if cause.is_idle else "stalled"
-        said = f"{what} {self.time(cause.cycles)} because {text.sentence}"
+        said = f"{what} {self._time(cause.cycles)} because {text.sentence}"
         return rich("<p>{}{}<br><span class='q'>{}</span></p>", said, blamed, why)
 
-    def waits(self, waits: TokenWaits) -> Rich:
-        """What it waited for, or which waits released it, as links to those executions."""
+    def _waits(self, waits: TokenWaits) -> Rich:
         parts = []
         if waits.is_wait:
             newest_first = sorted(waits.awaited, key=lambda op: -op.row)
-            items = [self.item(op.row, op.line, *self.awaited(op)) for op in newest_first]
+            items = [self._item(op.row, op.line, *self._awaited(op)) for op in newest_first]
             parts.append(_items("Waited for", items, "Nothing that is known was outstanding."))
         if waits.is_counted:
-            items = [self.item(by.row, by.line, self.released(by)) for by in waits.released_by]
+            items = [self._item(by.row, by.line, self._released(by)) for by in waits.released_by]
             parts.append(_items("Released by", items, "No wait released it before the wave ended."))
         return joined("", parts)
 
-    def item(self, row: int, line: int, *notes: str) -> Rich:
-        """A link to an execution, with notes below."""
+    def _item(self, row: int, line: int, *notes: str) -> Rich:
         link = token_link(row, named(self.trace, line))
         return rich("{}<br><span class='q'>{}</span>", link, joined(" · ", notes))
 
-    def awaited(self, op: Awaited) -> list[str]:
-        """When an operation was issued, and whether the wait ended with it."""
-        when = f"issued at {op.issued:,}, {self.time(op.ago)} before the wait, by {op.counter}"
+    def _awaited(self, op: Awaited) -> list[str]:
+        when = f"issued at {op.issued:,}, {self._time(op.ago)} before the wait, by {op.counter}"
         return [when, rich("<b>newest, ends the wait</b>")] if op.is_newest else [when]
 
-    def released(self, by: ReleasedBy) -> str:
-        """How long it took, as far as the wait tells."""
-        sure, why = (
-            ("", "the wait ended with it") if by.is_exact else ("at most ", "it may have been back before")
-        )
-        return f"latency {sure}{self.time(by.latency)}, by {by.counter}: {why}"
+    def _released(self, by: ReleasedBy) -> str:
+        sure = "" if by.is_exact else "at most "
+        why = "the wait ended with it" if by.is_exact else "it may have been back before"
+        return f"latency {sure}{self._time(by.latency)}, by {by.counter}: {why}"
 
 
 def _items(title: str, items: list[Rich], otherwise: str = "") -> Rich:
@@ -182,9 +169,9 @@ def _totals(totals: LineTotals) -> Rich:
         ("latency", f"{totals.latency:,}"),
         ("of it stall", _part(totals.stall, totals.latency)),
         ("idle before", f"{totals.idle:,}"),
-        ("of all cycles", percent(totals.latency + totals.idle, totals.whole) or "–"),
+        ("of all cycles", percent(totals.latency + totals.idle, totals.program_total) or "–"),
     ]
-    return rich("<h4>This line, all traced waves, cycles</h4>") + _table(rows)
+    return rich("<h4>This instruction, all traced waves, cycles</h4>") + _table(rows)
 
 
 def _samples(samples: StallReasons, total: int) -> Rich:
@@ -194,7 +181,7 @@ def _samples(samples: StallReasons, total: int) -> Rich:
         ("stalled", _part(samples.stalled, samples.samples)),
     ]
     rows += [(reason_name(reason), _part(n, samples.stalled)) for reason, n in samples.ranked()]
-    return rich("<h4>PC samples of this line; reasons are shares of the stalled</h4>") + _table(rows)
+    return rich("<h4>PC samples of this instruction; reasons are shares of the stalled</h4>") + _table(rows)
 
 
 def _part(value: int, total: int, of: str = "") -> Rich:
@@ -231,8 +218,10 @@ class TokenDetailsPanel(Panel):
         self._compute()
 
     def _lay_out(self) -> None:
-        self.hit.setAccessibleName("Hit: which time the wave runs this line, from 1")
-        self.hit.setToolTip("Which time the wave runs this line, from 1. Type a number and press Return.")
+        self.hit.setAccessibleName("Hit: which time the wave runs this instruction, from 1")
+        self.hit.setToolTip(
+            "Which time the wave runs this instruction, from 1. Type a number and press Return."
+        )
         self.hit.setFixedWidth(64)
         self.hit.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.hit.editingFinished.connect(self._typed)
@@ -253,15 +242,13 @@ class TokenDetailsPanel(Panel):
     def _compute(self) -> None:
         job = self._job()
         if job is None:
-            self.facts = None
-            self._show()
-            return
+            self._take(None)
+        else:
+            self.run_job(job, self._take)
 
-        def take(facts: TokenFacts) -> None:
-            self.facts = facts
-            self._show()
-
-        self.run_job(job, take)
+    def _take(self, facts: TokenFacts | None) -> None:
+        self.facts = facts
+        self._show()
 
     def _job(self) -> Callable[[], TokenFacts] | None:
         """Return a function that collects the facts; it touches nothing that changes."""
@@ -280,20 +267,15 @@ class TokenDetailsPanel(Panel):
                 facts = replace(facts, samples=samples, all_samples=stall_reasons(trace.code).samples)
             if wave is None:
                 return facts
+            facts = replace(facts, wave=str(wave.id))
             if token is not None:
                 exact = token_waits(*token, trace.code, trace.gfxip, trace.target)
                 causes = token_causes(trace, batches, *token)
-                return replace(
-                    facts, token=token_details(*token), wave=str(wave.id), waits=exact, causes=causes
-                )
+                return replace(facts, token=token_details(*token), waits=exact, causes=causes)
             waits = waits_of(wave, trace.code, trace.gfxip, trace.target)
             hits = int(np.count_nonzero(wave.tokens.line == line))
-            return replace(
-                facts,
-                wave=str(wave.id),
-                producers=producers(waits, line, selection.hit, hits),
-                waiters=waiters(waits, line),
-            )
+            late = producers(waits, line, selection.hit, hits)
+            return replace(facts, producers=late, waiters=waiters(waits, line))
 
         return job
 
@@ -305,7 +287,7 @@ class TokenDetailsPanel(Panel):
             self.empty.say(self.reason(NOTHING))
             return
         self.empty.say("")
-        self.text.show_html(token_html(trace, facts, self.ui.settings["timeline.units"] == "ns"))
+        self.text.show_html(FactsText(trace, facts, self.ui.settings["timeline.units"] == "ns").html())
         token = facts.token
         self.hits.setVisible(token is not None)
         if token is not None:

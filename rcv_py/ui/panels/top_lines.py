@@ -1,4 +1,4 @@
-"""The shortest answer to where the time went: lines ranked by cost."""
+"""The shortest answer to where the time went: source lines ranked by cost."""
 
 from __future__ import annotations
 
@@ -44,30 +44,24 @@ class Ranking:
     unit: str
 
 
-def source_ranking(trace: Trace, cost: np.ndarray, how: SourceCost, file: int | None) -> Ranking:
-    """Rank the source lines of a file, or of all files."""
-    top = top_lines(trace.code, trace.sources, cost, how, file=file, limit=LIMIT)
-    return Ranking(
-        places=tuple(Hover(source=(line.file, line.line)) for line in top),
-        names=tuple(place_text(trace.sources, line.file, line.line) for line in top),
-        text=tuple(line.text for line in top),
-        cost=np.array([line.cost for line in top], dtype=np.int64),
-        total=int(cost.sum()),
-        unit=unit_of(trace),
-    )
-
-
-def code_ranking(trace: Trace, cost: np.ndarray) -> Ranking:
-    """Rank the instructions."""
-    rows = np.argsort(-cost, kind="stable")[: min(LIMIT, int(np.count_nonzero(cost)))].tolist()
-    return Ranking(
-        places=tuple(Hover(line=row) for row in rows),
-        names=tuple(f"#{row}" for row in rows),
-        text=tuple(trace.code.text[row] + beside(trace, row) for row in rows),
-        cost=cost[rows].astype(np.int64),
-        total=int(cost.sum()),
-        unit=unit_of(trace),
-    )
+def ranking(trace: Trace, cost: np.ndarray, how: SourceCost, file: int | None) -> Ranking:
+    """Rank the source lines of a file or of all, or instructions where there are no sources."""
+    rows: list[tuple[Hover, str, str, int]]
+    if has_sources(trace):
+        top = top_lines(trace.code, trace.sources, cost, how, file=file, limit=LIMIT)
+        rows = [
+            (Hover(source=at), place_text(trace.sources, *at), line.text, line.cost)
+            for line in top
+            for at in ((line.file, line.line),)
+        ]
+    else:
+        order = np.argsort(-cost, kind="stable")[: min(LIMIT, int(np.count_nonzero(cost)))].tolist()
+        rows = [
+            (Hover(line=row), f"#{row}", trace.code.text[row] + beside(trace, row), int(cost[row]))
+            for row in order
+        ]
+    hovers, names, texts, costs = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return Ranking(hovers, names, texts, np.array(costs, dtype=np.int64), int(cost.sum()), unit_of(trace))
 
 
 def ranking_columns(ranking: Ranking) -> tuple[Column, ...]:
@@ -122,13 +116,9 @@ class TopLinesPanel(TablePanel[Ranking]):
         trace, cost = self.session.trace.value, charged_job(self.ui)
         if trace is None or cost is None:
             return
-        how, is_source = self.session.source_cost.value, has_sources(trace)
+        how = self.session.source_cost.value
         file = self._shown_file = self._wanted_file()
-
-        def ranking() -> Ranking:
-            return source_ranking(trace, cost(), how, file) if is_source else code_ranking(trace, cost())
-
-        self.run_job(ranking, self._take, stream=self._costs.stream)
+        self.run_job(lambda: ranking(trace, cost(), how, file), self._take, stream=self._costs.stream)
 
     def _take(self, ranking: Ranking) -> None:
         self.result = ranking
@@ -146,10 +136,8 @@ class TopLinesPanel(TablePanel[Ranking]):
 
     def row_of(self, selection: Selection) -> int:
         """The row of the selected source line, or of the instruction where there are no sources."""
-        is_source, places = (
-            has_sources(self.session.trace.value),
-            () if self.result is None else self.result.places,
-        )
+        is_source = has_sources(self.session.trace.value)
+        places = () if self.result is None else self.result.places
         wanted = Hover(source=selection.source) if is_source else Hover(line=selection.line)
         return places.index(wanted) if wanted in places else -1
 
@@ -169,10 +157,8 @@ class TopLinesPanel(TablePanel[Ranking]):
     def command_line(self) -> command_text.Words | None:
         """The ranking."""
         trace, file = self.session.trace.value, self._wanted_file()
-        by = (
-            "--by=source" if has_sources(self.session.trace.value) else "--by=instruction",
-            *command_text.charge(self.ui),
-        )
+        by = "--by=source" if has_sources(trace) else "--by=instruction"
         of = () if file is None or trace is None else (f"--file={trace.sources[file].path}",)
         order = command_text.sorting(self.view.table) or ("--sort=cost",)
-        return command_text.rcv(self.session, "hotspot", *by, *of, *order, f"--top={LIMIT}")
+        how = (by, *command_text.charge(self.ui), *of, *order)
+        return command_text.rcv(self.session, "hotspot", *how, f"--top={LIMIT}")

@@ -32,7 +32,7 @@ from rcv_py.analysis.findings.finding import (
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.field import At
 from rcv_py.results.triage import finding_table
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, split
@@ -117,7 +117,7 @@ class _Cell(QWidget):
 
 
 class FindingList(QListWidget):
-    """One row a finding; `chosen` tells its number, `asked` a number of its evidence."""
+    """One row a finding; `chosen` has its number, `asked` a number of its evidence."""
 
     chosen = Signal(int)
     asked = Signal(int)
@@ -135,21 +135,21 @@ class FindingList(QListWidget):
         theme.changed.connect(lambda: self.viewport().update())
 
     def show_findings(self, findings: Sequence[Finding], rest: str = "") -> None:
-        """Show these, and behind them a row for the rest, told in one line.
+        """Show these, and after them a row for the rest, in one line.
 
         The finding that is current stays so, if it is still there.
         """
         current = self.currentItem()
-        is_kept = current is not None and self.currentRow() > 0  # the first one gives way to a new first one
-        kept = current.data(_ROLE) if current is not None and is_kept else None
-        name = "" if kept is None else kept.name
+        # The first one gives way to a new first one.
+        finding = current.data(_ROLE) if current is not None and self.currentRow() > 0 else None
+        name = "" if finding is None else finding.name
         self.blockSignals(True)
         self.clear()
         for number, one in enumerate(findings, 1):
-            told = one.gain_text or one.stake
-            item = QListWidgetItem(f"{number}. {one.title} {told}".strip())
+            gain = one.gain_text or one.stake
+            item = QListWidgetItem(f"{number}. {one.title} {gain}".strip())
             item.setData(_ROLE, one)
-            item.setToolTip(tooltip(f"{one.title}\n{told}".strip()))
+            item.setToolTip(tooltip(f"{one.title}\n{gain}".strip()))
             self.addItem(item)
         if rest:
             last = QListWidgetItem(rest)
@@ -249,11 +249,11 @@ def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> Rich
     return joined("", parts)
 
 
-def small_html(found: Findings) -> Rich:
-    """Return the page of the findings that are told in one line."""
+def small_html(findings: Findings) -> Rich:
+    """Return the page of the findings of one line."""
     rows = [
         rich("<p><b>{}</b> <span class='q'>{}</span><br>{}</p>", one.title, one.gain_text, one.sentence)
-        for one in found.small
+        for one in findings.small
     ]
     return rich("<p><b>Below 2 % of the kernel's duration</b></p>{}", joined("", rows)) if rows else Rich()
 
@@ -297,7 +297,7 @@ class TriagePanel(Panel):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        self.found: Findings | None = None
+        self.findings: Findings | None = None
         self.strip, self.note = NumberStrip(), ElidedLabel(role="muted")
         self.headline = PlainLabel(role="headline", wordWrap=True)
         self.list = FindingList(ui.theme)
@@ -332,62 +332,60 @@ class TriagePanel(Panel):
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self.found = None
+        self.findings = None
         self._is_open = False
         if self.session.trace.value is not None:
             self.want_result(RESULT)
         self._take()
 
     def _take(self) -> None:
-        self.found = self.ui.results.cell(RESULT).value
+        self.findings = self.ui.results.cell(RESULT).value
         self._show()
 
     # -- showing ------------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        trace, found = self.session.trace.value, self.found
-        self.head.setVisible(found is not None and bool(found.numbers))
-        bound = None if found is None or found.alarm else found.bound_class
+        trace, findings = self.session.trace.value, self.findings
+        self.head.setVisible(findings is not None and bool(findings.numbers))
+        bound = None if findings is None or findings.alarm else findings.bound_class
         self.headline.setVisible(bound is not None)
         self.headline.setText("" if bound is None else bound.sentence)
         self.empty.say(self._why_empty())
-        if trace is None or found is None:
+        if trace is None or findings is None:
             self.list.show_findings(())
             return
-        self.strip.show_numbers(found.numbers)
-        self.note.setText(f"partial: {found.partial}" if found.partial else "")
-        self.note.setToolTip(tooltip(self._why_partial(found) or self.note.text()))
-        self.copy.setVisible(bool(found.findings))
-        self.list.show_findings(found.in_full, found.small_text)
+        self.strip.show_numbers(findings.numbers)
+        self.note.setText(f"partial: {findings.partial}" if findings.partial else "")
+        self.note.setToolTip(tooltip(self._why_partial(findings) or self.note.text()))
+        self.copy.setVisible(bool(findings.findings))
+        self.list.show_findings(findings.in_full, findings.small_text)
 
     def _why_empty(self) -> str:
         if self.session.trace.value is None:
             return self.reason(NOTHING_OPEN)
-        if self.found is None:
+        if self.findings is None:
             return READING
-        return "" if self.found.findings else self.found.why or self.found.headline
+        return "" if self.findings.findings else self.findings.why or self.findings.headline
 
-    def _why_partial(self, found: Findings) -> str:
+    def _why_partial(self, findings: Findings) -> str:
         store = self.session.store
-        if not found.partial or store is None:
+        if not findings.partial or store is None:
             return ""
         if not store.is_complete:
             return "Waves are still being read; findings follow."
-        return found.why_partial.replace("--all", "rcv triage --all")
+        return findings.why_partial.replace("--all", "rcv triage --all")
 
     def _show_one(self, row: int) -> None:
-        one = self._one(row)
-        trace = self.session.trace.value
+        one, trace = self._one(row), self.session.trace.value
         sources = None if trace is None else trace.sources
         if one is None:
-            self.page.show_html("" if row < 0 or self.found is None else small_html(self.found))
+            self.page.show_html("" if row < 0 or self.findings is None else small_html(self.findings))
         else:
             self.page.show_html(finding_html(one, is_open=self._is_open, sources=sources))
 
     def _one(self, row: int) -> Finding | None:
-        if self.found is None or not 0 <= row < len(self.found.in_full):
-            return None
-        return self.found.in_full[row]
+        rows = () if self.findings is None else self.findings.in_full
+        return rows[row] if 0 <= row < len(rows) else None
 
     @property
     def current(self) -> Finding | None:
@@ -409,8 +407,7 @@ class TriagePanel(Panel):
         one = self.current
         if one is None or not 0 <= number < len(one.evidence):
             return
-        name = go_to(self.session, one.evidence[number])
-        if name:
+        if name := go_to(self.session, one.evidence[number]):
             self.wants.emit(name)
 
     def copy_one(self) -> None:
@@ -421,37 +418,25 @@ class TriagePanel(Panel):
     def copy_all(self) -> None:
         """Copy all findings as Markdown."""
         trace = self.session.trace.value
-        if trace is not None and self.found is not None:
-            copy_text(markdown(trace.name, self.found))
+        if trace is not None and self.findings is not None:
+            copy_text(markdown(trace.name, self.findings))
 
     # -- what the shell asks ------------------------------------------------------------------------
 
     def commands(self) -> tuple[Command, ...]:
         """The page, and its contents."""
-        return (
-            Command(
-                "triage.show",
-                "What to look at first",
-                "Analyze",
-                lambda: self.wants.emit("triage"),
-                ("F4",),
-                "Show the findings: patterns that cost cycles, with evidence and a remedy.",
-                lambda: "" if self.session.trace.value is not None else NOTHING_OPEN,
-            ),
-            Command(
-                "triage.copy",
-                "Copy findings as Markdown",
-                "Analyze",
-                self.copy_all,
-                ("Ctrl+Shift+F",),
-                "Copy all findings with their evidence, to paste into a ticket.",
-                lambda: "" if self.found is not None and self.found.findings else "There are no findings.",
-            ),
-        )
+        return commands("Analyze", (
+            ("triage.show", "What to look at first", "F4", lambda: self.wants.emit("triage"),
+             "Show the findings: patterns that cost cycles, with evidence and a remedy.",
+             lambda: "" if self.session.trace.value is not None else NOTHING_OPEN),
+            ("triage.copy", "Copy findings as Markdown", "Ctrl+Shift+F", self.copy_all,
+             "Copy all findings with their evidence, to paste into a ticket.",
+             lambda: "" if self.findings and self.findings.findings else "There are no findings."),
+        ))  # fmt: skip
 
     def caption(self) -> str:
         """Which waves are ranked, and how much was looked at."""
-        selection = "" if self.found is None else self.found.selection
+        selection = "" if self.findings is None else self.findings.selection
         return " · ".join(filter(None, (selection, self.note.text())))
 
     def command_line(self) -> command_text.Words | None:
@@ -460,10 +445,9 @@ class TriagePanel(Panel):
 
     def sheet(self) -> Sheet | None:
         """One row a finding."""
-        if self.found is None or not self.found.findings:
+        if self.findings is None or not self.findings.findings:
             return None
-        table = finding_table(self.found.findings)
+        table = finding_table(self.findings.findings)
         fields = table.fields(At.WINDOW)
-        return Sheet(
-            "Findings", tuple(field.title for field in fields), table.flat([field.name for field in fields])
-        )
+        rows = table.flat([field.name for field in fields])
+        return Sheet("Findings", tuple(field.title for field in fields), rows)

@@ -17,7 +17,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import READING, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, rich
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.rows_item import RowName, RowShape
@@ -26,8 +26,6 @@ from rcv_py.ui.timeline.token_rows import TokenRows, span_segment
 from rcv_py.ui.timeline.token_tip import token_at, token_tip
 from rcv_py.ui.widgets.empty_state import page
 
-NO_WAVES = "No instruction detail: no wave ran on the traced compute unit, so nothing kept its units busy."
-READING = "The waves of this compute unit are still being read."
 REBUILD_MS = 400  # while waves arrive: every rebuild sorts all their tokens
 NOTES = {
     True: "Bars are issue time: on gfx9 a unit may work on after its bar ends.",
@@ -101,8 +99,8 @@ class UtilizationPanel(TimelinePanel):
         trace = self.session.trace.value
         self._unit = self.hovered_place = None
         self._show(Units((), "", 0, 0))
-        empty = trace is None or not len(trace.waves)
-        self._page.say(self.reason(NO_WAVES) if empty else READING)
+        empty = self.why_missing("waves")
+        self._page.say(empty or READING)
         if trace is not None:
             self._note.setText(NOTES[trace.gfxip <= 9])
         if not empty:

@@ -56,32 +56,6 @@ class WaitNode(TreeNode):
         return self.parent is not None and self.parent.parent is None
 
 
-def wait_nodes(summary: WaitSummary, line: int | None) -> WaitNode:
-    """Return the root of the waits, of all or of those at an instruction and those that waited for it."""
-    table, latency = summary.blocking, summary.latency
-    columns = (latency.line, latency.exact, latency.median, latency.p90)
-    known = {
-        line: {"exact": exact, "median": median, "p90": p90}
-        for line, exact, median, p90 in zip(*(column.tolist() for column in columns), strict=True)
-    }
-    total = int(table.stall.sum())
-    producers = list(zip(table.producer.tolist(), table.n.tolist(), table.charged.tolist(), strict=True))
-    waits = [
-        WaitNode(
-            line=int(table.line[row]),
-            times=int(table.hits[row]),
-            stall=(stall := int(table.stall[row])),
-            total=total,
-            children=[
-                WaitNode(line=producer, times=n, stall=charged, total=stall, **known.get(producer, {}))
-                for producer, n, charged in producers[table.producers(row)]
-            ],
-        )
-        for row in waits_about(summary, line).tolist()
-    ]
-    return WaitNode(times=int(table.hits.sum()), stall=total, total=total, children=waits)
-
-
 def _wait_facts(node: WaitNode) -> list[str]:
     part = percent(node.stall, node.total)
     facts = [f"{grouped(node.stall)} cycles of stall, {part} of all waits, in {grouped(node.times)} runs"]
@@ -246,7 +220,28 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         )
 
     def _nodes(self, result: WaitSummary, line: int | None) -> WaitNode:
-        return wait_nodes(result, line)
+        table, latency = result.blocking, result.latency
+        columns = (latency.line, latency.exact, latency.median, latency.p90)
+        known = {
+            line: {"exact": exact, "median": median, "p90": p90}
+            for line, exact, median, p90 in zip(*(column.tolist() for column in columns), strict=True)
+        }
+        total = int(table.stall.sum())
+        producers = list(zip(table.producer.tolist(), table.n.tolist(), table.charged.tolist(), strict=True))
+        waits = [
+            WaitNode(
+                line=int(table.line[row]),
+                times=int(table.hits[row]),
+                stall=(stall := int(table.stall[row])),
+                total=total,
+                children=[
+                    WaitNode(line=producer, times=n, stall=charged, total=stall, **known.get(producer, {}))
+                    for producer, n, charged in producers[table.producers(row)]
+                ],
+            )
+            for row in waits_about(result, line).tolist()
+        ]
+        return WaitNode(times=int(table.hits.sum()), stall=total, total=total, children=waits)
 
     def _has_rows(self, result: WaitSummary) -> bool:
         return len(result.blocking) > 0

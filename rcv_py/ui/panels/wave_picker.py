@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton, QWidget
 
 from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
@@ -16,7 +17,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -25,9 +26,6 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import StateBar, state_text
 
-NO_WAVES = (
-    "No wave has instructions: none ran on the traced compute unit. Trace another one, or a larger grid."
-)
 MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
 SPEEDS = ("fastest", "median", "slowest")
 SPEED_KEYS = ("Ctrl+Home", "Ctrl+M", "Ctrl+End")
@@ -122,6 +120,17 @@ def by_speed(index: WaveIndex, row: int) -> dict[str, int]:
     return {name: int(row) for name, row in zip(SPEEDS, found, strict=True)}
 
 
+def _even(rows: Iterable[Sequence[QWidget]]) -> QGridLayout:
+    """Return rows of widgets in columns of one width."""
+    grid = QGridLayout()
+    grid.setSpacing(4)
+    for line, widgets in enumerate(rows):
+        for place, widget in enumerate(widgets):
+            grid.addWidget(widget, line, place)
+            grid.setColumnStretch(place, 1)
+    return grid
+
+
 @panel(id="wave_picker", title="Wave", area="right", order=10, needs=("waves",))
 class WavePickerPanel(Panel):
     """Choose a wave and the waves that count."""
@@ -152,25 +161,17 @@ class WavePickerPanel(Panel):
             trace = self.session.trace.value
             return "" if trace is not None and len(trace.waves) else "The capture has no waves."
 
-        speeds = tuple(
-            Command(
-                f"wave.{name}",
-                f"Go to the {name} wave",
-                "Go",
-                partial(self._go_by_speed, name),
-                (key,),
-                f"Select the {name} wave of this kernel.",
-                needs_waves,
-            )
+        speeds = (
+            (f"wave.{name}", f"Go to the {name} wave", key, partial(self._go_by_speed, name),
+             f"Select the {name} wave of this kernel.", needs_waves)
             for name, key in zip(SPEEDS, SPEED_KEYS, strict=True)
-        )
-        return (
-            Command("range.use_view", "Count the waves in view", "Analyze", self._take_view, ("R",),
-                    "Make the shown time the clock range: waves that touch it count.", needs_waves),
-            Command("range.reset", "Count all waves", "Analyze", lambda: self.session.set_clock_range(None),
-                    ("Shift+R",), "Take the clock range away: all waves count.", needs_waves),
-            *speeds,
         )  # fmt: skip
+        return commands("Analyze", (
+            ("range.use_view", "Count the waves in view", "R", self._take_view,
+             "Make the shown time the clock range: waves that touch it count.", needs_waves),
+            ("range.reset", "Count all waves", "Shift+R", lambda: self.session.clock_range.set(None),
+             "Take the clock range away: all waves count.", needs_waves),
+        )) + commands("Go", speeds)  # fmt: skip
 
     # -- layout -------------------------------------------------------------------------------------
 
@@ -197,46 +198,42 @@ class WavePickerPanel(Panel):
         self.empty = page(self, scrolled(boxed(body), is_wide=False))
 
     def _cascade(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setSpacing(4)
-        for place, (level, title) in enumerate(zip(LEVELS, TITLES, strict=True)):
+        labels = []
+        for level, title in zip(LEVELS, TITLES, strict=True):
             box = self.boxes[level]
             box.setAccessibleName(title)
             box.setMinimumContentsLength(1)
             box.setMinimumWidth(MIN_PX)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.activated.connect(partial(self._chosen, level))
-            label = PlainLabel(title, role="muted")
-            label.setBuddy(box)
-            grid.addWidget(label, 0, place)
-            grid.addWidget(box, 1, place)
-            grid.setColumnStretch(place, 1)
-        return grid
+            labels.append(PlainLabel(title, role="muted"))
+            labels[-1].setBuddy(box)
+        return _even((labels, list(self.boxes.values())))
 
     def _range(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setSpacing(4)
+        fields, buttons = (self.begin, self.end), (self.use_view, self.reset)
+        for field in fields:
+            field.edited.connect(self._range_edited)
+        for button, tip, call in (
+            (self.use_view, "Count the waves that touch the shown time  (R)", self._take_view),
+            (self.reset, "Count all waves  (Shift+R)", lambda: self.session.clock_range.set(None)),
+        ):
+            button.setProperty("small", "true")
+            button.setToolTip(tip)
+            button.clicked.connect(call)
+        for widget in (*fields, *buttons):
+            widget.setMinimumWidth(MIN_PX)
+        grid = _even(((), fields, buttons))
         title = PlainLabel("Waves that count: clock range", role="muted", wordWrap=True)
         grid.addWidget(title, 0, 0, 1, 2)
-        for at, (field, button) in enumerate(((self.begin, self.use_view), (self.end, self.reset))):
-            field.setMinimumWidth(MIN_PX)
-            button.setMinimumWidth(MIN_PX)
-            field.edited.connect(self._range_edited)
-            button.setProperty("small", "true")
-            grid.addWidget(field, 1, at)
-            grid.addWidget(button, 2, at)
-        self.use_view.setToolTip("Count the waves that touch the shown time  (R)")
-        self.reset.setToolTip("Count all waves  (Shift+R)")
-        self.use_view.clicked.connect(self._take_view)
-        self.reset.clicked.connect(lambda: self.session.set_clock_range(None))
         return grid
 
     # -- showing ------------------------------------------------------------------------------------
 
     def _update(self) -> None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
-        is_empty = trace is None or not len(trace.waves)
-        self.empty.say(self.reason(NO_WAVES) if is_empty else "")
+        is_empty = self.why_missing("waves")
+        self.empty.say(is_empty)
         if trace is None or is_empty:
             return
         row = None if wave is None else trace.waves.row(wave)
@@ -310,7 +307,7 @@ class WavePickerPanel(Panel):
 
     def _take_view(self) -> None:
         if self.session.trace.value is not None:
-            self.session.set_clock_range(self.session.view.value)
+            self.session.clock_range.set(self.session.view.value)
 
     def _range_edited(self, value: int) -> None:
         begin, end = cycles_in(self.begin.text()), cycles_in(self.end.text())
@@ -319,7 +316,7 @@ class WavePickerPanel(Panel):
         is_wrong = begin >= end
         self.end.mark(is_wrong, "The end must lie after the begin.")
         if not is_wrong:
-            self.session.set_clock_range(TimeWindow(begin, end))
+            self.session.clock_range.set(TimeWindow(begin, end))
 
     # -- export -------------------------------------------------------------------------------------
 

@@ -12,14 +12,10 @@ from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.panel import READING, panel
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
 from rcv_py.ui.table.command_text import Words, only, rcv
 
-NO_WAVES = (
-    "No instruction detail: no wave ran on the traced compute unit, so the states of waves are unknown."
-)
-READING = "The waves are still being read."
 NO_STATES = "No wave with a timeline could be read, so states are unknown."
 REBUILD_MS = 500  # while waves arrive
 MEANING = {
@@ -100,13 +96,12 @@ class WaveStatesPanel(CurvePanel):
         self._trace_changed()
 
     def _trace_changed(self) -> None:
-        trace = self.session.trace.value
         self._rebuild.reset()
         self.made = None
         self.plot.set_curves((), "traced waves")
         self.say("")
-        empty = trace is None or not len(trace.waves)
-        self.page.say(self.reason(NO_WAVES) if empty else READING)
+        empty = self.why_missing("waves")
+        self.page.say(empty or READING)
         if not empty:
             self._rebuild.ask()
 

@@ -105,7 +105,7 @@ class MainWindow(QMainWindow):
 
         def forget_replicate() -> None:
             if (baseline := session.baseline.value) is not None:
-                session.set_baseline(replace(baseline, replicate=None))
+                session.baseline.set(replace(baseline, replicate=None))
 
         def has_replicate() -> bool:
             return session.baseline.value is not None and session.baseline.value.replicate is not None
@@ -127,7 +127,7 @@ class MainWindow(QMainWindow):
             ("file.forget_twin", "Forget the replicate", "Ctrl+Alt+Shift+N", forget_replicate,
              "Measure the noise by the waves of both captures alone.", replicate),
             ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D",
-             lambda: session.set_baseline(None),
+             lambda: session.baseline.set(None),
              "Compare with nothing.", baseline),
             ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K",
              lambda: self._copy(str(session.selection.value), "Copied the place; Ctrl+G goes to it."),

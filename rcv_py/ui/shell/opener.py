@@ -192,7 +192,7 @@ class BaselineOpener(QObject):
         self._ui.tasks.run(self, job, take, "replicate")
 
     def _take(self, baseline: Baseline) -> None:
-        self._ui.session.set_baseline(baseline)
+        self._ui.session.baseline.set(baseline)
         self._show()
 
 
@@ -248,7 +248,7 @@ def restore_visit(settings: Settings, session: Session) -> None:
     marks = state.get("bookmarks")
     places = [_place(trace, text) for text in (marks if isinstance(marks, list) else [])]
     session.bookmarks.set(tuple(place for place in places if place is not None))
-    session.set_clock_range(_window(state.get("range")))
+    session.clock_range.set(_window(state.get("range")))
     place = _place(trace, state.get("place"))
     if place is not None:
         session.select(place)

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.numbers import MAX_DIGITS
+from rcv_py.base.text import MAX_DIGITS
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Place

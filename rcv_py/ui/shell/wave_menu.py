@@ -33,7 +33,7 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
     def step() -> None:
         names = choices(session.populations.value)
         at = names.index(session.waves.value) if session.waves.value in names else -1
-        session.choose_waves(names[(at + 1) % len(names)])
+        session.waves.set(names[(at + 1) % len(names)])
 
     rows = (
         (WORKING, "Ctrl+Alt+Shift+W", "Explain what waves cost that do the work of the kernel."),
@@ -41,7 +41,7 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
     )
     return (
         *(
-            Command(f"waves.{name}", TITLES[name], "View/Waves", partial(session.choose_waves, name), (key,),
+            Command(f"waves.{name}", TITLES[name], "View/Waves", partial(session.waves.set, name), (key,),
                     tip, unread, holds(session.waves, name))
             for name, key, tip in rows
         ),
@@ -71,7 +71,7 @@ def add_populations(menu: QMenu, session: Session) -> None:
         title = f"{populations.name[at]}, {plural(int(populations.waves[at]), 'wave')}"
         tip = f"{share} of the cycles of waves, {populations.instructions[at]:,.0f} executions a wave."
         is_on = session.waves.value == name
-        group.addAction(add_action(menu, title, partial(session.choose_waves, name), tip=tip, is_on=is_on))
+        group.addAction(add_action(menu, title, partial(session.waves.set, name), tip=tip, is_on=is_on))
 
 
 class WavesButton(QToolButton):
@@ -102,5 +102,5 @@ class WavesButton(QToolButton):
         self._menu.clear()
         for name, title in TITLES.items():
             is_on = self._session.waves.value == name
-            add_action(self._menu, title, partial(self._session.choose_waves, name), is_on=is_on)
+            add_action(self._menu, title, partial(self._session.waves.set, name), is_on=is_on)
         add_populations(self._menu, self._session)

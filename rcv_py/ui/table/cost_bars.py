@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter
 
 MIN_PX = 2.0  # what is not zero must be seen
@@ -50,3 +50,14 @@ def heat(cost: np.ndarray, height: int) -> np.ndarray:
         return np.zeros(max(0, height), dtype=np.float64)
     edge = np.arange(height) * len(cost) // height
     return (cost[edge] if len(cost) <= height else np.maximum.reduceat(cost, edge)) / largest
+
+
+def draw_whisker(
+    painter: QPainter, box: QRectF, ends: tuple[float, float], largest: float, *, scale: str, half: int
+) -> None:
+    """Draw a line from one value to another in the middle of a box; its ends are 2 `half` px high."""
+    left, right = (box.left() + bar_length(max(0.0, end), largest, box.width(), scale) for end in ends)
+    middle = box.center().y()
+    painter.drawLine(QPointF(left, middle), QPointF(right, middle))
+    for x in (left, right):
+        painter.drawLine(QPointF(x, middle - half), QPointF(x, middle + half))

@@ -16,9 +16,9 @@ from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.text import short_kernel
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
-from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.trace import Trace
+from rcv_py.model.waves import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.theme import Theme

@@ -266,7 +266,7 @@ def span_actions(session: Session, spans: MarkerSpans, span: int) -> list[tuple[
     name, window = spans.names[int(spans.name_id[span])], span_window(spans, span)
     return [
         ("Zoom to this scope", lambda: session.set_view(window.padded(0.05))),
-        ("Count only waves during this scope", lambda: session.set_clock_range(window)),
+        ("Count only waves during this scope", lambda: session.clock_range.set(window)),
         ("Measure this scope", lambda: session.measure.set(window)),
         ("Copy its name", lambda: copy_text(name)),
     ]

@@ -88,9 +88,7 @@ class FormulaDialog(QDialog):
             button.clicked.connect(lambda _=False, call=call: self._do(call))
             self.buttons[text.rstrip("…")] = button
         self.buttons["Save"].setShortcut("Ctrl+S")
-        show_help = with_tip(
-            QPushButton("Help", autoDefault=False), "Show or hide what the language can say."
-        )
+        show_help = with_tip(QPushButton("Help", autoDefault=False), "Show or hide what the language can say")
         show_help.setCheckable(True)
         show_help.setChecked(True)
         show_help.toggled.connect(self.help.setVisible)
@@ -256,10 +254,10 @@ class FormulaDialog(QDialog):
         finite = value[np.isfinite(value)]
         if not finite.size:
             return f"{name}: {shape_text(value)}, no finite number"
-        numbers = (number_text(float(number)) for number in (finite.min(), finite.mean(), finite.max()))
         if value.size == 1:
             return f"{name} = {number_text(float(finite[0]))}"
-        return f"{name}: {shape_text(value)}\nmin {{}}, mean {{}}, max {{}}".format(*numbers)
+        low, mean, high = (number_text(float(at)) for at in (finite.min(), finite.mean(), finite.max()))
+        return f"{name}: {shape_text(value)}\nmin {low}, mean {mean}, max {high}"
 
     def _say_state(self) -> None:
         if len(self.editors) == 1:

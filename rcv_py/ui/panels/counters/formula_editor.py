@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QCompleter, QPlainTextEdit, QTextEdit
 
 from rcv_py.analysis.counters.formula.evaluate import word_at
 from rcv_py.analysis.counters.formula.parser import FUNCTIONS, FormulaError
-from rcv_py.ui.core.plain_text import hide_tip, show_tip
+from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.theme import Theme
 
 SHORTEST = 2  # letters from which on names are proposed
@@ -40,7 +40,7 @@ class FormulaEditor(QPlainTextEdit):
         super().__init__()
         self._theme = theme
         self._tell = tell
-        self._errors: tuple[FormulaError, ...] = ()
+        self.errors: tuple[FormulaError, ...] = ()  # what is underlined
         self.setAccessibleName(title)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(True)
@@ -68,13 +68,8 @@ class FormulaEditor(QPlainTextEdit):
 
     def set_errors(self, errors: Sequence[FormulaError]) -> None:
         """Underline what the errors are about."""
-        self._errors = tuple(errors)
+        self.errors = tuple(errors)
         self._underline()
-
-    @property
-    def errors(self) -> tuple[FormulaError, ...]:
-        """What is underlined."""
-        return self._errors
 
     def go_to(self, error: FormulaError) -> None:
         """Put the cursor on a mistake."""
@@ -85,11 +80,9 @@ class FormulaEditor(QPlainTextEdit):
 
     def _underline(self) -> None:
         text, marks = self.toPlainText(), []
-        for error in self._errors:
+        for error in self.errors:
             start, stop = error.start, max(error.stop, error.start + 1)
-            if (
-                start >= len(text.rstrip("\n")) or text[start] == "\n"
-            ):  # nothing there: mark what is before it
+            if start >= len(text.rstrip("\n")) or text[start] == "\n":  # mark what is before it
                 start = max(0, start - 1)
             mark = QTextEdit.ExtraSelection()
             mark.cursor = QTextCursor(self.document())
@@ -106,7 +99,7 @@ class FormulaEditor(QPlainTextEdit):
 
     def tip_at(self, position: int) -> str:
         """What is said of the character at a position: a mistake, or a name and its value."""
-        for error in self._errors:
+        for error in self.errors:
             if error.start <= position < max(error.stop, error.start + 1):
                 return str(error)
         name = word_at(self.toPlainText(), position)
@@ -121,10 +114,7 @@ class FormulaEditor(QPlainTextEdit):
             text = self.tip_at(
                 len(self.toPlainText().encode("utf-16-le")[: 2 * at].decode("utf-16-le", "ignore"))
             )
-            if text:
-                show_tip(event.globalPos(), text, self)
-            else:
-                hide_tip()
+            show_tip(event.globalPos(), text, self)
             return True
         return super().event(event)
 
@@ -151,13 +141,8 @@ class FormulaEditor(QPlainTextEdit):
     def _propose(self, shortest: int) -> None:
         word = self.word()
         self.completer.setCompletionPrefix(word)
-        count = self.completer.completionCount()
-        if (
-            self.isReadOnly()
-            or len(word) < shortest - 1
-            or not count
-            or self.completer.currentCompletion() == word
-        ):
+        is_complete = not self.completer.completionCount() or self.completer.currentCompletion() == word
+        if self.isReadOnly() or len(word) < shortest - 1 or is_complete:
             self._popup.hide()
             return
         if len(word) < shortest and shortest > 1:

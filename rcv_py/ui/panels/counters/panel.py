@@ -22,11 +22,11 @@ from rcv_py.analysis.counters.derived_counters import (
 from rcv_py.analysis.counters.formula.evaluate import Definitions, read_definitions
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
-from rcv_py.state.commands import Command
+from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import split
-from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.panel import load_part, panel
 from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
 from rcv_py.ui.panels.counters.tree import CounterTree, number_text
@@ -229,16 +229,9 @@ class CountersPanel(CurvePanel):
 
     def commands(self) -> tuple[Command, ...]:
         """Write formulas."""
-        return (
-            Command(
-                "analyze.formulas",
-                "Formulas of counters…",
-                "Analyze",
-                self.edit_formulas,
-                ("Ctrl+Shift+D",),
-                "Write formulas over hardware counters and see their curves.",
-            ),
-        )
+        tip = "Write formulas over hardware counters and see their curves."
+        row = ("analyze.formulas", "Formulas of counters…", "Ctrl+Shift+D")
+        return commands("Analyze", [(*row, self.edit_formulas, tip, always)])
 
     # -- what the shell asks ------------------------------------------------------------------------
 
@@ -267,11 +260,10 @@ class CountersPanel(CurvePanel):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
-        ticks, sizes = state.get("ticks"), state.get("sizes")
+        ticks = state.get("ticks")
         if isinstance(ticks, dict):
             self._ticks = {str(name): is_on for name, is_on in ticks.items() if isinstance(is_on, bool)}
-        if isinstance(sizes, list) and len(sizes) == 2 and all(isinstance(size, int) for size in sizes):
-            self.splitter.setSizes(sizes)
+        load_part(self.splitter, state.get("sizes"))
         super().load_state(state)
 
 

@@ -14,7 +14,7 @@ from rcv_py.base.text import percent, plural
 from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import ElidedLabel, copy_text
 from rcv_py.ui.flame.flame_scene import FlameScene, choose, hover_of, place_of, selected_frames
 from rcv_py.ui.flame.flame_view import FlameView
@@ -24,8 +24,6 @@ from rcv_py.ui.table import command_text
 from rcv_py.ui.table.find_bar import FindBar, matches_of
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 
-NO_CODE = "This capture has no instructions, so there is no flamegraph."
-NO_COST = "No instruction was executed while the trace was recorded, so there is no flamegraph."
 NO_SOURCES = "No source places: kernels and blocks instead. Build with -g to see files."
 NO_MARKERS = (
     "This capture has no markers. Build the kernel with marked scopes, which it writes with s_ttracedata, "
@@ -99,13 +97,12 @@ class FlamegraphPanel(Panel):
         return Wanted(choices.content, choices.measure, choices.order, self._element)
 
     def _open(self) -> None:
-        trace = self.session.trace.value
         self._stream.reset()
         self._element = -1
         self.view.show_scene(None)
         self._tell()
-        missing = trace is None or not len(trace.code)
-        self.empty.say(self.reason(NO_CODE) if missing else "")
+        missing = self.why_missing("code")
+        self.empty.say(missing)
         if not missing:
             self._changed()
 

@@ -32,10 +32,6 @@ from rcv_py.ui.timeline.token_tip import duration, marker_tip
 from rcv_py.ui.timeline.unit_markers import go_to_wave, marker_name, span_actions
 from rcv_py.ui.widgets.empty_state import page
 
-NO_OCCUPANCY = (
-    "The capture does not say when waves began and ended: its occupancy file is missing or empty. "
-    "Record again with occupancy enabled."
-)
 NO_DETAIL = "No instruction detail: this wave did not run on the traced compute unit."
 REBUILD_MS = 150
 CORNER = QRect(2, 0, 106, 20)  # beside the ruler, above the names of the rows
@@ -70,8 +66,8 @@ class GlobalTimelinePanel(TimelinePanel):
         self.all = self.selected = self.hovered_place = None
         self.source.set_boxes(no_boxes(), ())
         self.timeline.plot.rows_changed()
-        empty = trace is None or not len(trace.occupancy)
-        self._page.say(self.reason(NO_OCCUPANCY) if empty else "")
+        empty = self.why_missing("occupancy")
+        self._page.say(empty)
         offer_device(self.filter, trace)
         if trace is not None and not empty:
             if trace.shader_data:
@@ -92,12 +88,11 @@ class GlobalTimelinePanel(TimelinePanel):
         self._selection_changed()
 
     def _selection_changed(self) -> None:
-        row = self.session.wave_row
+        row, made = self.session.wave_row, self.all
         self.selected, self.source.selected_row = None, -1
-        found = np.zeros(0, int) if row is None or self.all is None else np.flatnonzero(self.all.wave == row)
-        if len(found) and self.all is not None:
-            box = int(found[0])
-            self.source.selected_row = int(self.all.boxes.row[box])
+        if row is not None and made is not None and (made.wave == row).any():
+            box = int(np.argmax(made.wave == row))
+            self.source.selected_row = int(made.boxes.row[box])
             self.selected = Place(self.source.selected_row, self._span(box))
             self.timeline.plot.reveal_row(self.source.selected_row)
         self.timeline.plot.rows_changed()
@@ -183,10 +178,8 @@ class GlobalTimelinePanel(TimelinePanel):
     # -- asking -----------------------------------------------------------------------------------------
 
     def _box(self, row: int, time: int) -> int:
-        if self.all is None or row < 0:
-            return -1
         pixel = self.timeline.plot.pixel_at(time)
-        return self.all.boxes.at(row, pixel.begin, pixel.end)
+        return -1 if self.all is None or row < 0 else self.all.boxes.at(row, pixel.begin, pixel.end)
 
     def _span(self, box: int) -> TimeWindow:
         boxes = self.source.boxes

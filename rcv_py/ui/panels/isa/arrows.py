@@ -50,8 +50,7 @@ class ArrowRows:
     @classmethod
     def none(cls) -> ArrowRows:
         """No arrows at all."""
-        column = np.empty(0, dtype=np.int64)
-        return cls(column, column, column, column, column)
+        return cls(*np.zeros((5, 0), dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +87,8 @@ def place_arrows(
     `view_rows` is the row each data row is shown at.
     Arrows with a hidden end, and all but the isolated ones if there is an isolated row, are left out.
     """
-    if not len(arrows):
-        none = np.empty(0)
-        return Placed(none.astype(np.int64), none, none, none, box.right())
+    if not len(view_rows):
+        arrows = ArrowRows.none()
     source, target = view_rows[arrows.source], view_rows[arrows.target]
     keep = (source >= 0) & (target >= 0)
     keep &= (source != target) | (arrows.source == arrows.target)  # else both ends are folded into one row
@@ -141,13 +139,11 @@ def hit_arrow(placed: Placed, x: float, y: float) -> int:
     if not len(placed.number):
         return -1
     top, bottom = np.minimum(placed.y_source, placed.y_target), np.maximum(placed.y_source, placed.y_target)
-    beside = np.maximum(0, np.maximum(top - y, y - bottom))
-    along = np.hypot(placed.x - x, beside)
+    along = np.hypot(placed.x - x, np.maximum(0, np.maximum(top - y, y - bottom)))
     left = np.maximum(0, placed.x - x)
-    ends = np.minimum(
-        np.hypot(left, np.abs(placed.y_source - y)), np.hypot(left, np.abs(placed.y_target - y))
+    distance = np.minimum(
+        along, np.hypot(left, np.minimum(abs(placed.y_source - y), abs(placed.y_target - y)))
     )
-    distance = np.minimum(along, ends)
     best = int(np.argmin(distance))
     return int(placed.number[best]) if distance[best] <= REACH_PX else -1
 
@@ -155,12 +151,12 @@ def hit_arrow(placed: Placed, x: float, y: float) -> int:
 def end_at(arrows: ArrowRows, placed: Placed, number: int, y: float, row_height: int) -> int:
     """Return the data row at the other end of an arrow whose end is at `y`; -1 if `y` is between them."""
     at = int(np.flatnonzero(placed.number == number)[0])
-    near = [abs(float(place) - y) <= row_height / 2 for place in (placed.y_source[at], placed.y_target[at])]
-    if near == [True, False]:
-        return int(arrows.target[number])
-    if near == [False, True]:
-        return int(arrows.source[number])
-    return -1
+    at_source, at_target = (
+        abs(place[at] - y) <= row_height / 2 for place in (placed.y_source, placed.y_target)
+    )
+    if at_source == at_target:
+        return -1
+    return int((arrows.target if at_source else arrows.source)[number])
 
 
 BRANCH_COLOR = ARROW_COLORS  # the number after those of waits

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QStandardItemModel
@@ -34,19 +35,14 @@ class IsaBar(QWidget):
     def __init__(self, find: FindBar, settings: Settings) -> None:
         super().__init__()
         self.find_bar, self._settings = find, settings
-        self.mode = _box("Latency mode", "Which numbers the columns show.", 11)
-        self.gutter = _box("Arrows in the gutter", "Which arrows the gutter shows.", 6)
-        self.annotation = _box("What the bars show", WHAT_BARS_SHOW, 12)
-        self.scale = _box("Scale of the bars", "How long the bars are.", 8)
-        for mode in LatencyMode:
-            self.mode.addItem(mode.value, mode)
-        for name, title in MODES.items():
-            self.gutter.addItem(title, name)
-        for annotation in Annotation:
-            self.annotation.addItem(annotation.value, annotation)
-        for per_block in (False, True):
-            for name, title in SCALES.items():
-                self.scale.addItem(f"{title}, per block" if per_block else title, (name, per_block))
+        modes = {mode: mode.value for mode in LatencyMode}
+        self.mode = _box("Latency mode", "Which numbers the columns show.", 11, modes)
+        self.gutter = _box("Arrows in the gutter", "Which arrows the gutter shows.", 6, MODES)
+        annotations = {annotation: annotation.value for annotation in Annotation}
+        self.annotation = _box("What the bars show", WHAT_BARS_SHOW, 12, annotations)
+        scales = {(name, False): title for name, title in SCALES.items()}
+        scales |= {(name, True): f"{title}, per block" for name, title in SCALES.items()}
+        self.scale = _box("Scale of the bars", "How long the bars are.", 8, scales)
         self.fold = with_tip(QToolButton(), "Fold blocks of the listing.")
         self.fold.setText("Fold")
         self.fold.setAccessibleName("Fold blocks")
@@ -109,8 +105,10 @@ class IsaBar(QWidget):
         self._scale_chosen()
 
 
-def _box(name: str, tip: str, length: int) -> QComboBox:
+def _box(name: str, tip: str, length: int, items: Mapping[Any, str]) -> QComboBox:
     box = with_tip(QComboBox(minimumContentsLength=length), tip)
+    for value, text in items.items():
+        box.addItem(text, value)
     box.setAccessibleName(name)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.view().setTextElideMode(Qt.TextElideMode.ElideNone)

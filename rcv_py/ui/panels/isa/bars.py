@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from rcv_py.analysis.cost.annotations import Annotation, Bars, Part
@@ -14,7 +14,7 @@ from rcv_py.ui.core.plain_text import rich
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD
-from rcv_py.ui.table.cost_bars import bar_length, draw_bar
+from rcv_py.ui.table.cost_bars import draw_bar, draw_whisker
 
 INSET = 5  # px above and below a bar
 LANE_GAP = 1  # px between two bars of a row
@@ -60,7 +60,10 @@ class BarInk:
         largest = float(self._largest[row]) if per_block else self._top
         self._paint(painter, cell, self.bars.value[:, row], largest, int(self._code.kind[row]))
         if self.bars.high is not None and self.bars.low is not None and np.isfinite(self.bars.high[row]):
-            self._whisker(painter, cell, (float(self.bars.low[row]), float(self.bars.high[row])), largest)
+            painter.setPen(QPen(self._theme.role("text"), 1))
+            box = QRectF(cell).adjusted(PAD, 0, -PAD, 0)
+            ends = (float(self.bars.low[row]), float(self.bars.high[row]))
+            draw_whisker(painter, box, ends, largest, scale=self._settings["isa.bar_scale"], half=WHISKER)
 
     def paint_section(self, painter: QPainter, cell: QRect, parts: Blocks, section: int) -> None:
         """Paint the sum over a folded section, scaled by the costliest one; nothing if sums mean nothing."""
@@ -88,15 +91,6 @@ class BarInk:
             ]
             place = QRectF(box.left(), box.top() + lane * (height + LANE_GAP), box.width(), height)
             draw_bar(painter, place, parts, largest, self._settings["isa.bar_scale"])
-
-    def _whisker(self, painter: QPainter, cell: QRect, ends: tuple[float, float], largest: float) -> None:
-        box, scale = QRectF(cell).adjusted(PAD, 0, -PAD, 0), self._settings["isa.bar_scale"]
-        left, right = (box.left() + bar_length(end, largest, box.width(), scale) for end in ends)
-        middle = box.center().y()
-        painter.setPen(QPen(self._theme.role("text"), 1))
-        painter.drawLine(QPointF(left, middle), QPointF(right, middle))
-        for x in (left, right):
-            painter.drawLine(QPointF(x, middle - WHISKER), QPointF(x, middle + WHISKER))
 
     def color(self, part: Part, own_kind: int = -1) -> QColor:
         """The colour of a part."""

@@ -20,22 +20,21 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 
 from rcv_py.analysis.program.blocks import BlockCosts, Blocks
 from rcv_py.base.text import plural
+from rcv_py.results.common import SUMS
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.isa.rows import TRIANGLE_PX, IsaRows
 from rcv_py.ui.table.rows_view import RowsView
 
-_SUMS = ("latency", "stall", "idle", "share_of_total", "cost", "samples", "issued", "stalled")
+_SUMS = (*SUMS[1:], "share_of_total", "cost", "samples", "issued", "stalled")
 
 
 class IsaFolds:
     """Sections of the code [first, stop), in program order without gaps; any of them may be folded."""
 
     def __init__(self) -> None:
-        self.first = np.zeros(0, dtype=np.int64)
-        self.stop = np.zeros(0, dtype=np.int64)
+        self.first, self.stop, self._of_row = np.zeros((3, 0), dtype=np.int64)
         self.folded = np.zeros(0, dtype=bool)  # of each section
-        self._of_row = np.zeros(0, dtype=np.int64)
         self.shown_as = np.zeros(0, dtype=np.int64)  # the code row that stands for each code row
 
     def __len__(self) -> int:
@@ -59,9 +58,8 @@ class IsaFolds:
 
     def fold(self, section: int, is_folded: bool = True) -> None:
         """Fold or unfold one section; a section of one row cannot be folded."""
-        if 0 <= section < len(self):
-            self.folded[section] = is_folded and bool(self.foldable[section])
-            self._changed()
+        self.folded[section] = is_folded and bool(self.foldable[section])
+        self._changed()
 
     def fold_where(self, sections: np.ndarray) -> None:
         """Fold exactly the sections for which `sections` (bool) is true."""
@@ -71,10 +69,10 @@ class IsaFolds:
     def reveal(self, row: int) -> bool:
         """Unfold the section of a code row; return whether it was folded."""
         section = self.section(row)
-        was_folded = section >= 0 and bool(self.folded[section])
-        if was_folded:
-            self.fold(section, False)
-        return was_folded
+        if section < 0 or not self.folded[section]:
+            return False
+        self.fold(section, False)
+        return True
 
     # -- asking -------------------------------------------------------------------------------------
 
@@ -82,11 +80,6 @@ class IsaFolds:
     def foldable(self) -> np.ndarray:
         """Which sections have more than one row, bool."""
         return self.stop - self.first > 1
-
-    @property
-    def is_any(self) -> bool:
-        """Whether anything is folded."""
-        return bool(self.folded.any())
 
     def section(self, row: int) -> int:
         """The section of a code row, -1 if there is no such row."""
@@ -111,7 +104,7 @@ class IsaFolds:
 
     def visible(self) -> np.ndarray | None:
         """The code rows that are shown, ascending; None if all of them are."""
-        if not self.is_any:
+        if not self.folded.any():
             return None
         return np.flatnonzero(self.shown_as == np.arange(len(self.shown_as)))
 
@@ -216,9 +209,8 @@ class FoldView(RowsView):
     def places(self) -> np.ndarray:
         """The view row of each code row, that of its fold if it is folded away."""
         rows = self.table.view_rows
-        return (
-            rows[self.folds.shown_as] if self.is_folding and len(rows) == len(self.folds.shown_as) else rows
-        )
+        folds = self.is_folding and len(rows) == len(self.folds.shown_as)
+        return rows[self.folds.shown_as] if folds else rows
 
     def is_fold(self, row: int) -> bool:
         """Whether a shown row is a folded section."""
@@ -226,7 +218,7 @@ class FoldView(RowsView):
 
     def shown_cost(self, cost: np.ndarray) -> np.ndarray:
         """Return costs with those of folded rows at the row that is shown, int64."""
-        if not self.is_folding or not self.folds.is_any or len(cost) != len(self.folds.shown_as):
+        if not self.is_folding or not self.folds.folded.any() or len(cost) != len(self.folds.shown_as):
             return cost
         shown = np.zeros_like(cost)
         np.maximum.at(shown, self.folds.shown_as, cost)
@@ -269,8 +261,8 @@ class FoldView(RowsView):
 
     def selected_rows(self) -> list[int]:
         """Code rows that are selected; a folded section counts with all its rows."""
-        shown = super().selected_rows()
-        return [row for one in shown for row in (self.folds.rows_of(one) if self.is_folding else (one,))]
+        rows = super().selected_rows()
+        return [code for row in rows for code in self.folds.rows_of(row)] if self.is_folding else rows
 
     # -- events -------------------------------------------------------------------------------------
 

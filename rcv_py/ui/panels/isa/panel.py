@@ -30,7 +30,6 @@ from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
 from rcv_py.ui.widgets.empty_state import page
 
-NO_CODE = "This capture has no instructions: code.json is missing or empty. Record the trace again."
 NO_ROWS = "Open a capture with instructions first."
 NO_COST = "No instruction has a cost."
 MODES = {  # on the command line
@@ -103,8 +102,8 @@ class IsaPanel(CodePanel):
         self._updates.reset()
         self._cost_key = self._arrow_key = ()
         self._followed = None
-        missing = trace is None or not len(trace.code)
-        self.empty.say(self.reason(NO_CODE) if missing else "")
+        missing = self.why_missing("code")
+        self.empty.say(missing)
         self.facts.open()
         if trace is None or missing:
             return

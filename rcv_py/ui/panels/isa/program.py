@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, why_not
 from rcv_py.analysis.program.blocks import Blocks, blocks, by_label
-from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, flow
+from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, branches, flow
 from rcv_py.analysis.program.loops import Loops, loops
 from rcv_py.base.text import plural, short_count
 from rcv_py.model.code import CodeTable
@@ -95,9 +95,8 @@ class Program:
 def program(trace: Trace, found: Branches | None) -> Program:
     """Return the structure of a capture's code."""
     how, table = flow(trace.code), blocks(trace.code, found)
-    empty = np.zeros(0, dtype=np.int32)
-    seen = found if found is not None else Branches(empty, empty, empty, empty)
-    rows = branch_table(seen, how.is_branch, how.target)
+    seen = branches((), trace.code) if found is None else found
+    rows = branch_table(seen, how)
     return Program(trace, table, by_label(table), loops(table, found), rows, found)
 
 
@@ -139,15 +138,9 @@ class IsaFacts(QObject):
         if mode in NEEDS and self._ui.session.trace.value is not None:
             self._panel.want_result(NEEDS[mode])
 
-    @property
-    def branches(self) -> Branches | None:
-        """Jumps of all loaded waves, None until they are known."""
-        branches: Branches | None = self._ui.results.cell("branches").value
-        return branches
-
     def structure(self, trace: Trace) -> Callable[[], Program]:
         """Return a function for a thread that gives the structure of the code, made once."""
-        found, known = self.branches, self._program
+        found, known = self._ui.results.cell("branches").value, self._program
         if known is not None and known.trace is trace and known.found is found:
             return lambda: known
         return lambda: program(trace, found)
@@ -158,16 +151,9 @@ class IsaFacts(QObject):
 
     def ingredients(self) -> Callable[[CodeTable, CostColumns, bool], Ingredients]:
         """Return what makes the ingredients of bars from what is known now; for a thread."""
-        value = {name: self._ui.results.cell(name).value for name in NEEDS.values()}
-        waits = value["waits"]
-        return partial(
-            Ingredients,
-            hidden=value["hidden"],
-            kinds=value["kinds"],
-            memory=value["memory"],
-            waits=None if waits is None else waits.latency,
-            causes=value["attribution"],
-        )
+        known = {name: self._ui.results.cell(name).value for name in NEEDS.values()}
+        waits, causes = known.pop("waits"), known.pop("attribution")
+        return partial(Ingredients, **known, waits=None if waits is None else waits.latency, causes=causes)
 
     def objections(self, trace: Trace, costs: CostColumns) -> dict[Annotation, str]:
         """Return for each mode why it cannot be chosen, "" if it can: that starts its computation."""

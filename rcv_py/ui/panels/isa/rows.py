@@ -16,6 +16,7 @@ from rcv_py.base.text import percent, plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
 from rcv_py.model.trace import Trace
+from rcv_py.results.common import SUMS
 from rcv_py.results.isa import LABELS, LINES
 from rcv_py.ui.core.costs import charged, unit_of
 from rcv_py.ui.core.plain_text import Rich, joined, rich
@@ -28,7 +29,7 @@ UNFOLD = "Click the triangle to unfold it."
 TRIANGLE_PX = 16  # room for a triangle at the left
 BRACKET_PX = 5  # room for each loop that is inside another one
 MAX_BRACKETS = 4
-COST_PX = {"hits": 46, "latency": 84, "stall": 52, "idle": 52}  # widths of what all waves are summed over
+COST_PX = dict(zip(SUMS, (46, 84, 52, 52), strict=True))  # widths of what all waves are summed over
 RENAMED = {  # columns of layouts that were saved before they had the names of the fields
     "row": "instruction",
     "instruction": "text",
@@ -85,8 +86,7 @@ def rows_at_leaf(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
     """Return which code rows have this innermost place; bool, all False for None."""
     if place is None or not len(code.chain_file):
         return np.zeros(len(code), dtype=bool)
-    same = (code.chain_file == place[0]) & (code.chain_line == place[1])
-    return (code.leaf >= 0) & same[code.leaf]
+    return (code.leaf >= 0) & ((code.chain_file == place[0]) & (code.chain_line == place[1]))[code.leaf]
 
 
 def rows_of_place(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:

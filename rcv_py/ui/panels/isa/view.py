@@ -30,7 +30,6 @@ from rcv_py.ui.panels.isa.arrows import (
 )
 from rcv_py.ui.panels.isa.bars import BarInk, scale_text
 from rcv_py.ui.panels.isa.fold_view import FoldView
-from rcv_py.ui.panels.isa.program import Program
 from rcv_py.ui.panels.isa.rows import (
     BRACKET_PX,
     MAX_BRACKETS,
@@ -267,13 +266,15 @@ class IsaView(FoldView):
         box = self.column_rect("fold")
         if self.rows is None or box.isEmpty() or self.table.sorting is not None or not self.is_folding:
             return []
-        shown, height, found = self.places(), self.row_height, []
-        for loop, first, last, x in _brackets(self.rows.program, box):
-            top = self.row_top(int(shown[first])) + 3
-            bottom = self.row_top(int(shown[last])) + height - 4
-            if bottom >= 0 and top <= box.height():
-                found.append((loop, x, float(top), float(bottom)))
-        return found
+        shown, table = self.places(), self.rows.program.loops
+        inside = np.minimum(table.depth, MAX_BRACKETS)  # the inner ones are nearer to the code
+        x = box.right() - 4.5 - BRACKET_PX * (int(inside.max(initial=0)) - inside)
+        top = shown[table.first] * self.row_height - self.verticalScrollBar().value() + 3.0
+        bottom = top + (shown[table.stop - 1] - shown[table.first] + 1) * self.row_height - 7.0
+        seen = np.flatnonzero((bottom >= 0) & (top <= box.height()))
+        return list(
+            zip(*(column[seen].tolist() for column in (np.arange(len(x)), x, top, bottom)), strict=True)
+        )
 
     def paint_over(self, painter: QPainter, first: int, last: int) -> None:
         """Paint lines between blocks, loops, and the arrows."""
@@ -396,12 +397,3 @@ def _paint_triangle(painter: QPainter, cell: QRect, is_folded: bool, color: QCol
     painter.setPen(QPen(color, 1))
     painter.setBrush(color)
     painter.drawPolygon(QPolygonF([QPointF(x + dx, y + dy) for dx, dy in points]))
-
-
-def _brackets(program: Program, box: QRect) -> list[tuple[int, int, int, float]]:
-    """(loop, first row, last row, x) of every loop; the inner ones are nearer to the code."""
-    table = program.loops
-    inside = np.minimum(table.depth, MAX_BRACKETS)
-    x = box.right() - 4.5 - BRACKET_PX * (int(inside.max(initial=0)) - inside)
-    columns = (table.first.tolist(), (table.stop - 1).tolist(), x.tolist())
-    return [(loop, *place) for loop, place in enumerate(zip(*columns, strict=True))]

@@ -4,27 +4,37 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QLayout, QLayoutItem, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QLabel, QLayout, QLayoutItem, QSizePolicy, QWidget
 
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+from rcv_py.ui.panels.summary.widgets import FactList, Rows
 
 GAP = 8
 
 
 class Card(QFrame):
-    """A heading over a widget.  Ctrl+C copies what the card says."""
+    """A heading over widgets, each under a small heading or none.  Ctrl+C copies what they say."""
 
-    def __init__(self, title: str, content: QWidget, *, width: int, grows: int = 0) -> None:
+    def __init__(self, title: str, *parts: tuple[str, QWidget], width: int, grows: int = 0) -> None:
         super().__init__()
         self.grows = grows  # its part of the width that is left in its row
         self._width = width
-        self.content = content
         self.setObjectName("card")
         self.title = PlainLabel(title, role="heading")
-        column(self.title, (content, 1), margins=(10, 8, 10, 8), spacing=6, of=self)
+        self._parts = [(PlainLabel(name, role="muted", visible=bool(name)), part) for name, part in parts]
+        end = () if len(parts) == 1 and isinstance(parts[0][1], FactList | QAbstractItemView) else (None,)
+        inside = column(*(item for pair in self._parts for item in pair), *end, spacing=4)
+        column(self.title, (inside, 1), margins=(10, 8, 10, 8), spacing=6, of=self)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(title)
+
+    def show_part(self, widget: QWidget, shown: bool) -> None:
+        """Show or hide a widget and its heading."""
+        for label, part in self._parts:
+            if part is widget:
+                label.setVisible(shown and bool(label.text()))
+                part.setVisible(shown)
 
     def minimumSizeHint(self) -> QSize:
         """Its width, and the height its content needs."""
@@ -32,8 +42,8 @@ class Card(QFrame):
 
     def text(self) -> str:
         """What it says, one line a number, for the clipboard."""
-        said = getattr(self.content, "text", None)
-        return f"{self.title.text()}\n{said()}" if callable(said) else self.title.text()
+        parts = [part for _, part in self._parts if isinstance(part, FactList | Rows | QLabel)]
+        return "\n".join([self.title.text(), *(part.text() for part in parts if not part.isHidden())])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy."""

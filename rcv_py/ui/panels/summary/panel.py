@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
@@ -76,16 +74,16 @@ class SummaryPanel(Panel):
         self.line_title = ElidedLabel(role="muted")
         page_of_cards = QWidget()
         self.cards = CardFlow(page_of_cards)
-        self.fact_card = Card("Key numbers", self.facts, width=390, grows=1)
-        self.times = _Stack(("instructions", self.activity), ("states", self.states))
-        self.time_card = Card("Time of the traced waves", self.times, width=220)
-        self.pipe_card = Card("Traced compute units", _Stack(("", self.pipes)), width=250, grows=1)
-        self.counter_card = Card("Hardware counters", _Stack(("", self.counters)), width=240, grows=1)
-        self.reason_card = Card("Stall reasons, all samples", _Stack(("", self.reasons)), width=260, grows=1)
-        line = _Stack(("", self.line_title), ("", self.line_reasons))
-        self.line_card = Card("Stall reasons, selected instruction", line, width=260, grows=1)
-        self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", self.memory, width=390, grows=1)
-        self.unit_card = Card("Compute units", self.units, width=360, grows=3)
+        self.fact_card = Card("Key numbers", ("", self.facts), width=390, grows=1)
+        parts = (("instructions", self.activity), ("states", self.states))
+        self.time_card = Card("Time of the traced waves", *parts, width=220)
+        self.pipe_card = Card("Traced compute units", ("", self.pipes), width=250, grows=1)
+        self.counter_card = Card("Hardware counters", ("", self.counters), width=240, grows=1)
+        self.reason_card = Card("Stall reasons, all samples", ("", self.reasons), width=260, grows=1)
+        title = "Stall reasons, selected instruction"
+        self.line_card = Card(title, ("", self.line_title), ("", self.line_reasons), width=260, grows=1)
+        self.memory_card = Card("L2 and memory, by rocprofv3 --pmc", ("", self.memory), width=390, grows=1)
+        self.unit_card = Card("Compute units", ("", self.units), width=360, grows=3)
         self._all_cards = (
             *(self.fact_card, self.time_card, self.pipe_card, self.counter_card),
             *(self.reason_card, self.line_card, self.memory_card, self.unit_card),
@@ -131,19 +129,24 @@ class SummaryPanel(Panel):
         self.empty.say(self.reason(NOTHING) if summary.is_empty else "")
         self._say(summary)
         self.facts.set_facts(summary.facts)
-        if summary.activity is not None:
-            self.activity.set_shares(activity_shares(summary.activity))
-        if summary.states is not None:
-            self.states.set_shares(state_shares_of(summary.states))
-        if summary.pipes is not None and summary.work is not None:
-            self.pipes.set_meters(pipe_meters(summary, trace.gfxip <= 9))
-        if summary.reasons is not None:
-            self.reasons.set_shares(reason_shares(summary.reasons))
-        if summary.counters is not None:
-            self.counters.set_meters(counter_meters(summary.counters))
-        if summary.units is not None:
-            self.units.show_columns(unit_columns(summary.units))
-        self._show_cards(summary)
+        self.activity.set_shares(activity_shares(summary.activity))
+        self.states.set_shares(state_shares_of(summary.states))
+        self.pipes.set_meters(pipe_meters(summary, trace.gfxip <= 9))
+        self.reasons.set_shares(reason_shares(summary.reasons))
+        self.counters.set_meters(counter_meters(summary.counters))
+        self.units.show_columns(unit_columns(summary.units))
+        for bar in (self.activity, self.states):
+            self.time_card.show_part(bar, bool(bar.shares))
+        for card, is_known in (
+            (self.fact_card, summary.facts),
+            (self.time_card, self.activity.shares or self.states.shares),
+            (self.pipe_card, self.pipes.meters),
+            (self.counter_card, self.counters.meters),
+            (self.reason_card, self.reasons.shares),
+            (self.line_card, self.reasons.shares),
+            (self.unit_card, summary.units is not None),
+        ):
+            card.setVisible(bool(is_known))
         self._follow()
 
     def _take_memory(self, facts: tuple[Fact, ...]) -> None:
@@ -160,17 +163,6 @@ class SummaryPanel(Panel):
             note = f"Lives, activity and states of {waves_note(self.session)}; SIMDs are busy with all waves."
         self.note.setText(note)
         self.note.setVisible(bool(note))
-
-    def _show_cards(self, summary: DeviceSummary) -> None:
-        self.fact_card.setVisible(bool(summary.facts))
-        self.times.show_part(self.activity, summary.activity is not None)
-        self.times.show_part(self.states, summary.states is not None)
-        self.time_card.setVisible(summary.activity is not None or summary.states is not None)
-        self.pipe_card.setVisible(summary.pipes is not None)
-        self.counter_card.setVisible(summary.counters is not None and bool(summary.counters.bars))
-        self.reason_card.setVisible(summary.reasons is not None)
-        self.line_card.setVisible(summary.reasons is not None)
-        self.unit_card.setVisible(summary.units is not None)
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -216,33 +208,3 @@ class SummaryPanel(Panel):
         rows = [(fact.name, fact.value, fact.of) for fact in self.summary.facts]
         rows += [("samples: " + share.name, share.value, "of all samples") for share in self.reasons.shares]
         return Sheet("Summary", ("number", "value", "of"), rows)
-
-
-class _Stack(QWidget):
-    """Widgets under each other, each under a small heading; what they say together."""
-
-    def __init__(self, *parts: tuple[str, QWidget]) -> None:
-        super().__init__()
-        self._parts = [(PlainLabel(title, role="muted"), widget) for title, widget in parts]
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        for label, widget in self._parts:
-            label.setVisible(bool(label.text()))
-            column.addWidget(label)
-            column.addWidget(widget)
-        column.addStretch(1)
-
-    def show_part(self, widget: QWidget, shown: bool) -> None:
-        """Show or hide a widget and its heading."""
-        for label, part in self._parts:
-            if part is widget:
-                label.setVisible(shown and bool(label.text()))
-                part.setVisible(shown)
-
-    def text(self) -> str:
-        """What all shown parts say."""
-        said: list[Callable[[], str]] = [
-            part.text for _, part in self._parts if not part.isHidden() and hasattr(part, "text")
-        ]
-        return "\n".join(say() for say in said)

@@ -28,6 +28,12 @@ from rcv_py.ui.table.table_model import Column, grouped
 MEAN = "Of the busy time of all sampled compute units, over all samples. Above 100 %: two issues a step."
 PEAK = "At the moment of its largest value, of what was busy then, over all sampled compute units."
 PMC_MEANING = "Mean of a dispatch, counted in runs of their own by rocprofv3 --pmc; rcv pmc shows more."
+PIPE_HEADING = {  # of gfx9, and of later generations
+    True: "On this generation a trace records the cycles of issue, not how long a pipe goes on working; "
+    "the forms of MFMA instructions say how long the MFMA unit works.",
+    False: "On this generation a trace records how long an instruction executes.",
+}
+OF_RESIDENT = "of the cycles in which the SIMD had a traced wave"
 LISTED = 16  # SIMDs that a tooltip names one by one
 _SIMD_FACTS = {  # key numbers about SIMDs: column of each, short name, and colour
     "simd_busy": ("issuing", "issuing", "accent"),
@@ -43,75 +49,72 @@ def role(name: str) -> Color:
     return partial(Theme.role, name=name)
 
 
-def activity_shares(found: Activity) -> tuple[Share, ...]:
-    """Idle, stall and issue."""
-    return tuple(
-        Share(name, getattr(found, name), role(name), MEANING[name]) for name in ("issue", "stall", "idle")
-    )
+def activity_shares(activity: Activity | None) -> tuple[Share, ...]:
+    """Issue, stall and idle."""
+    if activity is None:
+        return ()
+    cycles = {"issue": activity.issue, "stall": activity.stall, "idle": activity.idle}
+    return tuple(Share(name, value, role(name), MEANING[name]) for name, value in cycles.items())
 
 
-def state_shares_of(found: StateShares) -> tuple[Share, ...]:
+def state_shares_of(states: StateShares | None) -> tuple[Share, ...]:
     """The states of waves, executing first."""
     order = sorted(SHOWN, key=lambda state: state.name != "EXEC")
     return tuple(
         Share(
             state.name.capitalize(),
-            int(found.cycles[state]),
+            int(states.cycles[state]),
             partial(Theme.state, state=state),
             STATE_MEANING[state],
         )
         for state in order
+        if states is not None
     )
 
 
-def reason_shares(found: StallReasons) -> tuple[Share, ...]:
+def reason_shares(reasons: StallReasons | None) -> tuple[Share, ...]:
     """Issued samples, then the stalled ones by reason, the most frequent first."""
-    shares = [Share("issued", found.issued, role("line"), "the sample met an instruction that issued")]
-    for reason, samples in found.ranked():
-        shares.append(
-            Share(reason_name(reason), samples, partial(Theme.reason, reason=reason), reason_meaning(reason))
-        )
-    if found.unknown:
-        shares.append(Share("no reason given", found.unknown, role("muted"), "the file names none"))
+    if reasons is None:
+        return ()
+    shares = [Share("issued", reasons.issued, role("line"), "the sample met an instruction that issued")]
+    for reason, samples in reasons.ranked():
+        color = partial(Theme.reason, reason=reason)
+        shares.append(Share(reason_name(reason), samples, color, reason_meaning(reason)))
+    if reasons.unknown:
+        shares.append(Share("no reason given", reasons.unknown, role("muted"), "the file names none"))
     return tuple(shares)
 
 
 def pipe_meters(found: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
     """The share of all SIMDs and of each: issue, work of the MFMA unit, and issue of each pipe."""
     pipes = found.pipes
-    assert pipes is not None
+    if pipes is None or found.work is None:
+        return ()
     rows = [
         columns | {"issuing": resident - columns["no_issue"]} for _, resident, columns in pipe_rows(found)
     ]
     of = {name: np.array([row[name] for row in rows], dtype=np.int64) for name in rows[0]}
+
+    def meter(name: str, percent: float, color: Color, meaning: str, cycles: np.ndarray) -> Meter:
+        each = (100 * cycles / np.maximum(pipes.resident, 1)).tolist()
+        return Meter(name, percent, color, f"{meaning}\n{_each(pipes, each)}", tuple(each))
+
     meters = []
     for fact in found.facts:
         if fact.id in _SIMD_FACTS:
-            source, name, color = _SIMD_FACTS[fact.id]
-            meaning = f"{fact.name}. {fact.meaning}\n{_each(pipes, of[source])}"
-            meters.append(
-                Meter(name, 100 * float(fact.value), role(color), meaning, _marks(pipes, of[source]))
-            )
-    meters.append(
-        Meter("issue by pipe, a mark a SIMD", 0.0, role("muted"), _pipe_heading(is_gfx9), is_heading=True)
-    )
-    whole = "of the cycles in which the SIMD had a traced wave"
+            source, name, ink = _SIMD_FACTS[fact.id]
+            meaning = f"{fact.name}. {fact.meaning}"
+            meters.append(meter(name, 100 * float(fact.value), role(ink), meaning, of[source]))
+    heading = PIPE_HEADING[is_gfx9]
+    meters.append(Meter("issue by pipe, a mark a SIMD", 0.0, role("muted"), heading, is_heading=True))
     for name in pipes.used:
-        column = pipes.column(name)
-        kind = PIPE_KIND[name]
-        meters.append(
-            Meter(
-                name,
-                100 * pipes.share(name),
-                partial(Theme.kind, kind=kind),
-                f"{PIPE_TEXT[name][:1].upper()}{PIPE_TEXT[name][1:]}, {whole}.\n{_each(pipes, column)}",
-                _marks(pipes, column),
-            )
-        )
+        color = partial(Theme.kind, kind=PIPE_KIND[name])
+        meaning = f"{PIPE_TEXT[name][:1].upper()}{PIPE_TEXT[name][1:]}, {OF_RESIDENT}."
+        meters.append(meter(name, 100 * pipes.share(name), color, meaning, pipes.column(name)))
     return tuple(meters)
 
 
-def counter_meters(found: CounterShares) -> tuple[Meter, ...]:
+def counter_meters(shares: CounterShares | None) -> tuple[Meter, ...]:
     """The shares that the hardware counted; those of pipes that may issue twice can exceed 100 %."""
     return tuple(
         Meter(
@@ -120,35 +123,18 @@ def counter_meters(found: CounterShares) -> tuple[Meter, ...]:
             partial(Theme.kind, kind=TokenKind[bar.kind]),
             PEAK if bar.name.endswith("Peak") else MEAN,
         )
-        for bar in found.bars
+        for bar in (() if shares is None else shares.bars)
     )
 
 
-def _pipe_heading(is_gfx9: bool) -> str:
-    if is_gfx9:
-        return (
-            "On this generation a trace records the cycles of issue, not how long a pipe goes on working; "
-            "the forms of MFMA instructions say how long the MFMA unit works."
-        )
-    return "On this generation a trace records how long an instruction executes."
-
-
-def _marks(pipes: PipeUse, column: np.ndarray) -> tuple[float, ...]:
-    return tuple((100 * column / np.maximum(pipes.resident, 1)).tolist())
-
-
-def _each(pipes: PipeUse, column: np.ndarray) -> str:
-    lines = [
-        f"SE {se} CU {cu if cu >= 0 else '?'} SIMD {simd}: {share:.1f} %"
-        for se, cu, simd, share in zip(
-            pipes.se.tolist(), pipes.cu.tolist(), pipes.simd.tolist(), _marks(pipes, column), strict=True
-        )
-    ]
+def _each(pipes: PipeUse, shares: list[float]) -> str:
+    simds = zip(pipes.se.tolist(), pipes.cu.tolist(), pipes.simd.tolist(), shares, strict=True)
+    lines = [f"SE {se} CU {cu if cu >= 0 else '?'} SIMD {simd}: {part:.1f} %" for se, cu, simd, part in simds]
     more = [f"and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
     return "\n".join([*lines[:LISTED], *more])
 
 
-def unit_columns(table: UnitTable) -> tuple[Column, ...]:
+def unit_columns(table: UnitTable | None) -> tuple[Column, ...]:
     """The columns of the table of compute units."""
     return tuple(
         Column(
@@ -160,7 +146,7 @@ def unit_columns(table: UnitTable) -> tuple[Column, ...]:
             width=max(40, 7 * len(column.title) + 22),
             tip=column.meaning,
         )
-        for column in table.columns
+        for column in (() if table is None else table.columns)
     )
 
 

@@ -104,6 +104,10 @@ class Rows(QWidget):
         """What a row is, "" for none."""
         raise NotImplementedError
 
+    def text(self) -> str:
+        """All rows, one a line."""
+        raise NotImplementedError
+
     @property
     def _row(self) -> int:
         return self.fontMetrics().height() + 4
