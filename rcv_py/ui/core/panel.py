@@ -207,7 +207,7 @@ class Panel(QWidget):
         """Take back what `save_state` returned; ignore what does not fit."""
         for name, part in self.remembered.items():
             if name in state:
-                _load(part, state[name])
+                load_part(part, state[name])
 
     def focus_search(self) -> bool:
         """Put the cursor into the panel's own search field (Ctrl+F); False if it has none."""
@@ -217,13 +217,14 @@ class Panel(QWidget):
 def _saved(part: Remembers | QAbstractButton | QSplitter) -> Any:
     if isinstance(part, Remembers):
         return part.save_state()
-    return part.isChecked() if isinstance(part, QAbstractButton) else part.sizes()
+    return part.sizes() if isinstance(part, QSplitter) else part.isChecked()
 
 
-def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
+def load_part(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
+    """Give a part the state that was saved of it; ignore what does not fit."""
     if isinstance(part, Remembers):
         part.load_state(state)
-    elif isinstance(part, QAbstractButton):
+    elif not isinstance(part, QSplitter):
         part.setChecked(state is True)
     elif isinstance(state, list) and len(state) == part.count() and all(isinstance(px, int) for px in state):
         part.setSizes(state)

@@ -24,7 +24,7 @@ from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
-from rcv_py.ui.widgets.state_bar import StateBar, state_text
+from rcv_py.ui.widgets.legend import StateBar, state_text
 
 MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
 SPEEDS = ("fastest", "median", "slowest")

@@ -23,9 +23,8 @@ from rcv_py.ui.core.plain_text import RichLabel, joined, rich, tooltip, with_tip
 from rcv_py.ui.panels.source.highlight import Span, expanded, spans
 from rcv_py.ui.panels.source.view import SourceView, source_rows
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.code_panel import CodePanel, next_hottest
+from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
-from rcv_py.ui.table.heat_strip import HeatStrip
 from rcv_py.ui.widgets.empty_state import page
 
 NO_SOURCE = (
