@@ -207,7 +207,7 @@ class Panel(QWidget):
         """Take back what `save_state` returned; ignore what does not fit."""
         for name, part in self.remembered.items():
             if name in state:
-                load_part(part, state[name])
+                _load(part, state[name])
 
     def focus_search(self) -> bool:
         """Put the cursor into the panel's own search field (Ctrl+F); False if it has none."""
@@ -220,8 +220,7 @@ def _saved(part: Remembers | QAbstractButton | QSplitter) -> Any:
     return part.sizes() if isinstance(part, QSplitter) else part.isChecked()
 
 
-def load_part(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
-    """Give a part the state that was saved of it; ignore what does not fit."""
+def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
     if isinstance(part, Remembers):
         part.load_state(state)
     elif not isinstance(part, QSplitter):
