@@ -107,7 +107,7 @@ def test_one_wave_has_its_tables(capture: Capture) -> None:
 def test_the_types_of_choices_are_what_is_known() -> None:
     known = {
         ("hotspot", "by"): ranking.BY,
-        ("hotspot", "sort"): ranking.SORT,
+        ("hotspot", "sort"): ranking.SUMS,
         ("isa", "kind"): isa.LISTED,
         ("flame", "content"): flame_frames.CONTENTS,
         ("flame", "metric"): tuple(flame_frames.METRICS),
