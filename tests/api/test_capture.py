@@ -26,6 +26,7 @@ from rcv_py.api.waves import OF_WAVES, in_order
 from rcv_py.export.table_files import FORMATS
 from rcv_py.export.tables import TABLES
 from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import SUMS
 from rcv_py.results import isa, loops
 from rcv_py.work.load import load_all
 from tests.api.calls import call_all, every_call
@@ -107,7 +108,7 @@ def test_one_wave_has_its_tables(capture: Capture) -> None:
 def test_the_types_of_choices_are_what_is_known() -> None:
     known = {
         ("hotspot", "by"): ranking.BY,
-        ("hotspot", "sort"): ranking.SORT,
+        ("hotspot", "sort"): SUMS,
         ("isa", "kind"): isa.LISTED,
         ("flame", "content"): flame_frames.CONTENTS,
         ("flame", "metric"): tuple(flame_frames.METRICS),
