@@ -10,8 +10,6 @@ DASH = "–"  # what is printed where something is not known: never 0
 LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
 MAX_DIGITS = 18  # of a place or an option: what surely fits into 64 bits
 
-_UNITS = ("", "K", "M", "G", "T")
-_BYTES = ("B", "KB", "MB", "GB", "TB")
 _OPERAND = re.compile(r"(-?)(?:0[xX]([0-9a-fA-F]+)|([0-9]+))")
 
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠")  # the wide ones count in East Asian settings
@@ -27,16 +25,18 @@ def count(value: float) -> str:
 
 def short_count(value: float) -> str:
     """Return a number in at most five characters: `812`, `12.3K`, `4.01M`."""
-    size = abs(value)
+    value, unit = _scaled(value, ("", "K", "M", "G", "T"), 999.5)
+    digits = 0 if not unit or abs(value) >= 99.95 else 2 if abs(value) < 9.995 else 1
+    return f"{value:.{digits}f}{unit}"
+
+
+def _scaled(value: float, units: Sequence[str], limit: float) -> tuple[float, str]:
+    """The value in the first unit, each a thousand of the one before, in which it is below the limit."""
     step = 0
-    while size >= 999.5 and step < len(_UNITS) - 1:
-        size /= 1000
+    while abs(value) >= limit and step < len(units) - 1:
         value /= 1000
         step += 1
-    if step == 0:
-        return f"{value:.0f}"
-    digits = 2 if size < 9.995 else 1 if size < 99.95 else 0
-    return f"{value:.{digits}f}{_UNITS[step]}"
+    return value, units[step]
 
 
 def percent(part: float, whole: float) -> str:
@@ -54,11 +54,8 @@ def known_percent(share: float | None) -> str:
 
 def byte_size(value: float) -> str:
     """Return a size with its unit: `19.2 MB`."""
-    step = 0
-    while value >= 1000 and step < len(_BYTES) - 1:
-        value /= 1000
-        step += 1
-    return f"{value:.0f} {_BYTES[step]}" if step == 0 else f"{value:.1f} {_BYTES[step]}"
+    value, unit = _scaled(value, ("B", "KB", "MB", "GB", "TB"), 1000)
+    return f"{value:.{0 if unit == 'B' else 1}f} {unit}"
 
 
 def nanoseconds(value: float) -> str:

@@ -308,7 +308,7 @@ def put(part: Part) -> None:
         print_table(part.columns, part.rows)
     else:
         table = part.table if part.trace is None else with_short_sources(part.table, part.trace)
-        columns = [Column(one.title, one.is_number, one.elastic) for one in table.fields(At.TEXT)]
+        columns = [Column(one.title, one.is_number, one.kind.elastic) for one in table.fields(At.TEXT)]
         print_table(columns, table.cells(At.TEXT, part.unknown))
 
 

@@ -51,6 +51,9 @@ def capture_entry(path: Path) -> CaptureEntry:
         code = read_code(files, index.gfxip, problems).table
     except TraceError as error:
         return CaptureEntry(path, path.name, "", 0, 0, 0, 0, 0, 0, str(error))
+    note = "No wave ran on the traced compute unit; record with another --att-target-cu or a larger grid."
+    if index.has_pc_samples or code.samples_issued is not None:
+        note = "PC samples only."
     lines = ~code.is_label
     return CaptureEntry(
         path=path,
@@ -62,13 +65,5 @@ def capture_entry(path: Path) -> CaptureEntry:
         mapped=code.mapped_rows,
         hits=int(code.hits.sum()),
         latency=int(code.latency.sum()),
-        note=_note(len(index.waves), index.has_pc_samples or code.samples_issued is not None, problems),
+        note=note if not len(index.waves) else problems[0].text if problems else "",
     )
-
-
-def _note(waves: int, is_sampled: bool, problems: Problems) -> str:
-    if not waves and is_sampled:
-        return "PC samples only."
-    if not waves:
-        return "No wave ran on the traced compute unit; record with another --att-target-cu or a larger grid."
-    return problems[0].text if problems else ""

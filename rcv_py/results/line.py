@@ -34,11 +34,11 @@ HITS = Spec.of(
     *_MEASURES,
 )
 _SPREAD = (
-    kinds.COUNT("hits", "Executions", key="count"),
-    kinds.SIGNED_CYCLES("min", "Smallest value", key="least"),
+    kinds.COUNT("hits", "Executions"),
+    kinds.SIGNED_CYCLES("min", "Smallest value"),
     kinds.RANK_CYCLES("median", "Median: of an even count the mean of the two in the middle"),
     kinds.SIGNED_CYCLES("p95", "Value that 95 percent of the hits do not exceed"),
-    kinds.SIGNED_CYCLES("max", "Largest value", key="most"),
+    kinds.SIGNED_CYCLES("max", "Largest value"),
     Field("mean", replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=None), "Mean"),
     kinds.SIGNED_CYCLES("total", "Sum", title="sum"),
 )

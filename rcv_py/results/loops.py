@@ -394,7 +394,7 @@ def facts(inputs: Inputs) -> dict[str, Any]:
             "max_release_spread": int(found.spread.max()) if len(found) else None,
             "dropped": found.dropped,
             "is_group_guessed": found.is_guess,
-            "groups_known_by": found.told.name.lower() if len(found) else None,
+            "groups_known_by": found.known_by.name.lower() if len(found) else None,
         },
     }
 

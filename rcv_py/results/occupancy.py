@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, only, record, record_field, rows_field
-from rcv_py.results.table import Spec, Table, Words
+from rcv_py.results.table import Columns, Spec, Table, Words
 
 BY = {  # what a curve is of: its title, and how the document calls it
     "se": ("shader engine", "Shader engine"),
@@ -100,14 +100,12 @@ def step_table(names: Sequence[str], curves: Sequence[StepCurve]) -> Table:
     """Return one row a step of each curve."""
     owner = np.repeat(np.arange(len(curves)), [len(curve.time) for curve in curves])
     none = np.zeros(0, dtype=np.int64)
-    return Table(
-        STEPS,
-        {
-            "name": Words(names, owner),
-            "cycle": np.concatenate([none, *(curve.time for curve in curves)]),
-            "waves": np.concatenate([none, *(curve.value for curve in curves)]),
-        },
-    )
+    columns: Columns = {
+        "name": Words(names, owner),
+        "cycle": np.concatenate([none, *(curve.time for curve in curves)]),
+        "waves": np.concatenate([none, *(curve.value for curve in curves)]),
+    }
+    return Table(STEPS, columns)
 
 
 def _next_step(row: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
 from rcv_py.results.field import At, Field, of_analysis, only, record, record_field, rows, rows_field, unknown
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import Columns, Spec, Table
 
 _LINE_IN_FILE = record(
     kinds.WHOLE("file", "Number of the source file"), kinds.WHOLE("source_line", "Line, counted from 1")
@@ -224,24 +224,22 @@ def capture_table(judged: Sequence[Judged], root: Path) -> Table:
     """Return one row a capture, with its first finding; people see its place below `root`."""
     paths = [row.entry.path for row in judged]
     first = [row.first for row in judged]
-    return Table(
-        CAPTURES,
-        {
-            "path": [str(path) for path in paths],
-            "place": [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths],
-            "folder_name": [row.entry.name for row in judged],
-            "kernel": [row.entry.kernel for row in judged],
-            "waves": [row.entry.waves for row in judged],
-            "class": [_class(row.found) for row in judged],
-            "name": [None if one is None else one.name for one in first],
-            "headline": ["" if one is None else one.title for one in first],
-            "gain": [float("nan") if one is None else one.gain for one in first],
-            "cycles": [-1 if one is None else one.cycles for one in first],
-            "share_of_unit": [float("nan") if one is None else one.share for one in first],
-            "note": [row.note for row in judged],
-            "is_ranked": [one is not None and bool(one.gain_text) for one in first],
-        },
-    )
+    columns: Columns = {
+        "path": [str(path) for path in paths],
+        "place": [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths],
+        "folder_name": [row.entry.name for row in judged],
+        "kernel": [row.entry.kernel for row in judged],
+        "waves": [row.entry.waves for row in judged],
+        "class": [_class(row.found) for row in judged],
+        "name": [None if one is None else one.name for one in first],
+        "headline": ["" if one is None else one.title for one in first],
+        "gain": [float("nan") if one is None else one.gain for one in first],
+        "cycles": [-1 if one is None else one.cycles for one in first],
+        "share_of_unit": [float("nan") if one is None else one.share for one in first],
+        "note": [row.note for row in judged],
+        "is_ranked": [one is not None and bool(one.gain_text) for one in first],
+    }
+    return Table(CAPTURES, columns)
 
 
 def _class(found: Findings | None) -> str | None:

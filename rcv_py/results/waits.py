@@ -14,7 +14,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import of_analysis, record_field, rows_field, unknown
 from rcv_py.results.places import instructions, placed, sources
-from rcv_py.results.table import Column, Spec, Table
+from rcv_py.results.table import Column, Columns, Spec, Table
 
 _LATENCY = replace(kinds.MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
 _STATISTICS = (
@@ -178,21 +178,19 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
     line, n, charged = (_picked(column, at, has) for column in (table.producer, table.n, table.charged))
     line = np.where(has, line, -1)
     one = wait_table(trace, found)[wait].columns
-    return Table(
-        FLAT,
-        {
-            "instruction": one["instruction"],
-            "text": one["text"],
-            **{field.name: one[field.name] for field in WAITS.fields[3:]},
-            "producer": line,
-            "producer_text": instructions(trace, line),
-            "producer_hits": n,
-            "producer_stall": charged,
-            "median_latency": _latency(found, line)["median"],
-            "producer_source": sources(trace, line),
-            "source": one["source"],
-        },
-    )
+    columns: Columns = {
+        "instruction": one["instruction"],
+        "text": one["text"],
+        **{field.name: one[field.name] for field in WAITS.fields[3:]},
+        "producer": line,
+        "producer_text": instructions(trace, line),
+        "producer_hits": n,
+        "producer_stall": charged,
+        "median_latency": _latency(found, line)["median"],
+        "producer_source": sources(trace, line),
+        "source": one["source"],
+    }
+    return Table(FLAT, columns)
 
 
 def wait_documents(

@@ -138,25 +138,18 @@ def assemble(
             lines.append((line, notes.strip(), source))
     meanings = [meaning(line[0], generation) for line in lines]
     starts = [*accumulate((one.size for one in meanings), initial=address)]
-    instructions = tuple(
-        _instruction(number, line, meanings[number], labels, starts) for number, line in enumerate(lines)
-    )
-    return Kernel(symbol, demangled, generation, address, instructions, labels)
+    instructions = []
+    for number, ((line, notes, place), what) in enumerate(zip(lines, meanings, strict=True)):
+        target = -1
+        if what.unit == "branch":
+            name, label = line.split()
+            target = labels[label]
+            distance = (starts[target] - starts[number + 1]) // 4
+            line = f"{name} {distance & 0xFFFF}"  # noqa: PLW2901 - the same, with a distance for the label
+        instructions.append(Instruction(line, place, what, target, dict(n.split("=") for n in notes.split())))
+    return Kernel(symbol, demangled, generation, address, tuple(instructions), labels)
 
 
 def _chain(text: str, sources: Mapping[str, Source]) -> str:
     parts = [part.partition(":") for part in text.split(" -> ")] if text else []
     return " -> ".join(sources[nickname.strip()].place(line.strip()) for nickname, _, line in parts)
-
-
-def _instruction(
-    number: int, line: tuple[str, str, str], what: Meaning, labels: Mapping[str, int], starts: list[int]
-) -> Instruction:
-    text, notes, source = line
-    target = -1
-    if what.unit == "branch":
-        name, label = text.split()
-        target = labels[label]
-        distance = (starts[target] - starts[number + 1]) // 4
-        text = f"{name} {distance & 0xFFFF}"
-    return Instruction(text, source, what, target, dict(note.split("=") for note in notes.split()))

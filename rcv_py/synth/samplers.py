@@ -81,15 +81,11 @@ def counters(capture: Capture, se: int, units: int = 1) -> np.ndarray:
     rows = [
         np.column_stack([time, *bank, cu, np.full_like(time, b)]) for b, bank in enumerate((bank0, bank1))
     ]
-    first_unit = np.stack(rows, axis=1).reshape(-1, 7)[_is_resident(waves, time).repeat(2)]
+    begins, ends = (np.sort(moments) for moments in np.array([(wave.begin, wave.end) for wave in waves]).T)
+    is_resident = np.searchsorted(begins, time) > np.searchsorted(ends, time - SAMPLE_INTERVAL, side="right")
+    first_unit = np.stack(rows, axis=1).reshape(-1, 7)[is_resident.repeat(2)]
     table = np.concatenate([first_unit + np.array([UNIT_SKEW * n, 0, 0, 0, 0, n, 0]) for n in range(units)])
     return table[np.argsort(table[:, 0], kind="stable")]
-
-
-def _is_resident(waves: Sequence[WaveRun], time: np.ndarray) -> np.ndarray:
-    begins = np.sort([wave.begin for wave in waves])
-    ends = np.sort([wave.end for wave in waves])
-    return np.searchsorted(begins, time) > np.searchsorted(ends, time - SAMPLE_INTERVAL, side="right")
 
 
 def _level(tokens: np.ndarray, returned: np.ndarray, kinds: Sequence[int], time: np.ndarray) -> np.ndarray:
@@ -108,7 +104,12 @@ def _active(tokens: np.ndarray, kind: int, time: np.ndarray) -> np.ndarray:
 
 
 def _matrix_busy(capture: Capture, tokens: np.ndarray, time: np.ndarray) -> np.ndarray:
-    passes = _passes_of_row(capture)[tokens[:, 4]]
+    items = [item for kernel in capture.kernels for item in (None, *kernel.instructions)]  # a label first
+    of_row = [
+        item.meaning.passes if item is not None and item.text.startswith(MATRIX_PREFIXES) else 0
+        for item in items
+    ]
+    passes = np.array(of_row, dtype=np.int64)[tokens[:, 4]]
     start = np.sort((tokens[:, 0] + tokens[:, 2])[passes > 0])
     stop = np.sort((tokens[:, 0] + tokens[:, 2] + passes)[passes > 0])
     edges = np.append(time[0] - SAMPLE_INTERVAL, time)
@@ -119,15 +120,6 @@ def _cycles_since(moments: np.ndarray, time: np.ndarray) -> np.ndarray:
     """The sum of max(0, t − moment) over all moments, for each t."""
     count = np.searchsorted(moments, time, side="right")
     return count * time - borders(moments)[count]
-
-
-def _passes_of_row(capture: Capture) -> np.ndarray:
-    passes = np.zeros(first_rows(capture.kernels)[-1], dtype=np.int64)
-    for first, kernel in zip(first_rows(capture.kernels), capture.kernels, strict=False):
-        for number, item in enumerate(kernel.instructions, start=first + 1):
-            if item.text.startswith(MATRIX_PREFIXES):
-                passes[number] = item.meaning.passes
-    return passes
 
 
 def shader_data(waves: Sequence[LiveWave], cu: int) -> np.ndarray:

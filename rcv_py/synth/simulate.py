@@ -49,7 +49,6 @@ class ComputeUnit:
             "none": self._sleep,
             "barrier": self._barrier,
             "end": self._end,
-            "branch": self._branch,
         }
 
     def run(self, launch: Launch) -> list[LiveWave]:
@@ -68,11 +67,8 @@ class ComputeUnit:
 
     # Workgroups come and go
 
-    def _resident(self, launch: Launch) -> int:
-        return launch.resident or self._hw.slots
-
     def _has_room(self, launch: Launch) -> bool:
-        free = self._hw.simds * self._resident(launch) - len(self._slots)
+        free = self._hw.simds * (launch.resident or self._hw.slots) - len(self._slots)
         return free >= launch.waves_per_group
 
     def _start_group(self, launch: Launch, begin: int) -> None:
@@ -85,7 +81,7 @@ class ComputeUnit:
         group.alive = launch.waves_per_group
 
     def _place(self, launch: Launch, group: Group, begin: int, number: int) -> LiveWave:
-        for turn in range(self._hw.simds * self._resident(launch)):
+        for turn in range(self._hw.simds * (launch.resident or self._hw.slots)):
             simd, slot = (number + turn) % self._hw.simds, turn // self._hw.simds
             if (simd, slot) not in self._slots:
                 self._slots.add((simd, slot))
@@ -146,6 +142,8 @@ class ComputeUnit:
         ready = self._ready(wave, instruction, now)
         if ready > now:
             self._push(wave, ready)
+        elif instruction.meaning.unit == "branch":
+            self._branch(wave, instruction, now)
         else:
             self._issue(wave, instruction, now)
 
@@ -199,22 +197,17 @@ class ComputeUnit:
         self._port_free[wave.simd, port] = now + max(taken, what.passes if what.unit == "valu" else 0)
         self._held_by[wave.simd, port] = (wave.pc, wave)
         returned = self._send(wave, instruction, now, token)
-        self._finish_registers(wave, instruction, now, token)
+        if what.unit == "matrix":
+            self._matrix_free[wave.simd] = now + what.passes
+            self._held_by[wave.simd, "matrix"] = (wave.pc, wave)
+        for name in what.writes:
+            wave.ready.pop(name, None)
+            if what.unit == "matrix":
+                wave.ready[name] = (now + what.passes + 8, token)
         if "marker" in instruction.notes:
             wave.mark(now, int(instruction.notes["marker"], 0))
         self._record(wave, what.kind, now, busy, returned)
         self._advance(wave, wave.pc + 1, now + taken)
-
-    def _finish_registers(self, wave: LiveWave, instruction: Instruction, now: int, token: int) -> None:
-        what = instruction.meaning
-        if what.unit == "matrix":
-            self._matrix_free[wave.simd] = now + what.passes
-            self._held_by[wave.simd, "matrix"] = (wave.pc, wave)
-            for name in what.writes:
-                wave.ready[name] = (now + what.passes + 8, token)
-        elif wave.ready:
-            for name in what.writes:
-                wave.ready.pop(name, None)
 
     # Memory
 
@@ -325,10 +318,6 @@ class ComputeUnit:
             self._immediate(wave, opened)
 
     def _branch(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
-        ready = self._ready(wave, instruction, now)
-        if ready > now:
-            self._push(wave, ready)
-            return
         busy = self._hw.busy("branch", self._rng)
         self._port_free[wave.simd, "branch"] = now + busy
         self._held_by[wave.simd, "branch"] = (wave.pc, wave)

@@ -8,6 +8,7 @@ it is waited for down to zero.  The simulator times waits by the hardware's rule
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -48,31 +49,20 @@ def replay(texts: Sequence[str], generation: int) -> list[tuple[int, list[int]]]
 
     One row a wait and counter that released something, in the order in which the files have them.
     """
-    queues: dict[str, _Queue] = {}
+    queues: defaultdict[str, _Queue] = defaultdict(_Queue)
     flat: list[int] = []
     released: list[tuple[int, list[int]]] = []
     for position, text in enumerate(texts):
         effect = effect_of(text, generation)
-        if effect is not None:
-            _apply(effect, position, queues, flat, released)
+        for name in effect.pushes:
+            (flat if name == "flat" else queues[name].pending).append(position)
+        for name in effect.unorders:
+            queues[name].is_ordered = False
+        found = [queues[name].release(keep, flat) for name, keep in effect.waits]
+        if effect.empties:
+            found = [[item for queue in queues.values() for item in queue.release(0, flat)]]
+        released.extend((position, items) for items in found if items)
     return released
-
-
-def _apply(
-    effect: Effect,
-    position: int,
-    queues: dict[str, _Queue],
-    flat: list[int],
-    released: list[tuple[int, list[int]]],
-) -> None:
-    for name in effect.pushes:
-        (flat if name == "flat" else queues.setdefault(name, _Queue()).pending).append(position)
-    for name in effect.unorders:
-        queues.setdefault(name, _Queue()).is_ordered = False
-    found = [queues.setdefault(name, _Queue()).release(keep, flat) for name, keep in effect.waits]
-    if effect.empties:
-        found = [[item for queue in queues.values() for item in queue.release(0, flat)]]
-    released.extend((position, items) for items in found if items)
 
 
 _MEMORY = r"(?:global_|scratch_|.?buffer_)"
@@ -117,16 +107,16 @@ _COUNTERS = {
 
 
 @cache
-def effect_of(text: str, generation: int) -> Effect | None:
-    """Return what the instruction does to the queues, or None if nothing."""
+def effect_of(text: str, generation: int) -> Effect:
+    """Return what the instruction does to the queues."""
     if not text.startswith("s_wait"):
         rules = _EFFECTS[generation]
-        return next((effect for pattern, effect in rules if re.match(pattern, text)), None)
+        return next((effect for pattern, effect in rules if re.match(pattern, text)), Effect())
     if generation == 12 and "s_wait_idle" in text:
         return Effect(empties=True)
     named = {} if "s_wait_alu" in text else _COUNTERS[generation]
     waits = tuple((counter, _number(text, counter)) for sign, counter in named.items() if sign in text)
-    return Effect(waits=waits) if waits else None
+    return Effect(waits=waits)
 
 
 def _number(text: str, name: str) -> int:

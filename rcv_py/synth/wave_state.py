@@ -151,9 +151,7 @@ class LiveWave:
         if "last" in notes:
             return done == total
         if done == total:
-            self.iterations.setdefault(self._label(instruction.target), []).append(total)
+            labels = self.launch.kernel.labels
+            label = next(name for name, first in labels.items() if first == instruction.target)
+            self.iterations.setdefault(label, []).append(total)
         return done < total
-
-    def _label(self, target: int) -> str:
-        labels = self.launch.kernel.labels
-        return next(name for name, instruction in labels.items() if instruction == target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -175,13 +176,9 @@ def _occupancy_rows(capture: Capture, layout: Layout) -> dict[int, list[Any]]:
         rows = found.setdefault(se, [])
         for time, start in ((begin, 1), (end, 0)):
             rows.append((time, cu, simd, slot, start, kernel + 1, 1, 0, 1, workgroup, 0))
-    shape = _packed if layout.is_packed else list if layout.version == "3.1.0" else _short
+    shape = _packed if layout.is_packed else list if layout.version == "3.1.0" else itemgetter(slice(6))
     in_time = {se: sorted(rows, key=lambda row: (row[0], row[4], row[1:4])) for se, rows in found.items()}
     return {se: [shape(row) for row in rows] for se, rows in in_time.items()}
-
-
-def _short(row: tuple[int, ...]) -> list[int]:
-    return list(row[:6])
 
 
 def _packed(row: tuple[int, ...]) -> int:

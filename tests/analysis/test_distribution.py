@@ -79,7 +79,7 @@ def test_the_median_is_in_the_middle_and_p95_is_the_time_of_a_hit(values: list[i
     assert found.p95 in values
     assert sum(v <= found.p95 for v in values) >= 0.95 * len(values) - 1e-9
     assert sum(v < found.p95 for v in values) < 0.95 * len(values)
-    assert (found.least, found.most, found.total, found.count) == (
+    assert (found.min, found.max, found.total, found.hits) == (
         order[0],
         order[-1],
         sum(values),

@@ -141,8 +141,7 @@ def _places(tree: FlameTree, sources: Sequence[SourceFile]) -> tuple[np.ndarray,
 
 def _children(tree: FlameTree, parent: int, locations: Sequence[str]) -> list[int]:
     """Return the frames on one, or the roots: places by weight, then instructions in program order."""
-    ends = tree.first_child[parent : parent + 2] if parent >= 0 else (0, tree.first_child[0])
-    frames = np.arange(*ends)
+    frames = np.flatnonzero(tree.parent == parent)
     frames = frames[np.argsort(tree.order[frames], kind="stable")]
     is_code = tree.what[frames] == What.CODE
     places = np.array(sorted(frames[~is_code].tolist(), key=locations.__getitem__), dtype=np.int64)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.compare.align import Alignment, Fate, align
 from rcv_py.analysis.compare.costs import CaptureCosts, chance
-from rcv_py.analysis.compare.deltas import Deltas, Rates, deltas, drawn, rates
+from rcv_py.analysis.compare.deltas import Deltas, Rates, Table, deltas, drawn, rates
 from rcv_py.analysis.compare.grouped import GROUPS, Groups
 from rcv_py.analysis.compare.verdict import (
     ASSUMED,
@@ -37,56 +38,30 @@ END = "s_endpgm"
 MATRIX, EXECUTED = "FLOP of MFMA or WMMA instructions", "executed instructions"
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One capture over the listing."""
+class _Side(NamedTuple):
+    """One capture over the listing, without the instruction that ends a wave."""
 
-    costs: CaptureCosts
-    rates: Rates
-    row: np.ndarray  # code row of each row of the listing, -1 for none
+    value: float  # cycles a wave at the executions of A
+    cycles: float
+    covered: float  # share of the cycles in rows that count at equal executions
+    at_hits: Table  # counts, such that all of them are the executions of A, and cycles of groups; [g, rows]
+    at_waves: Table  # waves and cycles of groups; [g, 1]
 
-    @cached_property
-    def works(self) -> np.ndarray:
-        """Whether a row is an instruction of this side that does not end the wave, bool."""
-        is_end = np.array([text.startswith(END) for text in self.costs.code.text], dtype=bool)
-        return (self.row >= 0) & ~np.append(is_end, False)[self.row]
 
-    @cached_property
-    def used(self) -> np.ndarray:
-        """The rows that count at equal executions."""
-        return np.flatnonzero(self.works & (self.rates.weight > 0))
-
-    @property
-    def value(self) -> float:
-        """Cycles a wave at the executions of A."""
-        return float(self.rates.value[self.used].sum())
-
-    @property
-    def cycles(self) -> np.ndarray:
-        """Cycles of each group of waves, float64 [g]."""
-        return self.rates.cycles[:, self.works].sum(axis=1)
-
-    @property
-    def per_wave(self) -> float:
-        """Cycles a wave, of all instructions."""
-        return float(self.cycles.sum()) / self.costs.wave_count
-
-    @property
-    def covered(self) -> float:
-        """Share of the cycles in rows that count at equal executions."""
-        return float(self.rates.cycles[:, self.used].sum()) / max(float(self.cycles.sum()), 1.0)
-
-    @property
-    def at_hits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Counts, such that all of them are the executions of A, and cycles of each group; [g, rows]."""
-        count = self.rates.count[:, self.used]
-        scale = self.rates.weight[self.used] / np.maximum(count.sum(axis=0), 1)
-        return count * scale, self.rates.cycles[:, self.used]
-
-    @property
-    def at_waves(self) -> tuple[np.ndarray, np.ndarray]:
-        """Waves and cycles of each group; [g, 1]."""
-        return self.costs.waves[:, None].astype(float), self.cycles[:, None]
+def _side(costs: CaptureCosts, rates: Rates, row: np.ndarray) -> _Side:
+    """`row` is the code row of each row of the listing, -1 for none."""
+    is_end = np.array([text.startswith(END) for text in costs.code.text], dtype=bool)
+    works = (row >= 0) & ~np.append(is_end, False)[row]
+    used = np.flatnonzero(works & (rates.weight > 0))
+    cycles, at_hits, count = rates.cycles[:, works].sum(axis=1), rates.cycles[:, used], rates.count[:, used]
+    scale = rates.weight[used] / np.maximum(count.sum(axis=0), 1)
+    return _Side(
+        float(rates.value[used].sum()),
+        float(cycles.sum()),
+        float(at_hits.sum()) / max(float(cycles.sum()), 1.0),
+        (count * scale, at_hits),
+        (costs.waves[:, None].astype(float), cycles[:, None]),
+    )
 
 
 def kernel_delta(
@@ -99,23 +74,22 @@ def kernel_delta(
     floor: float,
 ) -> KernelDelta:
     """Return the kernel's numbers; noise is at least `threshold` of the launch, and `floor` of the rest."""
-    a, b = (_Side(*parts) for parts in zip(sides, both, alignment.listing, strict=True))
-
-    paired = (a.row >= 0) & (b.row >= 0)
-    work = [float(side.rates.count[:, paired].sum()) / side.costs.wave_count for side in (a, b)]
-    hits = [float(side.costs.hits.sum()) for side in (a, b)]
-    equal = _ratio((a.value, b.value), drawn(sides, (a.at_hits, b.at_hits), rng), floor)
-    wave = _ratio((a.per_wave, b.per_wave), drawn(sides, (a.at_waves, b.at_waves), rng), floor)
-
+    a, b = (_side(*parts) for parts in zip(sides, both, alignment.listing, strict=True))
+    row_a, row_b = alignment.listing
+    paired = (row_a >= 0) & (row_b >= 0)
+    waves = (sides[0].wave_count, sides[1].wave_count)
+    work = [float(side.count[:, paired].sum()) / number for side, number in zip(both, waves, strict=True)]
+    hits = [float(side.hits.sum()) for side in sides]
+    per_wave = (a.cycles / waves[0], b.cycles / waves[1])
     return KernelDelta(
-        (a.costs.wave_count, b.costs.wave_count),
-        (hits[0] / a.costs.wave_count, hits[1] / b.costs.wave_count),
-        (a.per_wave, b.per_wave),
-        (float(a.cycles.sum()) / hits[0], float(b.cycles.sum()) / hits[1]),
+        waves,
+        (hits[0] / waves[0], hits[1] / waves[1]),
+        per_wave,
+        (a.cycles / hits[0], b.cycles / hits[1]),
         (a.covered, b.covered),
         work[1] / work[0] if work[0] else 1.0,
-        equal,
-        wave,
+        _ratio((a.value, b.value), drawn(sides, (a.at_hits, b.at_hits), rng), floor),
+        _ratio(per_wave, drawn(sides, (a.at_waves, b.at_waves), rng), floor),
         (a.value, b.value),
         _launches(sides, alignment.is_same, rng, threshold),
     )

@@ -131,9 +131,9 @@ def legacy_report(
 ) -> LegacyReport:
     """Return the numbers of a program; `launch` counts for the new generation only."""
     launch = launch or Launch()
-    found = _instructions(code, sources)
-    classes = _stall_by_class(found)
-    texts = [one.text.lower() for one in found]
+    instructions = _instructions(code, sources)
+    classes = _stall_by_class(instructions)
+    texts = [one.text.lower() for one in instructions]
     target = "gfx950" if any(form in text for text in texts for form in _CDNA4) else "gfx942"
     registers = _registers(texts)
     occupancy = (
@@ -142,12 +142,12 @@ def legacy_report(
         else _new_occupancy(*registers, target, launch.resources)
     )
     return LegacyReport(
-        found,
-        sum(one.total for one in found),
-        sum(one.stall for one in found),
+        instructions,
+        sum(one.total for one in instructions),
+        sum(one.stall for one in instructions),
         tuple((name, stall) for name, stall in classes.most_common() if stall),
-        _by_source(found),
-        tuple(sorted(found, key=lambda row: -row.stall)),
+        _by_source(instructions),
+        tuple(sorted(instructions, key=lambda row: -row.stall)),
         tuple((name, sum(any(word in text for word in words) for text in texts)) for name, words in _MIX),
         target,
         occupancy,
@@ -190,9 +190,9 @@ def _instructions(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[Instr
     )
 
 
-def _by_source(found: Sequence[Instruction]) -> tuple[SourceLine, ...]:
+def _by_source(instructions: Sequence[Instruction]) -> tuple[SourceLine, ...]:
     members: dict[str, list[Instruction]] = {}
-    for one in found:
+    for one in instructions:
         members.setdefault(one.source, []).append(one)
     return tuple(sorted((_line(name, part) for name, part in members.items()), key=lambda line: -line.stall))
 

@@ -240,33 +240,30 @@ def _latency_stall(has: Ingredients) -> Bars:
 
 
 def _memory(has: Ingredients) -> Bars:
-    found, n = has.memory, len(has.code)
-    columns = [_spread(n, found.line, getattr(found, name)) for name in ("stall", "issue", "mean")]
+    names = ("stall", "issue", "mean", "std")
+    *columns, deviation = (_spread(has, has.memory.line, getattr(has.memory, name)) for name in names)
     value = np.maximum(0.0, np.nan_to_num(np.stack(columns)))
     ends = value.sum(axis=0)
-    deviation = _spread(n, found.line, found.std)
-    known = np.isfinite(deviation) & (deviation > 0)
-    low = np.where(known, np.maximum(0.0, ends - deviation), np.nan)
-    high = np.where(known, ends + deviation, np.nan)
+    deviation = np.where(deviation > 0, deviation, np.nan)
     of = "means by level counters, whisker one standard deviation"
+    low, high = np.maximum(0.0, ends - deviation), ends + deviation
     parts = (STALL, ISSUE, MEMORY)
     return Bars(Annotation.MEMORY, parts, value, "cycles a time", of, low=low, high=high, is_sum=False)
 
 
 def _memory_waits(has: Ingredients) -> Bars:
-    found, n = has.waits, len(has.code)
-    median = _spread(n, found.line, found.median)
-    high = _spread(n, found.line, found.p90)
-    known = np.isfinite(median) & np.isfinite(high)
-    of = "medians by waits, whisker to the 90th percentile"
+    median, high = (_spread(has, has.waits.line, column) for column in (has.waits.median, has.waits.p90))
+    is_known = np.isfinite(median) & np.isfinite(high)
     value = np.maximum(0.0, np.nan_to_num(median))[None]
-    low, high = np.where(known, median, np.nan), np.where(known, high, np.nan)
-    parts = (MEMORY,)
-    return Bars(Annotation.MEMORY_WAITS, parts, value, "cycles a time", of, low=low, high=high, is_sum=False)
+    low, high = (np.where(is_known, column, np.nan) for column in (median, high))
+    of = "medians by waits, whisker to the 90th percentile"
+    mode, parts = Annotation.MEMORY_WAITS, (MEMORY,)
+    return Bars(mode, parts, value, "cycles a time", of, low=low, high=high, is_sum=False)
 
 
-def _spread(n: int, line: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _spread(has: Ingredients, line: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Return values of some lines as a column of all lines, NaN elsewhere."""
+    n = len(has.code)
     column = np.full(n, np.nan)
     inside = np.flatnonzero((line >= 0) & (line < n))[::-1]  # the first row of a line is the one that stays
     column[line[inside]] = value[inside]

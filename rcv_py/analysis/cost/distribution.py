@@ -68,11 +68,11 @@ class LineHits:
 class Spread:
     """What a set of times has in common; p95 is the time of some hit."""
 
-    count: int
-    least: int
+    hits: int
+    min: int
     median: float  # an int if it is whole
     p95: int
-    most: int
+    max: int
     mean: float
     total: int
 

@@ -67,7 +67,9 @@ def ranking(
         if by == "instruction":
             name, text = f"line {at}", code.text[at]
         elif by == "source":
-            name, text = places[at] or NO_SOURCE, _source_text(code, sources, at)
+            leaf = int(code.leaf[at])
+            place = (int(code.chain_file[leaf]), int(code.chain_line[leaf])) if leaf >= 0 else (-1, -1)
+            name, text = places[at] or NO_SOURCE, line_text(sources, *place)
         elif by == "kind":
             name, text = TokenKind(number).name, KIND_TEXT[TokenKind(number)]
         else:
@@ -102,8 +104,3 @@ def _groups(code: CodeTable, by: str) -> tuple[np.ndarray, int]:
     else:
         group, n = instruction_classes(code).astype(np.int64), CLASS_COUNT
     return np.where(code.is_label, -1, group), n
-
-
-def _source_text(code: CodeTable, sources: Sequence[SourceFile], row: int) -> str:
-    leaf = int(code.leaf[row])
-    return line_text(sources, int(code.chain_file[leaf]), int(code.chain_line[leaf])) if leaf >= 0 else ""

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.program.register_use import RegisterUse, register_use, scalar_allocation
-from rcv_py.analysis.waves.workgroups import Told, Workgroups
+from rcv_py.analysis.program.register_use import RegisterUse, register_use
+from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups
 from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import count, plural
 from rcv_py.model.resources import KernelResources, RunFacts
@@ -44,6 +44,7 @@ class DeviceLimits:
     is_guess: bool = False  # the target is not in the table
 
 
+_SPECIAL_SGPRS = 6  # gfx9: VCC, flat scratch and the mask of page faults lie behind the named ones
 _SGPR_GRANULE = 16  # scalar registers are given in multiples of this
 _CDNA3 = DeviceLimits("CDNA3", 8, 512, 8, True)
 _OF_TARGET = {
@@ -168,17 +169,17 @@ def is_size_known(trace: Trace, facts: RunFacts | None) -> bool:
     return kernel is not None and kernel.threads > 0
 
 
-def waves_on_simd(trace: Trace, found: Workgroups) -> int:
+def waves_on_simd(trace: Trace, groups: Workgroups) -> int:
     """Return how many waves a workgroup puts on a SIMD, by the traced ones; 0 if they do not tell.
 
     The most frequent number counts: of a unit of which not all SIMDs are traced the others are alike.  Groups
     that are only guessed by the starts of their waves do not count.
     """
-    rows = np.flatnonzero(found.number >= 0)
-    rows = rows[found.told[found.number[rows]] != Told.STARTS]
+    rows = np.flatnonzero(groups.number >= 0)
+    rows = rows[groups.known_by[groups.number[rows]] != KnownBy.STARTS]
     if not len(rows):
         return 0
-    group, simd = found.number[rows].astype(np.int64), trace.waves.simd[rows].astype(np.int64)
+    group, simd = groups.number[rows].astype(np.int64), trace.waves.simd[rows].astype(np.int64)
     place, times = np.unique(group << 8 | simd, return_counts=True)
     first = run_starts(place >> 8)
     return int(np.bincount(np.maximum.reduceat(times, first)).argmax())
@@ -209,7 +210,7 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
     limits = [_vector(use, kernel, device, notes)]
     if device.sgprs:
         listed = kernel if kernel is not None and kernel.sgprs > 0 else None
-        sgprs = scalar_allocation(use) if listed is None else listed.sgprs
+        sgprs = use.scalar and use.scalar + _SPECIAL_SGPRS if listed is None else listed.sgprs
         source = GUESS if listed is None else listed.file
         limits.append(Limit(_SCALAR, sgprs, device.sgprs, _SCALAR, source, _SGPR_GRANULE))
     if kernel is not None and kernel.lds >= 0 and kernel.threads:

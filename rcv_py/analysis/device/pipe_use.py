@@ -119,14 +119,14 @@ def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> n
 
 def _covered_by_each(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> np.ndarray:
     """The same one group after the other: times of a damaged file are too wide for one axis."""
-    found = np.zeros(n, dtype=np.int64)
+    cycles = np.zeros(n, dtype=np.int64)
     order = np.lexsort((start, group))
     borders = np.searchsorted(group[order], np.arange(n + 1)).tolist()
     for one, (low, high) in enumerate(pairwise(borders)):
         rows = order[low:high]
         merged = IntervalSet.of(start[rows], stop[rows])
-        found[one] = total(merged.end - merged.begin)
-    return found
+        cycles[one] = total(merged.end - merged.begin)
+    return cycles
 
 
 def _columns(piece: TokenColumns) -> tuple[np.ndarray, ...]:

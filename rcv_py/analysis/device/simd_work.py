@@ -111,15 +111,15 @@ def simd_work(
     issue and knows no work of units.
     """
     is_ours = rule is ReferenceRule.OURS
-    found = [tokens for tokens in token_columns(batches) if len(tokens.waves)]
-    left_out = _astray(found)
-    found = without_rows(found, left_out)
+    parts = list(token_columns(batches))
+    left_out = _astray(parts)
+    parts = without_rows(parts, left_out)
     passes = matrix_passes(trace.code, trace.target)
     ends = ends_of(trace.code) if is_ours else np.zeros(0, dtype=bool)
-    axis = _axis(found, passes)
-    counted = [wave for tokens in found for wave in tokens.waves if rows is None or wave.row in rows]
-    issued = [_issuing(tokens, axis, under_end(tokens, ends)) for tokens in found]
-    worked = [_matrix(tokens, axis, passes) for tokens in found] if is_ours else []
+    axis = _axis(parts, passes)
+    counted = [wave for tokens in parts for wave in tokens.waves if rows is None or wave.row in rows]
+    issued = [_issuing(tokens, axis, under_end(tokens, ends)) for tokens in parts]
+    worked = [_matrix(tokens, axis, passes) for tokens in parts] if is_ours else []
     sentences = [passes.assumption] if is_ours else []
     if left_out:
         whose = "its times" if len(left_out) == 1 else "their times"
@@ -135,22 +135,22 @@ def simd_work(
     )
 
 
-def without_rows(found: list[TokenColumns], rows: Collection[int]) -> list[TokenColumns]:
+def without_rows(parts: list[TokenColumns], rows: Collection[int]) -> list[TokenColumns]:
     """Return the columns without the waves of these index rows; none of them is empty."""
     if not rows:
-        return found
-    kept = ([wave for wave in piece.waves if wave.row not in rows] for piece in found)
+        return parts
+    kept = ([wave for wave in piece.waves if wave.row not in rows] for piece in parts)
     return [of_waves(waves) for waves in kept if waves]
 
 
-def _astray(found: list[TokenColumns]) -> frozenset[int]:
+def _astray(parts: list[TokenColumns]) -> frozenset[int]:
     """Index rows of waves of which a time lies so far from the others that only damage explains it."""
-    if not found:
+    if not parts:
         return frozenset()
-    begins = sorted(wave.begin for tokens in found for wave in tokens.waves)
+    begins = sorted(wave.begin for tokens in parts for wave in tokens.waves)
     middle = begins[len(begins) // 2]
     astray: list[int] = []
-    for tokens in found:
+    for tokens in parts:
         times = np.array([(wave.begin, wave.end) for wave in tokens.waves], dtype=np.int64)
         low, high = times.min(axis=1), times.max(axis=1)
         np.minimum.at(low, tokens.owner, tokens.start)
@@ -170,17 +170,17 @@ def lives(waves: list[Wave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:
     return begin + shift, np.maximum(begin, end) + shift
 
 
-def _axis(found: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
+def _axis(parts: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
     """Stretches are long enough for the recorded times and for all matrix passes one after the other."""
-    if not found:
+    if not parts:
         return SimdAxis(np.zeros(0, dtype=np.int64), 0, 1)
     low, high, work = np.iinfo(np.int64).max, np.iinfo(np.int64).min, 0
-    for piece in found:
+    for piece in parts:
         low = min(low, *(wave.begin for wave in piece.waves), int(piece.start.min(initial=low)))
         high = max(high, *(max(wave.begin, wave.end) for wave in piece.waves))
         high = max(high, int((piece.start + piece.duration).max(initial=high)))
         work += int(passes.of_tokens(piece)[1].sum())
-    place = np.unique([wave.id.se * 256 + wave.id.simd for piece in found for wave in piece.waves])
+    place = np.unique([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves])
     return SimdAxis(place, low, high - low + work + 1)
 
 

@@ -6,57 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import residencies, resident
+from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.counters.counter_shares import CounterShares
-from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
-
-
-@dataclass(frozen=True, eq=False)
-class UnitOccupancy:
-    """One row a compute unit that had waves, sorted by (se, sa, cu); time from the device's first start."""
-
-    se: np.ndarray  # int64
-    sa: np.ndarray  # int64
-    cu: np.ndarray  # int64
-    waves: np.ndarray  # int64, waves that lived there
-    cycles: np.ndarray  # int64, wave-cycles
-    peak: np.ndarray  # int64, most waves at a time
-    begin: np.ndarray  # int64, cycles, aligned: first start
-    end: np.ndarray  # int64, cycles, aligned: last end
-    span: int  # cycles of the device, which `mean` divides by
-
-    def __len__(self) -> int:
-        return len(self.se)
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Resident waves weighted by time, over the time of the whole device; float64."""
-        return self.cycles / max(self.span, 1)
-
-
-def unit_occupancy(events: WaveEvents) -> UnitOccupancy:
-    """Return the occupancy of each compute unit that had waves."""
-    lives = residencies(events)
-    places, group = np.unique(_key(lives.se, lives.sa, lives.cu), return_inverse=True)
-    n = len(places)
-    begin = np.full(n, np.iinfo(np.int64).max)
-    end = np.full(n, np.iinfo(np.int64).min)
-    np.minimum.at(begin, group, lives.begin)
-    np.maximum.at(end, group, lives.end)
-    curves = resident(lives, group)
-    return UnitOccupancy(
-        se=places >> 32,
-        sa=places >> 24 & 0xFF,
-        cu=places & 0xFFFFFF,
-        waves=np.bincount(group, minlength=n),
-        cycles=sums(group, lives.end - lives.begin, n),
-        peak=np.array([int(curves[at].value.max()) for at in range(n)], dtype=np.int64),
-        begin=begin,
-        end=end,
-        span=int(lives.end.max() - lives.begin.min()) if len(lives) else 0,
-    )
+from rcv_py.model.waves import WaveIndex
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,8 +40,8 @@ class UnitTable:
 
 def unit_table(trace: Trace, counted: CounterShares | None = None) -> UnitTable | None:
     """Return the table of all compute units that had waves or counted something, None if none did."""
-    units = unit_occupancy(trace.occupancy)
-    parts = [(_key(units.se, units.sa, units.cu), _waves(trace, units))] if len(units) else []
+    lives = residencies(trace.occupancy)
+    parts = [_waves(trace.waves, lives)] if len(lives) else []
     if counted is not None and len(counted):
         parts.append((_key(counted.se, np.zeros_like(counted.se), counted.cu), _counters(counted)))
     if not parts:
@@ -112,23 +66,30 @@ def unit_table(trace: Trace, counted: CounterShares | None = None) -> UnitTable 
     )
 
 
-def _waves(trace: Trace, units: UnitOccupancy) -> list[UnitColumn]:
-    index, origin = trace.waves, int(units.begin.min())
-    unit = _key(units.se, units.sa, units.cu)
+def _waves(index: WaveIndex, lives: Residencies) -> tuple[np.ndarray, list[UnitColumn]]:
+    """The number of each unit that had waves, and what is known about these."""
+    units, group = np.unique(_key(lives.se, lives.sa, lives.cu), return_inverse=True)
+    n, origin = len(units), int(lives.begin.min())
+    begin, end = np.full(n, lives.begin.max()), np.full(n, lives.end.min())
+    np.minimum.at(begin, group, lives.begin)
+    np.maximum.at(end, group, lives.end)
+    cycles = sums(group, lives.end - lives.begin, n)
+    mean, after = cycles / max(1, int(lives.end.max()) - origin), "Cycles after the first start on any unit."
+    curves = resident(lives, group)
+    peak = np.array([int(curves[unit].value.max()) for unit in range(n)])
     own = _key(index.se, index.sa, index.cu)[index.cu >= 0]
-    at = np.minimum(np.searchsorted(unit, own), len(unit) - 1)
-    traced = np.bincount(at[unit[at] == own], minlength=len(unit))
-    after = "Cycles after the first start on any unit."
+    at = np.minimum(np.searchsorted(units, own), n - 1)
+    traced = np.bincount(at[units[at] == own], minlength=n)
     columns = [
-        ("waves", "waves", units.waves, "Waves that lived on the unit while the trace ran."),
+        ("waves", "waves", np.bincount(group), "Waves that lived on the unit while the trace ran."),
         ("traced", "traced", traced, "Of them, waves whose instructions were recorded."),
-        ("mean", "mean waves", units.mean, "Resident waves weighted by time, over the duration of all."),
-        ("peak", "peak", units.peak, "Most waves resident on the unit at a time."),
-        ("cycles", "wave-cycles", units.cycles, "Sum of the lives of the unit's waves."),
-        ("begin", "first start", units.begin - origin, after),
-        ("end", "last end", units.end - origin, after),
+        ("mean", "mean waves", mean, "Resident waves weighted by time, over the duration of all."),
+        ("peak", "peak", peak, "Most waves resident on the unit at a time."),
+        ("cycles", "wave-cycles", cycles, "Sum of the lives of the unit's waves."),
+        ("begin", "first start", begin - origin, after),
+        ("end", "last end", end - origin, after),
     ]
-    return [UnitColumn(*column) for column in columns]
+    return units, [UnitColumn(*column) for column in columns]
 
 
 def _counters(counted: CounterShares) -> list[UnitColumn]:

@@ -28,7 +28,7 @@ from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, Situation, situation_of
 from rcv_py.analysis.program.program_ends import ends_of
-from rcv_py.analysis.waves.workgroups import TOLD_TEXT
+from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
 
@@ -195,7 +195,7 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         if times > ALWAYS_LAST * len(skew) and len(skew) >= 8:
             words.append(f"{inputs.trace.waves.id(often)} was last in {count(times)} of them.")
             case = replace(case, flags=frozenset({"uneven-arrival"}))
-    groups = f" How workgroups are known: {TOLD_TEXT[skew.told]}." if len(skew) else ""
+    groups = f" How workgroups are known: {KNOWN_BY_TEXT[skew.known_by]}." if len(skew) else ""
     yield finding_of(
         case,
         "barrier-skew",

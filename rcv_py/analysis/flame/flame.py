@@ -181,11 +181,6 @@ class FlameTree:
         """The code row of each frame that is an instruction, -1 of the others; int32."""
         return np.where(self.what == What.CODE, self.second, -1).astype(np.int32)
 
-    @cached_property
-    def first_child(self) -> np.ndarray:
-        """Children of frame i are the rows `first_child[i]:first_child[i + 1]`, int64 [n + 1]."""
-        return np.searchsorted(self.parent, np.arange(len(self) + 1))
-
     @property
     def levels(self) -> int:
         """How deep the deepest stack is."""

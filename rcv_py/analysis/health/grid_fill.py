@@ -137,5 +137,5 @@ def tail(trace: Trace) -> HealthNote | None:
         title="Much of the time passed with at most half of the peak resident",
         evidence=tuple(evidence),
         consequence="Stall in the tail is that of a nearly empty machine; shares of the total mix both.",
-        remedy="Compare a time range before the tail with the total; more or evener workgroups shorten it.",
+        remedy="Compare a range before the tail with the total; more workgroups of equal work shorten it.",
     )

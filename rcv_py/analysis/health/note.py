@@ -1,4 +1,4 @@
-"""One doubt about a capture: the numbers that show it, what it means for the reader, and what mends it."""
+"""One doubt about a capture: the numbers that show it, what it means for the reader, and what to do."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class HealthNote:
 
     The severities: ERROR, numbers are wrong or missing; WARNING, a conclusion drawn from them may be wrong;
     INFO, nothing is wrong, but the reader should know.  `settings` are options of rocprofv3 by their name in
-    an input file, such as `att_buffer_size`; empty if no setting of the profiler mends it.
+    an input file, such as `att_buffer_size`; empty if no setting of the profiler helps.
     """
 
     name: str

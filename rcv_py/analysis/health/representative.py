@@ -1,7 +1,7 @@
 """Is the traced compute unit like the others?  Only its instructions are known; of the others, only lives.
 
 The lives of waves on the traced SIMDs are compared with all other lives of the same kernel.
-Waves that took an early exit show what the way out costs, not the kernel.
+Waves that took an early exit show what that costs, not the kernel.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def hardly_ran(trace: Trace) -> HealthNote | None:
         severity=Severity.WARNING,
         title=f"The traced waves took an early exit: {count(ran)} of {count(rows)} instructions ran",
         evidence=tuple(evidence),
-        consequence="Costs are those of the way out, not of the work of the kernel.",
+        consequence="Costs are those of the early exit, not of the work of the kernel.",
         remedy=remedy,
         settings=settings,
     )
@@ -85,7 +85,7 @@ def left_early(ways: Populations) -> HealthNote | None:
             severity=Severity.WARNING,
             title="No traced wave did the work of the kernel",
             evidence=(Measured("instructions that ran", ways.ran, ran_text(ways)), *evidence),
-            consequence="Costs are those of the way out: nothing is ranked.",
+            consequence="Costs are those of an early exit: nothing is ranked.",
             remedy="Trace another dispatch, another compute unit or other shader engines.",
             settings={"kernel_iteration_range": "[2]"},
         )

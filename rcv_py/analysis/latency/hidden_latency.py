@@ -321,10 +321,10 @@ class HiddenTable:
         return self.hidden / np.maximum(self.total, 1)
 
 
-def hidden_table(code: CodeTable, found: HiddenLatency, show_idle: bool = True) -> HiddenTable:
+def hidden_table(code: CodeTable, latency: HiddenLatency, show_idle: bool = True) -> HiddenTable:
     """Return the lines that cost anything, the most expensive remainder first."""
     whole = np.stack(split_cycles(code.latency, code.stall, code.idle, show_idle))
-    hidden = np.stack(found.parts(code, show_idle))
+    hidden = np.stack(latency.parts(code, show_idle))
     seen, total = whole - hidden, whole.sum(axis=0)
     rest = seen.sum(axis=0)
     rows = np.flatnonzero((total > 0) & ~code.is_label)

@@ -90,7 +90,8 @@ def memory_latency(
     is_reference = rule is ReferenceRule.REFERENCE
     assumption = REFERENCE_ASSUMPTION if is_reference else ASSUMPTION
     if not has_levels(trace):
-        return _nothing(assumption, _why_no_levels(trace))
+        missing = NO_LEVELS if trace.gfxip <= 9 else NO_COUNTERS
+        return _nothing(assumption, missing if trace.has_thread_trace else SAMPLED)
     batches = tuple(batches)
     counted = len({wave.row for batch in batches for wave in batch.waves})
     if counted < len(trace.waves):
@@ -106,12 +107,6 @@ def memory_latency(
     if not len(table):
         return _nothing(assumption, NO_WAVES)
     return replace(table, interval=max(one.interval for one in tables))
-
-
-def _why_no_levels(trace: Trace) -> str:
-    if not trace.has_thread_trace:
-        return SAMPLED
-    return NO_LEVELS if trace.gfxip <= 9 else NO_COUNTERS
 
 
 @dataclass(frozen=True, eq=False)

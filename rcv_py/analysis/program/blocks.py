@@ -94,21 +94,21 @@ class BlockCosts:
         return self.latency + self.idle
 
 
-def blocks(code: CodeTable, found: Branches | None = None) -> Blocks:
+def blocks(code: CodeTable, jumps: Branches | None = None) -> Blocks:
     """Return the blocks of all kernels.
 
     A block begins at a kernel, at a label, behind a branch or an end of the program, and wherever a jump
-    goes to: by the operand of a direct branch, else by the jumps that were seen (`found`).  A jump that was
+    goes to: by the operand of a direct branch, else by the jumps that were seen (`jumps`).  A jump that was
     seen to go elsewhere than its operand says (tokens are missing in the record) counts for nothing.
     """
     n = len(code)
     how = flow(code)
     source = np.flatnonzero(how.target >= 0)
     target = how.target[source]
-    if found is not None:
-        indirect = how.target[found.source] < 0
-        source = np.concatenate([source, found.source[indirect]])
-        target = np.concatenate([target, found.target[indirect]])
+    if jumps is not None:
+        indirect = how.target[jumps.source] < 0
+        source = np.concatenate([source, jumps.source[indirect]])
+        target = np.concatenate([target, jumps.target[indirect]])
     begins = _begins(code, how, target)
     first = np.flatnonzero(begins).astype(np.int32)
     stop = np.append(first[1:], n).astype(np.int32)[: len(first)]

@@ -166,11 +166,11 @@ def branches(
     return Branches(source, target, taken.astype(np.int64), passed[source], jumped, passed, ran)
 
 
-def branch_table(found: Branches, how: Flow) -> BranchTable:
+def branch_table(jumps: Branches, how: Flow) -> BranchTable:
     """Return one row for each code line that may jump or was seen to."""
-    rows = np.flatnonzero(how.is_branch | (found.jumped > 0) | (found.passed > 0)).astype(np.int32)
+    rows = np.flatnonzero(how.is_branch | (jumps.jumped > 0) | (jumps.passed > 0)).astype(np.int32)
     target = how.target.copy()
-    order = np.argsort(found.taken, kind="stable")  # the most frequent one is written last and stays
-    order = order[target[found.source[order]] < 0]
-    target[found.source[order]] = found.target[order]
-    return BranchTable(rows, target[rows], found.jumped[rows], found.passed[rows])
+    order = np.argsort(jumps.taken, kind="stable")  # the most frequent one is written last and stays
+    order = order[target[jumps.source[order]] < 0]
+    target[jumps.source[order]] = jumps.target[order]
+    return BranchTable(rows, target[rows], jumps.jumped[rows], jumps.passed[rows])

@@ -126,8 +126,6 @@ class Loops:
     back: np.ndarray  # int64, times it was continued: ways taken back to the header
     rounds: np.ndarray  # int64, executions of the header
     depth_of_block: np.ndarray  # int32 [blocks], in how many loops a block is
-    back_from: np.ndarray  # int32 [back edges], block
-    back_to: np.ndarray  # int32 [back edges], block: a header
 
     def __len__(self) -> int:
         return len(self.header)
@@ -138,8 +136,8 @@ class Loops:
         return np.maximum(0, self.rounds - self.back)
 
 
-def loops(table: Blocks, found: Branches | None = None) -> Loops:
-    """Return the natural loops of all kernels; `found` counts their rounds (else they are 0).
+def loops(table: Blocks, jumps: Branches | None = None) -> Loops:
+    """Return the natural loops of all kernels; `jumps` counts their rounds (else they are 0).
 
     Nearly linear in blocks and edges, however deep loops are nested.
     """
@@ -158,11 +156,11 @@ def loops(table: Blocks, found: Branches | None = None) -> Loops:
         tails.setdefault(target, []).append(source)
     low, high, depth = _nested(headers[np.argsort(-enter[headers])].tolist(), tails, before)
     rounds = back = np.zeros(len(headers), dtype=np.int64)
-    if found is not None:
-        back = _continued(table, tail, head, headers, found)
-        rounds = found.ran[table.head[headers]].astype(np.int64)
+    if jumps is not None:
+        back = _continued(table, tail, head, headers, jumps)
+        rounds = jumps.ran[table.head[headers]].astype(np.int64)
     first, stop = table.first[low[headers]], table.stop[high[headers]]
-    return Loops(headers, first, stop, depth[headers], back, rounds, depth, tail, head)
+    return Loops(headers, first, stop, depth[headers], back, rounds, depth)
 
 
 def _roots(table: Blocks, after: list[list[int]], before: list[list[int]]) -> list[int]:
@@ -225,15 +223,15 @@ def _find(whole: list[int], block: int) -> int:
 
 
 def _continued(
-    table: Blocks, tail: np.ndarray, head: np.ndarray, headers: np.ndarray, found: Branches
+    table: Blocks, tail: np.ndarray, head: np.ndarray, headers: np.ndarray, jumps: Branches
 ) -> np.ndarray:
     """Return how often the ways back to each header were taken, int64."""
     back = np.zeros(len(headers), dtype=np.int64)
     edge = tail.astype(np.int64) << 32 | head
-    jump = table.of_row[found.source].astype(np.int64) << 32 | table.of_row[found.target]
+    jump = table.of_row[jumps.source].astype(np.int64) << 32 | table.of_row[jumps.target]
     is_back = np.isin(jump, edge)
-    np.add.at(back, np.searchsorted(headers, jump[is_back] & 0xFFFFFFFF), found.taken[is_back])
+    np.add.at(back, np.searchsorted(headers, jump[is_back] & 0xFFFFFFFF), jumps.taken[is_back])
     falls = head[tail == head - 1]  # the block above falls into its header
     last = table.stop[falls - 1] - 1
-    back[np.searchsorted(headers, falls)] += found.ran[last] - found.jumped[last]
+    back[np.searchsorted(headers, falls)] += jumps.ran[last] - jumps.jumped[last]
     return back

@@ -137,7 +137,7 @@ def _lines(made: _Costs, wanted: Sequence[int]) -> Grid:
         empty = [text_of(trace, file, line) if field.name == "text" else "" for field in fields]
         mark = "> " if line in wanted and len(wanted) == 1 else ""
         rows.append([f"{mark}{line}", *cells.get(line, empty)[1:]])
-    return Grid([Column(field.title, field.is_number, field.elastic) for field in fields], rows)
+    return Grid([Column(field.title, field.is_number, field.kind.elastic) for field in fields], rows)
 
 
 def _footer(made: _Costs, shown: int, whose: str) -> str:

@@ -126,10 +126,10 @@ def _hits(inputs: ReportInputs, lines: list[int]) -> Table:
         places.append(cells.code(place, cells.wave_anchor(wave)))
     return cells.table(
         cells.links(inputs, known),
-        cells.numbers("min", (one.least for one in spreads)),
+        cells.numbers("min", (one.min for one in spreads)),
         cells.numbers("median", (one.median for one in spreads)),
         cells.numbers("p95", (one.p95 for one in spreads)),
-        cells.numbers("max", (one.most for one in spreads)),
+        cells.numbers("max", (one.max for one in spreads)),
         cells.column("slowest hit at cycle", starts, is_number=True),
         cells.column("place of the slowest hit", places, _GOTO),
         caption="Latency of one hit, in cycles; Go to place in the window accepts the texts at the right",

@@ -23,6 +23,7 @@ from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import short_kernel
@@ -100,20 +101,13 @@ def _announce(trace: Trace, rows: list[int], target: BinaryIO) -> dict[tuple[int
     name = short_kernel(trace.kernel_name)
     target.write(process(DEVICE, DEVICE, f"Device · {trace.name}{f' · {name}' if name else ''}"))
     for place, number in pid.items():
-        target.write(process(number, number, _place(place, trace.unit_name)))
+        target.write(process(number, number, f"{place_name(trace, *place[:3])} SIMD{place[3]}"))
     first_tid = DEVICE + 1 + len(places)
     for row in rows:
         uuid, parent = FIRST_WAVE + row * STRIDE, pid[of_row[row]]
         target.write(thread(uuid, parent, parent, first_tid + row, str(index.id(row))))
         target.write(track(uuid + STATES, uuid, "state"))
     return pid
-
-
-def _place(place: tuple[int, ...], unit: str) -> str:
-    se, sa, cu, simd = place
-    array = f" SA{sa}" if sa > 0 else ""
-    where = f" {unit}{cu}" if cu >= 0 else ""
-    return f"SE{se}{array}{where} SIMD{simd}"
 
 
 class Waves:

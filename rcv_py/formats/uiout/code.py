@@ -271,7 +271,7 @@ def _entries(rows: object) -> dict[tuple[int, int], Entry]:
         if isinstance(row, dict) and isinstance(row.get("name"), str):
             key = whole_number(row.get("codeobj"), -1), whole_number(row.get("address"), -1)
             name, nice = row["name"], text_of(row.get("demangled"))
-            found[key] = Entry(elide_right(name, NAME_LETTERS), elide_right(nice, NAME_LETTERS))
+            found[key] = elide_right(name, NAME_LETTERS), elide_right(nice, NAME_LETTERS)
     return found
 
 

@@ -234,11 +234,7 @@ def aligned(index: WaveIndex, offsets: dict[int, int]) -> WaveIndex:
     """Return the index with every time moved by the offset of its shader engine."""
     if not offsets or not len(index):
         return index
-    table = np.zeros(int(index.se.max()) + 1, dtype=np.int64)
-    for se, offset in offsets.items():
-        if 0 <= se < len(table):
-            table[se] = offset
-    shift = table[index.se]
+    shift = np.array([offsets.get(se, 0) for se in range(int(index.se.max()) + 1)], dtype=np.int64)[index.se]
     return replace(index, begin=frozen(index.begin + shift), end=frozen(index.end + shift))
 
 

@@ -19,11 +19,7 @@ _NESTED = re.compile(r"N[rVK]*[RO]?")  # members may be const, volatile, or for 
 _LITERAL = re.compile(r"L[a-z]n?\d+E")
 
 
-class Entry(NamedTuple):
-    """A kernel as the file's own list names it."""
-
-    name: str
-    demangled: str
+Entry = tuple[str, str]  # a kernel as the file's own list names it: symbol, name for people
 
 
 class Layout(NamedTuple):
@@ -61,9 +57,10 @@ def layout(
         if row < 0:
             continue
         kernel[head:stop] = len(kernels)
-        kernels.append(
-            _kernel(text[row], source[row], entries.get(places[row]), version=version, first=head, stop=stop)
-        )
+        name, nice = entries.get(places[row]) or (_symbol(text[row], version), "")
+        if not nice and text[row].startswith(";"):
+            nice = elide_right(source[row], NAME_LETTERS)
+        kernels.append(Kernel(name, nice or demangled(name), head, stop))
     return Layout(order, kernel, tuple(kernels))
 
 
@@ -111,15 +108,6 @@ def _order(owner: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label:
     if is_together and all(owner[head] in (-1, head) for head in heads.tolist()):
         return rows
     return np.lexsort((rows, ~is_label, address, ~begins, np.where(owner < 0, count, owner)))
-
-
-def _kernel(text: str, source: str, entry: Entry | None, *, version: str, first: int, stop: int) -> Kernel:
-    is_label = text.startswith(";")
-    name = entry.name if entry else _symbol(text, version)
-    nice = entry.demangled if entry else ""
-    if not nice and is_label:
-        nice = elide_right(source, NAME_LETTERS)
-    return Kernel(name, nice or demangled(name), first, stop)
 
 
 def _symbol(text: str, version: str) -> str:

@@ -10,11 +10,13 @@ from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import plural
+from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout import occupancy
 from rcv_py.formats.uiout.clock import read_clock
 from rcv_py.formats.uiout.code import read_code
 from rcv_py.formats.uiout.folder import CODE, INDEX, Listing, listing
 from rcv_py.formats.uiout.index import Index, aligned, placed, read_index, rescued_index
+from rcv_py.formats.uiout.json_rows import numbered
 from rcv_py.formats.uiout.run_files import exact_target
 from rcv_py.formats.uiout.side_files import (
     read_counters,
@@ -44,12 +46,13 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     report(Stage("Reading the code", 1, _STAGES))
     code = read_code(files, index.gfxip, problems)
     report(Stage("Reading occupancy", 2, _STAGES))
-    raw = occupancy.load(files, problems)
-    engines = {*occupancy.engines_of(raw), *np.unique(index.waves.se).tolist()}
+    has_occupancy = occupancy.FILE in files
+    raw = try_json(path, occupancy.FILE, problems, Affects.OCCUPANCY) if has_occupancy else None
+    engines = {*(se for se, rows in numbered(raw) if rows), *np.unique(index.waves.se).tolist()}
     clock = read_clock(files, engines, problems)
     offsets = dict(clock.offsets)
-    device = occupancy.read_occupancy(raw, offsets, problems)
-    waves = placed(aligned(index.waves, offsets), device.waves)
+    resident, events, dispatches = occupancy.read_occupancy(raw, offsets, problems)
+    waves = placed(aligned(index.waves, offsets), resident)
     report(Stage("Reading sources", 3, _STAGES))
     sources = read_sources(files, code.paths, problems)
     report(Stage("Reading counters", 4, _STAGES))
@@ -62,12 +65,12 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     curves = read_state_curves(files, problems) if np.any(waves.size == 0) else ()
     report(Stage("Reading counters", _STAGES, _STAGES))
     gfxip = index.gfxip or code.gfxip or 9
-    if not (len(waves) or len(device.waves) or len(code.table)):
+    if not (len(waves) or len(resident) or len(code.table)):
         why = f" ({problems[0].text.rstrip('.')})" if problems else ""
         raise NotATrace(path, f"it holds no waves, no occupancy and no code{why}")
     is_sampled = index.has_pc_samples or code.table.samples_issued is not None
-    _diagnose(code.table, waves, device.events, is_sampled, problems)
-    if occupancy.FILE not in files and not is_sampled:
+    _diagnose(code.table, waves, events, is_sampled, problems)
+    if not has_occupancy and not is_sampled:
         problems.warn(
             occupancy.FILE,
             f"{occupancy.FILE} is missing: what ran on the other compute units is not known.",
@@ -87,7 +90,7 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
         waves=waves,
         code=code.table,
         sources=sources,
-        occupancy=device.waves,
+        occupancy=resident,
         clock=clock,
         reader=WaveFiles(
             path,
@@ -99,8 +102,8 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
             4 if gfxip <= 9 else 1,
         ),
         problems=tuple(problems),
-        events=device.events,
-        dispatches=device.dispatches,
+        events=events,
+        dispatches=dispatches,
         counter_names=index.counter_names,
         counters=counters,
         spm=spm,

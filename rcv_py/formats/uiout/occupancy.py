@@ -7,16 +7,13 @@ and one packed integer (before 3).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.problems import Problems
 from rcv_py.formats.input.columns import clipped, frozen, whole_number
-from rcv_py.formats.input.files import try_json
 from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
-from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.json_rows import number_rows, numbered, tell_skipped, text_of
 from rcv_py.model.device import Dispatch, HardwareEvents, WaveEvents
 
@@ -44,26 +41,9 @@ _DISPATCH_FIELDS = {  # of the table: of the file
 }
 
 
-@dataclass(frozen=True)
-class Occupancy:
-    """What occupancy.json says, all times aligned."""
-
-    waves: WaveEvents
-    events: HardwareEvents | None = None
-    dispatches: tuple[Dispatch, ...] = ()
-
-
-def engines_of(data: object) -> set[int]:
-    """The shader engines that have any row."""
-    return {se for se, rows in numbered(data) if rows}
-
-
-def load(files: Listing, problems: Problems) -> object:
-    """Return the content of the file, None if it is not there or unreadable (then a Problem says so)."""
-    return try_json(files.path, FILE, problems, Affects.OCCUPANCY) if FILE in files else None
-
-
-def read_occupancy(data: object, offsets: Mapping[int, int], problems: Problems) -> Occupancy:
+def read_occupancy(
+    data: object, offsets: Mapping[int, int], problems: Problems
+) -> tuple[WaveEvents, HardwareEvents | None, tuple[Dispatch, ...]]:
     """Turn the content of the file into tables; `offsets` aligns each shader engine.  Never raises."""
     tables, skipped = [], 0
     fields = data.get("occupancy_fields") if isinstance(data, dict) else None
@@ -78,10 +58,8 @@ def read_occupancy(data: object, offsets: Mapping[int, int], problems: Problems)
     names = _names(data, table[:, 6])
     long_names = sum(len(name) >= NAME_LETTERS for name in names.values())
     tell_cut(problems, FILE, long_names, "kernel name", "their ends are left out")
-    waves = _wave_events(table, names)
     records = data.get("events") if isinstance(data, dict) else None
-    events, dispatches = _records(records, offsets, problems)
-    return Occupancy(waves, events, dispatches)
+    return _wave_events(table, names), *_records(records, offsets, problems)
 
 
 def _rows(rows: object, fields: object) -> tuple[np.ndarray, int]:

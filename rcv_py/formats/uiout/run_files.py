@@ -62,7 +62,7 @@ def launches(folder: Path, given: Sequence[Path] = ()) -> list[KernelResources]:
 
     Raise UsageError if something `given` holds no table.
     """
-    for place, names in _near(folder, given).tables(_KERNEL_TRACE):
+    for place, names in _tables(_near(folder, given), _KERNEL_TRACE):
         found = [_launch(row) for name in names for row in _rows(place, name, [])]
         if found:
             return found
@@ -104,38 +104,34 @@ def _target_of(places: Iterable[Path], gfxip: int) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Near:
-    """Names in the places that are looked into, each read once."""
+_Near = list[tuple[Path, list[str]]]  # places that are looked into, with the names in them
 
-    names: list[tuple[Path, list[str]]]
 
-    def tables(self, pattern: re.Pattern[str]) -> Iterator[tuple[Path, list[str]]]:
-        """Yield places with the names of their tables of one kind; not more tables than are allowed."""
-        left = MAX_TABLES_IN_ALL
-        for place, names in self.names:
-            found = [name for name in names if pattern.fullmatch(name)][: min(MAX_TABLES, left)]
-            left -= len(found)
-            if found:
-                yield place, found
+def _tables(near: _Near, pattern: re.Pattern[str]) -> Iterator[tuple[Path, list[str]]]:
+    """Yield places with the names of their tables of one kind; not more tables than are allowed."""
+    left = MAX_TABLES_IN_ALL
+    for place, names in near:
+        found = [name for name in names if pattern.fullmatch(name)][: min(MAX_TABLES, left)]
+        left -= len(found)
+        if found:
+            yield place, found
 
 
 def _near(folder: Path, given: Sequence[Path]) -> _Near:
     """The given files and folders, else the places near a capture; UsageError for one without tables."""
     if not given:
-        return _Near([(place, names_in(place)) for place in nearby(folder)])
-    near = _Near([])
+        return [(place, names_in(place)) for place in nearby(folder)]
+    near: _Near = []
     for path in given:
+        found = [(place, names_in(place)) for place in (path, path / "compute_viewer")]
         if path.is_file():
-            found = _Near([(path.parent, [path.name])])
-        else:
-            found = _Near([(place, names_in(place)) for place in (path, path / "compute_viewer")])
-        if not any(True for kind in (_KERNEL_TRACE, _AGENTS, _RESULTS) for _ in found.tables(kind)):
+            found = [(path.parent, [path.name])]
+        if not any(True for kind in (_KERNEL_TRACE, _AGENTS, _RESULTS) for _ in _tables(found, kind)):
             raise UsageError(
                 f"{path} has no table of a run.",
                 hint="Name a *_kernel_trace.csv or *_agent_info.csv, or the folder that holds them.",
             )
-        near.names.extend(found.names)
+        near += found
     return near
 
 
@@ -144,7 +140,7 @@ def _nearest_launch(
 ) -> tuple[KernelResources | None, Path | None]:
     """The launch of the nearest place that knows the kernel, and its table; of none the nearest says so."""
     missing: list[str] = []
-    for place, names in near.tables(_KERNEL_TRACE):
+    for place, names in _tables(near, _KERNEL_TRACE):
         said: list[str] = []
         rows = [row for name in names for row in _rows(place, name, said)]
         launch = _chosen(rows, folder, kernel, said)
@@ -158,7 +154,7 @@ def _nearest_launch(
 
 def _nearest_agent(near: _Near, target: str, notes: list[str]) -> tuple[AgentFacts | None, Path | None]:
     """The device by the nearest table that has one of this target, and that table."""
-    for place, names in near.tables(_AGENTS):
+    for place, names in _tables(near, _AGENTS):
         for row in (row for name in names for row in _rows(place, name, notes)):
             if row["agent_type"] == "GPU" and target in ("", row["name"]):
                 return _agent_of(row), place / row.file
@@ -167,7 +163,7 @@ def _nearest_agent(near: _Near, target: str, notes: list[str]) -> tuple[AgentFac
 
 def _command(near: _Near) -> tuple[tuple[str, ...], str]:
     """The program that was profiled, and the file that tells it; nothing where none does."""
-    for place, name in ((place, name) for place, names in near.tables(_RESULTS) for name in names):
+    for place, name in ((place, name) for place, names in _tables(near, _RESULTS) for name in names):
         try:
             start = read_start(place, name, _RESULTS_START).decode("utf-8", "replace")
         except TraceError:

@@ -196,12 +196,14 @@ def read_sources(files: Listing, paths: tuple[str, ...], problems: Problems) -> 
 
     A path finds its copy by the exact spelling, else by the normalised one.  Never raises.
     """
-    copies = _copies(files, problems)
+    listed = _SNAPSHOTS in files
+    tree = try_json(files.path, _SNAPSHOTS, problems, Affects.SOURCE_TEXT) if listed else None
+    if not isinstance(tree, dict | None):
+        text = f"{_SNAPSHOTS} is damaged: it is no tree of names."
+        problems.warn(_SNAPSHOTS, text, "Sources are not shown.")
+    copies = dict(_leaves(tree, "", 0)) if isinstance(tree, dict) else {}
     by_normal = {_normal(path): name for path, name in reversed(copies.items())}
-    found = []
-    for path in paths:
-        name = copies.get(path) or by_normal.get(_normal(path))
-        found.append(_source(files.path, path, name))
+    found = [_source(files.path, path, copies.get(path) or by_normal.get(_normal(path))) for path in paths]
     lost = [source for source in found if source.lines is None]
     if lost:
         some = f"{len(lost):,} of {plural(len(found), 'source file')}"
@@ -227,32 +229,13 @@ def _source(folder: Path, path: str, name: str | None) -> SourceFile:
     return SourceFile(path, tuple(line.expandtabs(_TAB) for line in (lines if text else ())))
 
 
-def _copies(files: Listing, problems: Problems) -> dict[str, str]:
-    """File name inside the folder by original path, as snapshots.json spells it."""
-    if _SNAPSHOTS not in files:
-        return {}
-    tree = try_json(files.path, _SNAPSHOTS, problems, Affects.SOURCE_TEXT)
-    copies: dict[str, str] = {}
-    if isinstance(tree, dict):
-        _walk(tree, "", copies, 0)
-    elif tree is not None:
-        problems.warn(
-            _SNAPSHOTS,
-            f"{_SNAPSHOTS} is damaged: it is no tree of names.",
-            "Sources are not shown.",
-        )
-    return copies
-
-
-def _walk(tree: dict[str, Any], prefix: str, copies: dict[str, str], depth: int) -> None:
-    if depth > _MAX_DEPTH:
-        return
+def _leaves(tree: dict[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, str]]:
     for name, child in tree.items():
-        path = name if not prefix else prefix + name if prefix.endswith("/") else f"{prefix}/{name}"
+        path = f"{prefix}/{name}" if prefix and not prefix.endswith("/") else prefix + name
         if isinstance(child, str):
-            copies[path] = child
-        elif isinstance(child, dict):
-            _walk(child, path, copies, depth + 1)
+            yield path, child
+        elif isinstance(child, dict) and depth < _MAX_DEPTH:
+            yield from _leaves(child, path, depth + 1)
 
 
 def _normal(path: str) -> str:

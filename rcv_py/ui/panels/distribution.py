@@ -77,8 +77,8 @@ class DistributionChart(BarChart):
         self.show_parts(view.histogram.counts, colors)
         spread = view.spread
         self.setAccessibleDescription(
-            f"{plural(spread.count, 'hit')}: minimum {spread.least}, median {spread.median}, "
-            f"p95 {spread.p95}, maximum {spread.most} cycles"
+            f"{plural(spread.hits, 'hit')}: minimum {spread.min}, median {spread.median}, "
+            f"p95 {spread.p95}, maximum {spread.max} cycles"
         )
 
     def mark_token(self, value: int | None) -> None:
@@ -130,7 +130,7 @@ class DistributionChart(BarChart):
         self.paint_axis(painter, ticks, "cycles, logarithmic" if is_log else "cycles")
         area, found, metrics, free = self.area, self.view.spread, self.fontMetrics(), [-1.0, -1.0]
         painter.setPen(self._theme.role("text"))
-        marks = (("min", found.least), ("median", found.median), ("p95", found.p95), ("max", found.most))
+        marks = (("min", found.min), ("median", found.median), ("p95", found.p95), ("max", found.max))
         for name, value in marks:
             x = self.x_of_value(value)
             painter.drawLine(QPointF(x, area.top() - 2), QPointF(x, area.bottom()))
@@ -322,7 +322,7 @@ class DistributionPanel(Panel):
         note = ""
         if self.view is not None and self.view.spread is not None:
             spread = self.view.spread
-            note = f"{plural(spread.count, 'hit')}, mean {spread.mean:,.1f}, sum {count(spread.total)} cycles"
+            note = f"{plural(spread.hits, 'hit')}, mean {spread.mean:,.1f}, sum {count(spread.total)} cycles"
             note = " · ".join(filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
 

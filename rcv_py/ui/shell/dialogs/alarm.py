@@ -17,7 +17,7 @@ ICON_PX = 16
 class CodeAlarm(QFrame):
     """One line that stays for as long as the capture is open, and cannot be dismissed: title and measure.
 
-    Its tooltip says what follows, what mends it, and which instructions show it.
+    Its tooltip says what follows, what to do about it, and which instructions show it.
     """
 
     def __init__(self, ui: UiContext) -> None:
