@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.compare.changes import BY as COMPARED
@@ -80,8 +80,8 @@ from rcv_py.results.triage import finding_table
 from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
 
 CAUSES_BY = (*CAUSES, "each")
-OCCUPANCY_BY = ("se", "kernel", "state")
-RULES = tuple(rule.value for rule in ReferenceRule)
+OCCUPANCY_BY = get_args(OccupancyBy)
+RULES = get_args(Rule)
 _TO = ("perfetto", "speedscope", *FORMATS)
 
 

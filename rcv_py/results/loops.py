@@ -65,10 +65,10 @@ LOOPS = Spec.of(
     kinds.MEAN_COUNT("per_wave", "Jumps back a wave", at=At.DATA | At.TEXT),
     kinds.COUNT("iterations", "Iterations between two jumps back", at=At.DATA, key="between"),
     kinds.CYCLES("cycles", "Time of all iterations", at=At.REPORT),
-    kinds.RANK_CYCLES("min", f"Shortest {_STATISTIC}", is_unknown=True, key="least"),
+    kinds.RANK_CYCLES("min", f"Shortest {_STATISTIC}", is_unknown=True, key="shortest"),
     kinds.RANK_CYCLES("median", f"Median {_STATISTIC}", is_unknown=True),
     kinds.RANK_CYCLES("p90", f"What nine tenths {_STATISTIC} do not exceed", is_unknown=True),
-    kinds.RANK_CYCLES("max", f"Longest {_STATISTIC}", is_unknown=True, key="most"),
+    kinds.RANK_CYCLES("max", f"Longest {_STATISTIC}", is_unknown=True, key="longest"),
     _DATA_STALL,
     _DATA_IDLE,
     _KINDS,
@@ -265,9 +265,6 @@ def loop_table(trace: Trace, loops: LoopTable) -> Table:
         "head_source": sources(trace, loops.head),
         "branch_source": sources(trace, loops.branch),
         "per_wave": loops.taken / np.maximum(1, loops.waves),
-        "iterations": loops.between,
-        "min": loops.shortest,
-        "max": loops.longest,
     }
     return Table.of(LOOPS, loops, columns)
 

@@ -16,9 +16,7 @@ MOST = 3  # names of one Spec that a literal elsewhere may have
 ABOVE = ("api", "cli", "export", "ui", "work")  # what results are for; all others are below them
 HARDWARE = {"se", "sa", "cu", "simd", "slot", "wid"}  # where a wave was: attributes of every table of waves
 YET = {  # to be converted
-    "api",  # `Literal` types of options
-    "api.capture",  # the same, and facts of a document
-    "cli.commands.pmc",  # roles of counters
+    "api.capture",  # facts of a document
 }
 
 

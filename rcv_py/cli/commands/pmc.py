@@ -8,6 +8,7 @@ from math import isnan
 from rcv_py.analysis.counters.pmc.decision import Decision, decision, missing
 from rcv_py.analysis.counters.pmc.original import CHANNELS, original_numbers
 from rcv_py.analysis.counters.pmc.traffic import (
+    PASSES,
     Traffic,
     counter_of,
     family_of,
@@ -32,7 +33,7 @@ from rcv_py.results.pmc import pmc_table as pmc_rows
 MAX_EXPLAINED = 3  # kernels whose tests are printed
 MEGABYTE = 1e6
 NOTHING = "No matching counter rows found."  # in the words of pmc_l2_analyzer.py
-_NEEDED = ("hits", "misses", "reads", "reads_32", "reads_64", "reads_128")
+_NEEDED = (*PASSES[0][:2], *PASSES[1])  # hits and misses, reads of all sizes
 _OLDER = "gfx942 has no counters of 64 and 128 bytes: there, TCC_BUBBLE_sum counts those of 128."
 _LIMITS = (
     "Numbers are means of a dispatch. Counters show how much was moved, not how long anything waited; "

@@ -20,7 +20,7 @@ INSTRUCTIONS = (
     "causes, waits, loops, bubbles, line and isa for details, and compare after a change. Arguments are the "
     "options of `rcv COMMAND`; help lists all of them. Answers are the documents of `rcv COMMAND --json`, "
     "in 8 KB at most: a key `shortened` names lists that were cut; top, a filter, or max_kb (any tool "
-    f"takes it, 0 for all) asks for more. {WORDING}"
+    f"takes it, 0 for all) return more. {WORDING}"
 )
 
 

@@ -185,7 +185,7 @@ class HealthPanel(Panel):
 
     def commands(self) -> tuple[Command, ...]:
         """Copy the input file."""
-        tip = "Copy an input file for rocprofv3 that records this kernel again with what Health asks for."
+        tip = "Copy an input file for rocprofv3 that records this kernel again as Health recommends."
         row = ("analyze.copy_input_yaml", "Copy input.yaml for a better capture", "Ctrl+Alt+Y")
         return commands("Analyze", [(*row, self.copy_input, tip, self._why_not)])
 
