@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 FOLDER ?= sample_traces/matmul_tiled
 BENCH ?=
-JOBS ?= logical
+JOBS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) # tests that wait for a process leave a processor to others
 SEED ?= $(shell date +%s)
 FUZZ ?=
 export QT_LOGGING_RULES ?= qt.qpa.*=false
