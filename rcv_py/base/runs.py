@@ -7,6 +7,7 @@ ends_run      0 1 0 0 1 1       the last row of each run
 run_starts    0 2 5
 borders       0 2 5 6           of their lengths 2, 3, 1
 ranges        0 1 0 1 2 0       of rows 0 … and those lengths
+distinct      0 2               the first row of each value, and 0 0 1 1 1 0: which value each row holds
 ```
 """
 

@@ -50,8 +50,7 @@ def closes(window: QWidget) -> Iterator[None]:
     notifier = QSocketNotifier(near.fileno(), QSocketNotifier.Type.Read, window)
 
     def end() -> None:
-        numbers = [number for number in near.recv(64) if number in _SIGNALS]
-        if numbers:
+        if numbers := [number for number in near.recv(64) if number in _SIGNALS]:
             window.close()
             QApplication.exit(128 + numbers[0])
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.base.runs import borders, ends_run, ranges, run_starts, starts_run
+from rcv_py.base.runs import borders, distinct, ends_run, ranges, run_starts, starts_run
 
 PAIRS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)))
 
@@ -27,3 +27,10 @@ def test_ranges_follow_one_another(parts: list[tuple[int, int]]) -> None:
     first, count = np.array(parts, dtype=np.int64).reshape(-1, 2).T
     assert ranges(first, count).tolist() == [one + i for one, size in parts for i in range(size)]
     assert borders(count).tolist() == [0, *accumulate(count.tolist())]
+
+
+def test_distinct_rows_are_numbered_in_order_of_what_they_hold() -> None:
+    far = np.array([1 << 62, -(1 << 62), 1 << 62, 0])
+    first, number = distinct(far, np.array([2, 1, 2, 1]))
+    assert (first.tolist(), number.tolist()) == ([1, 3, 0], [2, 0, 2, 1])
+    assert [len(column) for column in distinct(far[:0], far[:0])] == [0, 0]

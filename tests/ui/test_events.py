@@ -120,6 +120,16 @@ def test_text_and_kinds_narrow_the_table(shown: Callable, samples: Callable) -> 
     assert not panel._rows.is_empty
 
 
+def test_kinds_that_are_hidden_are_remembered(shown: Callable, samples: Callable) -> None:
+    panel = shown(samples("events"))
+    panel.filter.set_on(["event"], False)
+    state = panel.save_state()
+    assert state["filter"] == {"event": False}
+    panel.filter.set_on(["event"], True)
+    panel.load_state(state)
+    assert "event" in panel.filter.hidden
+
+
 def test_a_click_goes_to_the_time_and_selects_the_wave(shown: Callable, samples: Callable) -> None:
     panel = shown(samples("markers"))
     session, table = panel.session, panel.result

@@ -167,7 +167,7 @@ def test_what_is_selected_elsewhere_is_outlined(opened: FlamegraphPanel, ui: UiC
 def test_hovering_tells_everything(opened: FlamegraphPanel) -> None:
     hover(opened, LOAD)
     assert opened.view.hover_frame == frame(opened, LOAD)
-    assert "300 cycles" in opened.told.text()
+    assert "300 cycles" in opened.detail.text()
     assert opened.session.hover.value == Hover(line=2)
     tip = opened.view.tip(frame(opened, LOAD))
     for part in (LOAD, "line 2", "9.6 % of all", "100.0 % of its parent", "stall 200", "executions 4"):

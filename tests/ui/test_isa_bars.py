@@ -17,8 +17,8 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.shared_results import SharedResults
+from rcv_py.ui.panels.isa.ink import pieces
 from rcv_py.ui.panels.isa.panel import IsaPanel
-from rcv_py.ui.panels.isa.text import pieces
 from tests.support.code_samples import trace, two_waves
 
 Settled = Callable[[], None]

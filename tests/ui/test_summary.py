@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.summary.card_flow import GAP
 from rcv_py.ui.panels.summary.panel import SummaryPanel
+from rcv_py.ui.panels.summary.widgets import GAP
 from tests.analysis import build
 from tests.support import captures
 from tests.support.pmc import write_long

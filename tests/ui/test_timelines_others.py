@@ -19,7 +19,7 @@ from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
 from rcv_py.ui.panels.overview import OverviewPanel
 from rcv_py.ui.panels.utilization import UtilizationPanel
 from rcv_py.ui.timeline.brush import Grip
-from rcv_py.ui.timeline.time_axis import TimeScale, round_step
+from rcv_py.ui.timeline.items import TimeScale, round_step
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
 

@@ -6,10 +6,16 @@ from PySide6.QtCore import QByteArray, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
+from rcv_py.base.problems import Severity
 from rcv_py.ui.core.style_sheet import SIZE, colored
 from rcv_py.ui.core.theme import Theme
 
 SCALES = (1, 2, 3)
+SEVERITIES = {  # name and colour of what is said about a capture
+    Severity.INFO: ("info", "muted"),
+    Severity.WARNING: ("warning", "warning"),
+    Severity.ERROR: ("error", "error"),
+}
 
 
 def icon(theme: Theme, name: str, role: str = "text") -> QIcon:

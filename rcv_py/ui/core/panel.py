@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
@@ -67,6 +67,7 @@ class Sheet:
         return csv_text(self.headers, self.rows, separator)
 
 
+@runtime_checkable
 class Remembers(Protocol):
     """A widget that keeps what the user did to it; it ignores a state that does not fit."""
 
@@ -206,7 +207,7 @@ class Panel(QWidget):
         """Take back what `save_state` returned; ignore what does not fit."""
         for name, part in self.remembered.items():
             if name in state:
-                load_part(part, state[name])
+                _load(part, state[name])
 
     def focus_search(self) -> bool:
         """Put the cursor into the panel's own search field (Ctrl+F); False if it has none."""
@@ -214,17 +215,16 @@ class Panel(QWidget):
 
 
 def _saved(part: Remembers | QAbstractButton | QSplitter) -> Any:
-    if isinstance(part, QAbstractButton):
-        return part.isChecked()
-    return part.sizes() if isinstance(part, QSplitter) else part.save_state()
+    if isinstance(part, Remembers):
+        return part.save_state()
+    return part.sizes() if isinstance(part, QSplitter) else part.isChecked()
 
 
-def load_part(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
-    """Give a part the state that was saved of it; ignore what does not fit."""
-    if isinstance(part, QAbstractButton):
-        part.setChecked(state is True)
-    elif not isinstance(part, QSplitter):
+def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
+    if isinstance(part, Remembers):
         part.load_state(state)
+    elif not isinstance(part, QSplitter):
+        part.setChecked(state is True)
     elif isinstance(state, list) and len(state) == part.count() and all(isinstance(px, int) for px in state):
         part.setSizes(state)
 

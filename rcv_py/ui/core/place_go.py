@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 from PySide6.QtCore import QObject
 
 from rcv_py.base.errors import RcvError, UsageError
@@ -21,23 +20,16 @@ def go_to_place(session: Session, place: Place) -> None:
     if chosen.line is not None and chosen.wave is None:
         session.select_line(chosen.line)
     elif chosen.wave is not None:
-        token = _token_at(session, place)
-        if token is not None and chosen.line is None:
-            session.select_token(chosen.wave, token)
+        wave = None if session.store is None else session.store.wave_by_id(chosen.wave)
+        if wave is not None and place.cycle is not None and len(wave.tokens) and chosen.line is None:
+            began = int(wave.tokens.start.searchsorted(place.cycle, side="right"))
+            session.select_token(chosen.wave, max(0, began - 1))  # the last that began by the cycle
         else:
             session.select(chosen)
     if place.cycle is not None:
         session.set_view(TimeWindow(place.cycle - AROUND, place.cycle + AROUND))
     elif session.token() is not None:
         session.fit_selection()
-
-
-def _token_at(session: Session, place: Place) -> int | None:
-    """The last instruction of the wave that began by the cycle, None if the wave has not been read."""
-    wave = None if session.store is None else session.store.wave_by_id(place.selection.wave)
-    if wave is None or place.cycle is None or not len(wave.tokens):
-        return None
-    return max(0, int(np.searchsorted(wave.tokens.start, place.cycle, side="right")) - 1)
 
 
 class Destination(QObject):

@@ -164,11 +164,10 @@ ICONS = {
 }
 
 
-def style_sheet(role: Callable[[str], QColor], url: Callable[[str, QColor], str] | None = None) -> str:
-    """Return the application's style sheet; `url` gives the file of an icon in a colour."""
-    icon_file = url or icon_url
+def style_sheet(role: Callable[[str], QColor]) -> str:
+    """Return the application's style sheet from the colours of roles."""
     values = {name: role(name).name() for name in ROLES}
-    values |= {key: icon_file(name, role(color)) for key, (name, color) in ICONS.items()}
+    values |= {key: icon_url(name, role(color)) for key, (name, color) in ICONS.items()}
     return Template(FRAME + DOCKS + TABLES + INPUTS + NAMED).substitute(values)
 
 

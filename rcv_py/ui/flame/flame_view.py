@@ -416,8 +416,7 @@ class FlameView(QAbstractScrollArea):
         wanted = int(scene.boxes.row[frame]) + (-by if self.camera.is_upward else by)
         parent = int(scene.tree.parent[frame])
         near = [int(child) for child in scene.children(frame)] + [parent]
-        there = [other for other in near if other >= 0 and scene.boxes.row[other] == wanted]
-        if there:
+        if there := [other for other in near if other >= 0 and scene.boxes.row[other] == wanted]:
             self.set_focus_frame(there[0])
 
     def _focus(self) -> int:

@@ -86,9 +86,9 @@ class CompareRows:
 Shown = CompareRows | FlameScene | None
 
 
-def compare_rows(trace: Trace, found: Comparison, by: str) -> CompareRows:
+def compare_rows(trace: Trace, comparison: Comparison, by: str) -> CompareRows:
     """Return the table of a mode: line, source, block, class, or both programs side by side."""
-    table = listing_table(found) if by == SIDE_BY_SIDE else change_table(found, by)
+    table = listing_table(comparison) if by == SIDE_BY_SIDE else change_table(comparison, by)
     columns = result_columns(table, trace)
     if by != SIDE_BY_SIDE:
         is_known, noise = (np.asarray(table.columns[name]) for name in ("is_noise_known", "noise"))
@@ -168,7 +168,7 @@ class ComparePanel(TablePanel[Comparison]):
         self._shown_by = ""
         self.verdict = PlainLabel(wordWrap=True)
         self.verdict.setAccessibleName("Verdict")
-        self.notes, self.told = ElidedLabel(role="muted"), ElidedLabel(role="muted")
+        self.notes, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
         self.mode = Choice("What is compared", MODES, tip="What a row is, or how the difference is drawn.")
         self.replicate = with_tip(
             QPushButton("Replicate …"), "Noise from another capture of the baseline's build."
@@ -185,7 +185,7 @@ class ComparePanel(TablePanel[Comparison]):
             self.ways.addWidget(way)
         self.inner = WithEmptyState(self.ways)
         choices = bar((self.verdict, 1), self.replicate, self.only, self.mode, margins=BAR_ABOVE)
-        self._below = row((self.notes, 3), self.told, margins=BAR_BELOW, spacing=6)
+        self._below = row((self.notes, 3), self.detail, margins=BAR_BELOW, spacing=6)
         self.empty = page(self, choices, self._below, (self.inner, 1))
         self._connect()
         self._start()
@@ -201,7 +201,7 @@ class ComparePanel(TablePanel[Comparison]):
         view.chosen.connect(self._go)
         view.hovered.connect(self._point)
         flame.chosen.connect(self._choose_frame)
-        flame.pointed.connect(lambda _: self.told.setText(flame.frame_text()))
+        flame.pointed.connect(lambda _: self.detail.setText(flame.frame_text()))
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -236,8 +236,8 @@ class ComparePanel(TablePanel[Comparison]):
         show = self._job(self.by)
 
         def job() -> tuple[Comparison, Shown]:
-            found = compare(costs, explained_costs(trace, batches), replicate=replicate)
-            return found, show(found)
+            comparison = compare(costs, explained_costs(trace, batches), replicate=replicate)
+            return comparison, show(comparison)
 
         by = self.by
         self.run_job(job, lambda answer: self._take(by, *answer), stream=self._stream)
@@ -260,21 +260,21 @@ class ComparePanel(TablePanel[Comparison]):
         return self.mode.value
 
     def _show_mode(self) -> None:
-        found, by = self.result, self.by
-        if found is None:
+        comparison, by = self.result, self.by
+        if comparison is None:
             return
         show = self._job(by)
-        self.run_job(lambda: show(found), lambda shown: self._take(by, found, shown), "mode")
+        self.run_job(lambda: show(comparison), lambda shown: self._take(by, comparison, shown), "mode")
 
-    def _take(self, by: str, found: Comparison, shown: Shown) -> None:
+    def _take(self, by: str, comparison: Comparison, shown: Shown) -> None:
         baseline = self.session.baseline.value
         if (
             baseline is None
-            or found.a is not baseline.costs
-            or found.noise_of is not _costs(baseline.replicate)
+            or comparison.a is not baseline.costs
+            or comparison.noise_of is not _costs(baseline.replicate)
         ):
             return
-        self.result = found
+        self.result = comparison
         if by != self.by:
             self._show_mode()
             return
@@ -282,7 +282,7 @@ class ComparePanel(TablePanel[Comparison]):
         self._show_verdict()
         self.only.setEnabled(by != FLAME)
         self._below.setStretch(1, 2 if by == FLAME else 0)  # a frame is told at length, a count is short
-        self.told.setText("")
+        self.detail.setText("")
         if isinstance(shown, FlameScene):
             self.flame.show_scene(shown, keep=True)
             self.ways.setCurrentWidget(self.flame)
@@ -291,7 +291,7 @@ class ComparePanel(TablePanel[Comparison]):
             if by != self._shown_by:  # other rows: where the old ones were scrolled to means nothing
                 self.view.scrollToTop()
             self.ways.setCurrentWidget(self.view)
-            self._tell_count()
+            self._show_count()
         self._shown_by = by
         self._say_inner(shown)
         self._follow()
@@ -306,11 +306,11 @@ class ComparePanel(TablePanel[Comparison]):
             self.inner.say("")
 
     def _show_verdict(self) -> None:
-        found, baseline = self.result, self.session.baseline.value
-        if found is None or baseline is None:
+        comparison, baseline = self.result, self.session.baseline.value
+        if comparison is None or baseline is None:
             return
-        self.verdict.setText(f"{found.judgement.sentence}")
-        ink = self.ui.theme.role(_ROLES[found.verdict]).name()
+        self.verdict.setText(f"{comparison.judgement.sentence}")
+        ink = self.ui.theme.role(_ROLES[comparison.verdict]).name()
         self.verdict.setStyleSheet(f"font-weight: 600; color: {ink}")
         # What the colours mean comes first: the end of the line is what a narrow window cuts.
         colours = "Width: B; red: more cycles than A, blue: fewer, grey: within noise. "
@@ -318,8 +318,8 @@ class ComparePanel(TablePanel[Comparison]):
         sides += f"A is {baseline.name}, B the open capture."
         if baseline.replicate is not None:
             sides += f" Noise is what {baseline.replicate.name} differs from A by."
-        facts = [f"{name} {value}" for name, value in numbers(found)]
-        self.notes.setText(" ".join((sides, *found.notes)))
+        facts = [f"{name} {value}" for name, value in numbers(comparison)]
+        self.notes.setText(" ".join((sides, *comparison.notes)))
         self.verdict.setToolTip(tooltip("\n".join(facts)))
         self.verdict.setAccessibleDescription(". ".join(facts))
 
@@ -327,14 +327,14 @@ class ComparePanel(TablePanel[Comparison]):
         rows = self.view.rows
         if rows is not None and self.by != FLAME:
             self.view.show_rows(rows, self.only.isChecked())
-            self._tell_count()
+            self._show_count()
             self._say_inner(rows)
 
-    def _tell_count(self) -> None:
+    def _show_count(self) -> None:
         rows = self.view.rows
         if rows is not None:
             real = int(np.count_nonzero(rows.is_real))
-            self.told.setText(f"{plural(len(rows), 'row')}, {real:,} beyond noise")
+            self.detail.setText(f"{plural(len(rows), 'row')}, {real:,} beyond noise")
 
     # -- selecting ----------------------------------------------------------------------------------
 

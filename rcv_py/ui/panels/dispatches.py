@@ -20,6 +20,7 @@ STACKS = (
     ("stacked", Stack.AREAS.value, "Areas on top of each other; the outline is their sum."),
     ("shares", Stack.SHARES.value, "Each kernel's share of the resident waves."),
 )
+NO_LAUNCH = "dispatches not recorded"
 HINT = "Click a curve to read about its kernel."
 
 
@@ -47,22 +48,23 @@ class DispatchesPanel(CurvePanel):
         if trace is not None and not empty:
             self.run_job(lambda: dispatch_curves(trace.occupancy, trace.dispatches), self._show)
 
-    def _show(self, found: tuple[KernelCurve, ...]) -> None:
+    def _show(self, kernels: tuple[KernelCurve, ...]) -> None:
         trace = self.session.trace.value
         if trace is None:
             return
-        names = _names(found)
-        self.kernels = dict(zip(names, found, strict=True))
+        names = _names(kernels)
+        self.kernels = dict(zip(names, kernels, strict=True))
         curves = []
         for number, (name, kernel) in enumerate(self.kernels.items()):
             tip = f"{demangled(kernel.name) or name}\n{about(name, kernel)}"
             curves.append(Curve(name, *from_zero(trace.span.begin, kernel.steps), number, "waves", tip))
         self.plot.set_curves(curves, "resident waves")
-        self.say(about(names[0], found[0]) if len(found) == 1 else f"{plural(len(found), 'kernel')} · {HINT}")
+        several = f"{plural(len(kernels), 'kernel')} · {HINT}"
+        self.say(about(names[0], kernels[0]) if len(kernels) == 1 else several)
 
     def command_line(self) -> Words | None:
         """Mean, peak, tail and ramp of the kernels that are shown."""
-        of = {name: kernel_name(one) for name, one in self.kernels.items()}
+        of = {name: kernel_name(kernel) for name, kernel in self.kernels.items()}
         return rcv(self.session, "occupancy", "--by=kernel", *only(of, self.plot.shown, of))
 
     def _restack(self) -> None:
@@ -86,20 +88,11 @@ def about(name: str, kernel: KernelCurve) -> str:
     """What is known of a kernel, in a line."""
     ids = f"id {kernel.ids[0]}" if len(kernel.ids) == 1 else f"ids {', '.join(map(str, kernel.ids))}"
     numbers = occupancy_numbers(kernel.steps)
-    launches = "dispatches not recorded"
-    if kernel.launches:
-        launches = plural(kernel.launches, "dispatch", "dispatches")
-    parts = [
-        name,
-        ids,
-        launches,
-        plural(kernel.waves, "wave"),
-        f"mean {numbers.mean:,.1f}, at most {numbers.peak:,} at a time",
-        f"cycles {count(numbers.begin)} … {count(numbers.end)}",
-    ]
-    if not kernel.is_whole:
-        parts.append("some waves began before or ended after the trace")
-    return " · ".join(parts)
+    launches = plural(kernel.launches, "dispatch", "dispatches") if kernel.launches else NO_LAUNCH
+    waves = f"mean {numbers.mean:,.1f}, at most {numbers.peak:,} at a time"
+    span = f"cycles {count(numbers.begin)} … {count(numbers.end)}"
+    cut = () if kernel.is_whole else ("some waves began before or ended after the trace",)
+    return " · ".join((name, ids, launches, plural(kernel.waves, "wave"), waves, span, *cut))
 
 
 def kernel_name(kernel: KernelCurve) -> str:
@@ -107,10 +100,9 @@ def kernel_name(kernel: KernelCurve) -> str:
     return demangled(kernel.name) or f"kernel {kernel.ids[0]} (no name)"
 
 
-def _names(found: tuple[KernelCurve, ...]) -> list[str]:
+def _names(kernels: tuple[KernelCurve, ...]) -> list[str]:
     """Short names, with the ids where two kernels would have the same one."""
-    short = [short_kernel(demangled(one.name)) if one.name else "kernel without a name" for one in found]
+    short = [short_kernel(demangled(kernel.name)) or "kernel without a name" for kernel in kernels]
     often = Counter(short)
-    return [
-        name if often[name] == 1 else f"{name} #{one.ids[0]}" for name, one in zip(short, found, strict=True)
-    ]
+    named = zip(short, kernels, strict=True)
+    return [name if often[name] == 1 else f"{name} #{kernel.ids[0]}" for name, kernel in named]

@@ -129,9 +129,8 @@ class EventsPanel(TablePanel[EventTable]):
             shown &= fits[table.name] | fits[table.place] | fits[table.detail] | bool(problem)
         rows = np.flatnonzero(shown)
         self.view.table.set_filter(rows if len(rows) < len(table) else None)
-        self.note.setText(
-            f"{len(rows):,} of {len(table):,} rows" if len(rows) < len(table) else f"{len(table):,} rows"
-        )
+        part = f" of {len(table):,}" if len(rows) < len(table) else ""
+        self.note.setText(f"{len(rows):,}{part} rows")
         self.bar.say("", len(rows), problem)
         self._rows.say("" if len(rows) else NO_MATCH)
 

@@ -16,7 +16,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.results.check import NOTES, number_table
 from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.icons import pixmap
+from rcv_py.ui.core.icons import SEVERITIES, pixmap
 from rcv_py.ui.core.layout import bar, scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, copy_text, tooltip, with_tip
@@ -29,11 +29,6 @@ LOOKING = "The capture is being looked at."
 MEDIAN_WAVE = "wave of median life"  # the evidence that names a wave
 ICON_PX = 16
 NAME_PX = 72  # so that the texts of all cards begin at one place
-ICONS = {
-    Severity.INFO: ("info", "muted"),
-    Severity.WARNING: ("warning", "warning"),
-    Severity.ERROR: ("error", "error"),
-}
 WORDS = {Severity.INFO: "Note", Severity.WARNING: "Warning", Severity.ERROR: "Error"}
 
 
@@ -75,7 +70,7 @@ class NoteCard(QFrame):
 
     def restyle(self) -> None:
         """Draw the icon in the colours of the theme."""
-        name, role = ICONS[self.note.severity]
+        name, role = SEVERITIES[self.note.severity]
         self._icon.setPixmap(pixmap(name, self._theme.role(role), ICON_PX, self.devicePixelRatioF()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

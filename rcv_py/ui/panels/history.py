@@ -77,8 +77,7 @@ class HistoryPanel(TablePanel[tuple[Place, ...]]):
 
     def _paint_mark(self, painter: QPainter, cell: QRect, row: int) -> None:
         if 0 <= row < len(self.places) and self.places[row].visit < 0:
-            ratio = self.devicePixelRatioF()
-            picture = pixmap("bookmark", self.ui.theme.role("accent"), 14, ratio)
+            picture = pixmap("bookmark", self.ui.theme.role("accent"), 14, self.devicePixelRatioF())
             painter.drawPixmap(cell.left() + 6, cell.center().y() - 6, picture)
 
     def _go(self, row: int) -> None:

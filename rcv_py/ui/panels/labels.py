@@ -35,17 +35,17 @@ class LabelsPanel(TablePanel[tuple[Label, ...]]):
         else:
             self.run_job(lambda: labels(trace.code), self._take)
 
-    def _take(self, found: tuple[Label, ...]) -> None:
-        self.result = found or None
-        share = np.array([100 * label.share for label in found])
+    def _take(self, rows: tuple[Label, ...]) -> None:
+        self.result = rows or None
+        share = np.array([100 * label.share for label in rows])
         self.view.show_columns(
             (
-                field_column(LABELS["name"], [label.name for label in found], title="label", width=120),
+                field_column(LABELS["name"], [label.name for label in rows], title="label", width=120),
                 field_column(LABELS["share_of_labels"], share, title="%", text="{:.1f}".format, width=48),
-                field_column(LABELS["address"], [label.address for label in found], width=84),
+                field_column(LABELS["address"], [label.address for label in rows], width=84),
             )
         )
-        self.empty.say("" if found else self.reason(NO_LABELS))
+        self.empty.say("" if rows else self.reason(NO_LABELS))
         self._follow()
 
     @property

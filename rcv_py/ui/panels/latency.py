@@ -67,35 +67,35 @@ class LatencyRows:
         return float(ends.max(initial=0))
 
 
-def hidden_rows(trace: Trace, found: HiddenTable) -> LatencyRows:
+def hidden_rows(trace: Trace, latency: HiddenTable) -> LatencyRows:
     """Return the rows of hidden latency, the largest remainder first."""
-    largest = int(found.total.max(initial=0))
-    columns = result_columns(results.hidden_rows(trace, found), trace)
+    largest = int(latency.total.max(initial=0))
+    columns = result_columns(results.hidden_rows(trace, latency), trace)
     columns = tuple(_roomy(column, largest) for column in columns)
-    total, hidden = int(found.total.sum()), int(found.hidden.sum())
+    total, hidden = int(latency.total.sum()), int(latency.hidden.sum())
     note = f"{short_count(hidden)} of {short_count(total)} cycles hidden ({percent(hidden, total) or DASH})"
     return LatencyRows(
-        found.line,
+        latency.line,
         with_bar(columns, "source", "total", tip=_COST_TIP),
         ("stall", "issue", "idle", "hidden"),
-        np.concatenate([found.seen_parts, found.hidden[None]]),
+        np.concatenate([latency.seen_parts, latency.hidden[None]]),
         note=note,
     )
 
 
-def memory_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency | None = None) -> LatencyRows:
+def memory_rows(trace: Trace, latency: MemoryLatency, waits: WaitLatency | None = None) -> LatencyRows:
     """Return the rows of memory latency: by counters, and beside that by waits.
 
     Lines of which waits tell upper bounds only are left out; `waits` is None until they are known.
     """
-    table = results.memory_and_wait_rows(trace, found, waits)
+    table = results.memory_and_wait_rows(trace, latency, waits)
     line = np.asarray(table.columns["instruction"])
     is_told = waits is not None and len(waits.line) > 0
-    left_out = (() if is_told else results.BY_WAITS) if len(found) else results.BY_COUNTERS
+    left_out = (() if is_told else results.BY_WAITS) if len(latency) else results.BY_COUNTERS
     columns = tuple(column for column in result_columns(table, trace) if column.id not in left_out)
-    after, of, tip = ("counter", "mean", _MEAN_TIP) if len(found) else ("source", "median", _MEDIAN_TIP)
+    after, of, tip = ("counter", "mean", _MEAN_TIP) if len(latency) else ("source", "median", _MEDIAN_TIP)
     length = np.nan_to_num(np.asarray(table.columns[of]))
-    spread = np.nan_to_num(np.asarray(table.columns["standard_deviation"])) if len(found) else None
+    spread = np.nan_to_num(np.asarray(table.columns["standard_deviation"])) if len(latency) else None
     columns = with_bar(columns, after, of, title="latency", tip=tip)
     kinds = trace.code.kind[line].astype(np.int64)
     return LatencyRows(line, columns, (), length[None], spread, kinds)

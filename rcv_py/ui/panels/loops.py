@@ -39,9 +39,9 @@ def color_of(theme: Theme, kind: int) -> QColor:
     return theme.role("line") if kind == TokenKind.NONE else theme.kind(kind)
 
 
-def stack_of(found: LoopIterations, rows: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
+def stack_of(loops: LoopIterations, rows: np.ndarray) -> tuple[np.ndarray, tuple[int, ...]]:
     """Return cycles by kind of iterations, idle as NONE, int64 [n, kinds], and kinds, the largest first."""
-    part = found.iterations.at(rows)
+    part = loops.iterations.at(rows)
     cycles = part.kinds.copy().reshape(-1, KIND_COUNT)
     cycles[:, TokenKind.NONE] += part.idle
     total = cycles.sum(axis=0)
@@ -64,8 +64,8 @@ class IterationStrip(BarChart):
         self._kinds, self._outliers, self._names = kinds, outliers, names
         self.show_parts(cycles[:, list(kinds)], [partial(color_of, kind=kind) for kind in kinds])
         self.select(-1)
-        most = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
-        self.setAccessibleDescription(most if len(self) else "")
+        text = f"{plural(len(self), 'iteration')}, up to {count(int(self.totals.max(initial=0)))} cycles"
+        self.setAccessibleDescription(text if len(self) else "")
 
     def paint_over(self, painter: QPainter) -> None:
         """Draw the axis, and a line above outliers."""
@@ -148,35 +148,34 @@ class LoopsPanel(TablePanel[LoopSummary]):
 
     def _phases_text(self) -> str:
         assert self.result is not None
-        found = self.result.phases
-        if not len(found):
+        loops = self.result.phases
+        if not len(loops):
             return ""
         parts = [
             f"{name} {100 * share:.1f} % ({100 * stall:.0f} % stalled)"
-            for name, share, stall in zip(PHASES, found.shares, found.stall_shares, strict=True)
+            for name, share, stall in zip(PHASES, loops.shares, loops.stall_shares, strict=True)
         ]
         table = self.result.found.table
-        loop = f"{table.head[found.loop]} – {table.branch[found.loop]}"
-        without = f"; {plural(found.without, 'wave')} did not run it twice" if found.without else ""
-        return f"Time of {plural(len(found), 'wave')} around loop {loop}: {', '.join(parts)}{without}"
+        loop = f"{table.head[loops.loop]} – {table.branch[loops.loop]}"
+        without = f"; {plural(loops.without, 'wave')} did not run it twice" if loops.without else ""
+        return f"Time of {plural(len(loops), 'wave')} around loop {loop}: {', '.join(parts)}{without}"
 
     def _list(self) -> None:
         trace, summary = self.session.trace.value, self.result
         if trace is None or summary is None:
             return
-        found = summary.found
+        loops = summary.found
         self.rows = self._chosen()
-        rows = iteration_table(trace, found, self.rows, has_note=True)
+        rows = iteration_table(trace, loops, self.rows, has_note=True)
         self.view.show_columns(result_columns(rows, trace))
-        part = found.iterations.at(self.rows)
+        part = loops.iterations.at(self.rows)
         ids = (trace.waves.id(row) for row in part.wave.tolist())
         names = tuple(f"{i}, iteration {number}" for i, number in zip(ids, part.number.tolist(), strict=True))
-        cycles, order = stack_of(found, self.rows)
-        outliers = np.flatnonzero(np.isin(self.rows, found.outliers))
+        cycles, order = stack_of(loops, self.rows)
+        outliers = np.flatnonzero(np.isin(self.rows, loops.outliers))
         self.strip.show_stacks(cycles, order, outliers, names)
-        many = int(np.count_nonzero(found.iterations.loop[found.outliers] == self._loop))
-        text = f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop"
-        text = self.of_waves(text)
+        many = int(np.count_nonzero(loops.iterations.loop[loops.outliers] == self._loop))
+        text = self.of_waves(f"{plural(len(self.rows), 'iteration')}, {plural(many, 'outlier')} in the loop")
         self.note.setText(text)
         self.note.setToolTip(
             tooltip(
@@ -189,13 +188,13 @@ class LoopsPanel(TablePanel[LoopSummary]):
 
     def _chosen(self) -> np.ndarray:
         assert self.result is not None
-        found, trace = self.result.found, self.session.trace.value
+        loops, trace = self.result.found, self.session.trace.value
         if self.scope.value == OUTLIERS:
-            return found.outliers[found.iterations.loop[found.outliers] == self._loop]
+            return loops.outliers[loops.iterations.loop[loops.outliers] == self._loop]
         wave = self.session.selection.value.wave
         row = trace.waves.row(wave) if trace is not None and wave is not None else None
         is_all = self.scope.value == ALL
-        return iterations_of(found, self._loop, None if is_all else (-1 if row is None else row))
+        return iterations_of(loops, self._loop, None if is_all else (-1 if row is None else row))
 
     def _show_legend(self) -> None:
         if self.result is None:
@@ -234,8 +233,9 @@ class LoopsPanel(TablePanel[LoopSummary]):
         """Point at the iteration that holds the selected token."""
         token, at = self.session.token(), np.zeros(0, dtype=np.int64)
         if token is not None and self.result is not None:
-            one = self.result.found.iterations.at(self.rows)
-            at = np.flatnonzero((one.wave == token[0].row) & (one.first <= token[1]) & (token[1] < one.stop))
+            part = self.result.found.iterations.at(self.rows)
+            holds = (part.first <= token[1]) & (token[1] < part.stop)
+            at = np.flatnonzero((part.wave == token[0].row) & holds)
         row = int(at[0]) if len(at) else -1
         self.view.set_current(row, reveal=row != self.view.current)
         self.strip.select(row)
@@ -244,14 +244,13 @@ class LoopsPanel(TablePanel[LoopSummary]):
         trace, summary = self.session.trace.value, self.result
         if trace is None or summary is None or not 0 <= at < len(self.rows):
             return
-        one, i = summary.found.iterations, int(self.rows[at])
-        wave = trace.waves.id(int(one.wave[i]))
-        store = self.session.store
+        iterations, i = summary.found.iterations, int(self.rows[at])
+        wave, store = trace.waves.id(int(iterations.wave[i])), self.session.store
         if store is not None and store.wave_by_id(wave) is not None:
-            self.session.select_token(wave, int(one.first[i]))
+            self.session.select_token(wave, int(iterations.first[i]))
         else:
             self.session.select(Selection(wave=wave))
-        self.session.set_view(TimeWindow(int(one.begin[i]), int(one.end[i])))
+        self.session.set_view(TimeWindow(int(iterations.begin[i]), int(iterations.end[i])))
 
     # -- what the shell asks ------------------------------------------------------------------------
 

@@ -54,8 +54,8 @@ class OccupancyPanel(CurvePanel):
         if trace is not None and not empty:
             self.run_job(lambda: occupancy_curves(trace, by), self._show)
 
-    def _show(self, found: tuple[OccupancyCurve, ...]) -> None:
-        self.found = found
+    def _show(self, curves: tuple[OccupancyCurve, ...]) -> None:
+        self.found = curves
         self._draw()
 
     def _draw(self) -> None:
@@ -63,12 +63,12 @@ class OccupancyPanel(CurvePanel):
         if trace is None or not len(trace.occupancy):
             return
         is_share = self.chosen("unit") == "share"
-        has_limit = bool(self.found) and all(one.slots for one in self.found)
+        has_limit = bool(self.found) and all(curve.slots for curve in self.found)
         if not self.found:
             self.page.say(NO_TRACED if self.chosen("group") in ("cu", "simd") else "")
         else:
             self.page.say(NO_LIMIT if is_share and not has_limit else "")
-        curves = [_curve(trace, one, number, is_share) for number, one in enumerate(self.found)]
+        curves = [_curve(trace, curve, number, is_share) for number, curve in enumerate(self.found)]
         self.plot.set_stack(Stack.LINES if is_share else Stack(self.chosen("stack")))
         self.plot.set_curves(curves, "waves, % of slots" if is_share else "resident waves")
         self._tell()
@@ -77,16 +77,16 @@ class OccupancyPanel(CurvePanel):
         """Mean, peak, tail and ramp of the curves that are shown."""
         # The command knows every unit of the device, the panel those that were traced: it has to name them.
         is_some = self.chosen("group") in ("cu", "simd")
-        mine = [one.name for one in self.found]
+        mine = [curve.name for curve in self.found]
         names = each("only", self.plot.shown & set(mine)) if is_some else only(mine, self.plot.shown)
         return rcv(self.session, "occupancy", f"--by={self.chosen('group')}", *names)
 
     def _tell(self) -> None:
-        shown = [one for one in self.found if one.name in self.plot.shown]
+        shown = [curve for curve in self.found if curve.name in self.plot.shown]
         if len(shown) == 1:
             self.say(numbers_text(shown[0].steps))
             return
-        per_unit = {one.slots // one.units for one in shown if one.slots}
+        per_unit = {curve.slots // curve.units for curve in shown if curve.slots}
         has_limit = len(per_unit) == 1 and self.chosen("group") != "simd"
         limit = f" · {plural(per_unit.pop(), 'wave slot')} a compute unit" if has_limit else ""
         self.say(_peaks_text(shown) + limit)
@@ -95,7 +95,7 @@ class OccupancyPanel(CurvePanel):
 def _peaks_text(shown: list[OccupancyCurve]) -> str:
     if not shown:
         return "No curve is shown."
-    peaks = {int(one.steps.value.max()) for one in shown}
+    peaks = {int(curve.steps.value.max()) for curve in shown}
     if len(peaks) == 1:
         return f"at most {plural(peaks.pop(), 'wave')} at a time each"
     return f"peaks between {min(peaks):,} and {max(peaks):,} waves"
@@ -111,9 +111,10 @@ def numbers_text(steps: StepCurve) -> str:
     )
 
 
-def _curve(trace: Trace, one: OccupancyCurve, number: int, is_share: bool) -> Curve:
-    time, waves = from_zero(trace.span.begin, one.steps)
-    slots = f"; its {plural(one.units, 'compute unit')} can hold {count(one.slots)}" if one.slots else ""
-    tip = f"{one.name}: {numbers_text(one.steps)}{slots}"
-    value = 100.0 * waves / max(1, one.slots) if is_share else waves
-    return Curve(one.name, time, value, number, "%" if is_share else "waves", tip)
+def _curve(trace: Trace, curve: OccupancyCurve, number: int, is_share: bool) -> Curve:
+    time, waves = from_zero(trace.span.begin, curve.steps)
+    units = plural(curve.units, "compute unit")
+    slots = f"; its {units} can hold {count(curve.slots)}" if curve.slots else ""
+    tip = f"{curve.name}: {numbers_text(curve.steps)}{slots}"
+    value = 100.0 * waves / max(1, curve.slots) if is_share else waves
+    return Curve(curve.name, time, value, number, "%" if is_share else "waves", tip)

@@ -42,15 +42,15 @@ class Sums:
 def state_sums(trace: Trace, store: WaveStore, outer: TimeWindow, width_px: int) -> Sums:
     """Sum the states of all loaded waves, and the waves that were resident, in every pixel."""
     pixels = Pixels(outer, width_px)
-    made = wave_rows(trace, store, waves_of_unit(trace, None), {}, others=False)
+    waves = wave_rows(trace, store, waves_of_unit(trace, None), {}, others=False)
     state = np.zeros((width_px, 4))
-    for row in made.rows:
+    for row in waves.rows:
         state += raster([row], pixels).share[0] / 255.0
     resident = np.zeros(width_px)
     for curve in steps(trace.occupancy).values() if len(trace.occupancy) else ():
         at = np.clip(np.searchsorted(curve.time, pixels.edges, side="right") - 1, 0, None)
-        most = np.maximum.reduceat(curve.value, np.minimum(at[:-1], len(curve.value) - 1))
-        resident += np.where(pixels.edges[1:] > curve.time[0], most, 0)
+        peak = np.maximum.reduceat(curve.value, np.minimum(at[:-1], len(curve.value) - 1))
+        resident += np.where(pixels.edges[1:] > curve.time[0], peak, 0)
     return Sums(state, resident)
 
 
@@ -88,13 +88,13 @@ class OverviewStrip(BrushStrip):
         theme, height = self.ui.theme, HEIGHT - RANGE_PX
         level = np.arange(height, 0, -1)[:, None] - 0.5  # of each line of pixels, from the bottom
         colors = np.full((height, len(sums.resident)), theme.role("canvas").rgba(), np.uint32)
-        most = max(1.0, float(sums.resident.max(initial=0)))
-        colors[level <= sums.resident / most * (height - 4)] = theme.role("grid").rgba()
+        peak = max(1.0, float(sums.resident.max(initial=0)))
+        colors[level <= sums.resident / peak * (height - 4)] = theme.role("grid").rgba()
         running = np.cumsum(sums.state[:, [state - 1 for state in ORDER]], axis=1)
-        most = max(1.0, float(running[:, -1].max(initial=0)))
+        peak = max(1.0, float(running[:, -1].max(initial=0)))
         for i in reversed(range(len(ORDER))):
             color = theme.soft(theme.state(ORDER[i]), 0.25)
-            colors[level <= running[:, i] / most * (height - 4)] = color.rgba()
+            colors[level <= running[:, i] / peak * (height - 4)] = color.rgba()
         image = QImage(colors.data, colors.shape[1], height, colors.shape[1] * 4, QImage.Format.Format_RGB32)
         return image.copy()
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.results.check import SEVERITY
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.icons import pixmap
+from rcv_py.ui.core.icons import SEVERITIES, pixmap
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
 from rcv_py.ui.table import command_text
@@ -19,11 +19,6 @@ from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.empty_state import page
 
 FINE = "Every file of the capture could be read. Whether its numbers can be trusted is what Health says."
-ICONS = {
-    Severity.INFO: ("info", "muted"),
-    Severity.WARNING: ("warning", "warning"),
-    Severity.ERROR: ("error", "error"),
-}
 ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -46,10 +41,9 @@ class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
         return self.result or ()
 
     def _refresh(self) -> None:
-        found = sorted(self.session.problems.value, key=lambda problem: ORDER[problem.severity])
-        self.result = tuple(found)
-        columns = zip(*((str(p.severity), p.where, p.text, p.hint) for p in found), strict=True)
-        severity, where, text, hint = columns if found else ((), (), (), ())
+        problems = sorted(self.session.problems.value, key=lambda problem: ORDER[problem.severity])
+        self.result = tuple(problems)
+        severity, where, text, hint = zip(*map(_cells, problems), strict=True) if problems else ((),) * 4
         self.view.show_columns(
             (
                 field_column(SEVERITY, severity, title="", text=lambda _: "", width=28),
@@ -58,11 +52,11 @@ class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
                 Column("hint", "what to do", hint, width=360, tip="What to do."),
             )
         )
-        self.empty.say("" if found else self.reason(FINE))
+        self.empty.say("" if problems else self.reason(FINE))
 
     def _paint_icon(self, painter: QPainter, cell: QRect, row: int) -> None:
         if 0 <= row < len(self.problems):
-            name, role = ICONS[self.problems[row].severity]
+            name, role = SEVERITIES[self.problems[row].severity]
             picture = pixmap(name, self.ui.theme.role(role), 14, self.devicePixelRatioF())
             painter.drawPixmap(cell.left() + 7, cell.center().y() - 6, picture)
 
@@ -79,5 +73,9 @@ class ProblemsPanel(TablePanel[tuple[Problem, ...]]):
         """All problems."""
         if not self.problems:
             return None
-        rows = [(str(p.severity), p.where, p.text, p.hint) for p in self.problems]
+        rows = map(_cells, self.problems)
         return Sheet("Problems", ("severity", "where", "what", "what to do"), rows)
+
+
+def _cells(problem: Problem) -> tuple[str, str, str, str]:
+    return str(problem.severity), problem.where, problem.text, problem.hint

@@ -35,8 +35,8 @@ from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, Rich, joined, rich, set_tooltip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
+from rcv_py.ui.widgets.legend import state_text
 from rcv_py.ui.widgets.links import LinkText, line_link, source_link, token_link
-from rcv_py.ui.widgets.state_bar import state_text
 
 LISTED = 12  # producers and waiters that are shown
 

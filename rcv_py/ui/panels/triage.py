@@ -96,7 +96,8 @@ class NumberStrip(QWidget):
             cell.setVisible(place < len(numbers))
             if place < len(numbers):
                 cell.put(numbers[place], is_whole=place > 0)
-        self.setAccessibleName(", ".join(f"{one.name} {one.text} {one.of}".strip() for one in numbers))
+        texts = (f"{number.name} {number.text} {number.of}".strip() for number in numbers)
+        self.setAccessibleName(", ".join(texts))
 
 
 class _Cell(QWidget):
@@ -145,17 +146,17 @@ class FindingList(QListWidget):
         name = "" if finding is None else finding.name
         self.blockSignals(True)
         self.clear()
-        for number, one in enumerate(findings, 1):
-            gain = one.gain_text or one.stake
-            item = QListWidgetItem(f"{number}. {one.title} {gain}".strip())
-            item.setData(_ROLE, one)
-            item.setToolTip(tooltip(f"{one.title}\n{gain}".strip()))
+        for number, finding in enumerate(findings, 1):
+            gain = finding.gain_text or finding.stake
+            item = QListWidgetItem(f"{number}. {finding.title} {gain}".strip())
+            item.setData(_ROLE, finding)
+            item.setToolTip(tooltip(f"{finding.title}\n{gain}".strip()))
             self.addItem(item)
         if rest:
             last = QListWidgetItem(rest)
             last.setToolTip(tooltip(rest))
             self.addItem(last)
-        names = [one.name for one in findings]
+        names = [finding.name for finding in findings]
         self.setCurrentRow(names.index(name) if name in names else 0 if self.count() else -1)
         self.blockSignals(False)
         self.chosen.emit(self.currentRow())
@@ -193,7 +194,7 @@ class _Rows(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Paint one finding; those that are no part of the ranking are muted and have no bar."""
-        one: Finding | None = index.data(_ROLE)
+        finding: Finding | None = index.data(_ROLE)
         theme, box = self._theme, QRect(option.rect)
         role = theme.role
         painter.save()
@@ -201,59 +202,60 @@ class _Rows(QStyledItemDelegate):
             painter.fillRect(box, role("accent_soft"))
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(box, role("hover"))
-        is_ranked = one is not None and one.rank == RANKED
+        is_ranked = finding is not None and finding.rank == RANKED
         painter.setPen(role("muted"))
         right, left = box.right() - PAD, box.x() + NUMBER + PAD
         room = QRect(left, box.y(), right - left, box.height())
-        if one is not None:
+        if finding is not None:
             draw_text(painter, QRect(box.x(), box.y(), NUMBER, box.height()), _RIGHT, f"{index.row() + 1}")
-        if one is not None and is_ranked and one.cycles:
-            share = one.gain if one.unit != SAMPLES else one.share
-            draw_text(painter, QRect(right - SHARE, box.y(), SHARE, box.height()), _RIGHT, _share(one, share))
+        if finding is not None and is_ranked and finding.cycles:
+            share = finding.gain if finding.unit != SAMPLES else finding.share
+            place = QRect(right - SHARE, box.y(), SHARE, box.height())
+            draw_text(painter, place, _RIGHT, _share(finding, share))
             bar = QRectF(right - SHARE - PAD - BAR, box.y() + 8, BAR, box.height() - 16)
             painter.fillRect(bar, role("raised"))
             bar.setWidth(max(2.0, BAR * min(1.0, share)))
             painter.fillRect(bar, role("stall"))
             room.setWidth(right - SHARE - 2 * PAD - BAR - left)
         painter.setPen(role("text" if is_ranked else "muted"))
-        text = index.data(Qt.ItemDataRole.DisplayRole) if one is None else one.title
+        text = index.data(Qt.ItemDataRole.DisplayRole) if finding is None else finding.title
         title = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
         draw_text(painter, room, _LEFT, title)
         painter.restore()
 
 
-def _share(one: Finding, share: float) -> str:
-    sign = "≤ " if one.is_upper_bound else "~ "
+def _share(finding: Finding, share: float) -> str:
+    sign = "≤ " if finding.is_upper_bound else "~ "
     return f"{sign}{100 * share:.1f} %"
 
 
-def finding_html(one: Finding, *, is_open: bool, sources: object = None) -> Rich:
+def finding_html(finding: Finding, *, is_open: bool, sources: object = None) -> Rich:
     """Return the page of a finding; `is_open` shows what it takes for granted."""
-    parts = [rich("<p><b>{}</b>", one.title)]
-    if one.evidence:
-        where = [_link(number, place, sources) for number, place in enumerate(one.evidence[:SHOWN])]
+    parts = [rich("<p><b>{}</b>", finding.title)]
+    if finding.evidence:
+        where = [_link(number, place, sources) for number, place in enumerate(finding.evidence[:SHOWN])]
         parts.append(rich("<br>{}", joined(" · ", where)))
     parts.append(rich("</p>"))
-    for label, sentence in one.parts:
+    for label, sentence in finding.parts:
         name = rich("<b>{}:</b> ", label) if label else ""
         parts.append(rich("<p>{}{}</p>", name, sentence))
-    if one.effort:
-        parts.append(rich("<p class='q'>{} effort</p>", one.effort.capitalize()))
-    if one.evidence:
-        rows = [_row(number, place, sources) for number, place in enumerate(one.evidence)]
+    if finding.effort:
+        parts.append(rich("<p class='q'>{} effort</p>", finding.effort.capitalize()))
+    if finding.evidence:
+        rows = [_row(number, place, sources) for number, place in enumerate(finding.evidence)]
         parts.append(rich("<p>{}</p>", joined("<br>", rows)))
-    if one.assumption:
+    if finding.assumption:
         arrow = "▾" if is_open else "▸"
         parts.append(rich("<p><a href='{}:0'>{} What this assumes</a>", ASSUMPTION, arrow))
-        parts.append(rich("<br>{}</p>", one.assumption) if is_open else rich("</p>"))
+        parts.append(rich("<br>{}</p>", finding.assumption) if is_open else rich("</p>"))
     return joined("", parts)
 
 
 def small_html(findings: Findings) -> Rich:
     """Return the page of the findings of one line."""
     rows = [
-        rich("<p><b>{}</b> <span class='q'>{}</span><br>{}</p>", one.title, one.gain_text, one.sentence)
-        for one in findings.small
+        rich("<p><b>{}</b> <span class='q'>{}</span><br>{}</p>", small.title, small.gain_text, small.sentence)
+        for small in findings.small
     ]
     return rich("<p><b>Below 2 % of the kernel's duration</b></p>{}", joined("", rows)) if rows else Rich()
 
@@ -376,12 +378,12 @@ class TriagePanel(Panel):
         return findings.why_partial.replace("--all", "rcv triage --all")
 
     def _show_one(self, row: int) -> None:
-        one, trace = self._one(row), self.session.trace.value
+        finding, trace = self._one(row), self.session.trace.value
         sources = None if trace is None else trace.sources
-        if one is None:
+        if finding is None:
             self.page.show_html("" if row < 0 or self.findings is None else small_html(self.findings))
         else:
-            self.page.show_html(finding_html(one, is_open=self._is_open, sources=sources))
+            self.page.show_html(finding_html(finding, is_open=self._is_open, sources=sources))
 
     def _one(self, row: int) -> Finding | None:
         rows = () if self.findings is None else self.findings.in_full
@@ -404,10 +406,10 @@ class TriagePanel(Panel):
 
     def go(self, number: int) -> None:
         """Select the place of a piece of evidence everywhere, and bring what shows it to the front."""
-        one = self.current
-        if one is None or not 0 <= number < len(one.evidence):
+        finding = self.current
+        if finding is None or not 0 <= number < len(finding.evidence):
             return
-        if name := go_to(self.session, one.evidence[number]):
+        if name := go_to(self.session, finding.evidence[number]):
             self.wants.emit(name)
 
     def copy_one(self) -> None:

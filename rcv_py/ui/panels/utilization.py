@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtGui import QPaintEvent
@@ -33,8 +33,7 @@ NOTES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Unit:
+class Unit(NamedTuple):
     """A track with what is drawn of it."""
 
     track: Track
@@ -42,8 +41,7 @@ class Unit:
     covered: IntervalSet
 
 
-@dataclass(frozen=True, eq=False)
-class Units:
+class Units(NamedTuple):
     """The tracks of a compute unit."""
 
     units: tuple[Unit, ...]
@@ -55,13 +53,13 @@ class Units:
 def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> Units:
     """Fold the loaded waves among the chosen ones onto their units."""
     waves = [wave for row in chosen.tolist() if (wave := store.wave(row)) is not None]
-    made = []
+    units = []
     for track in utilization(waves, trace) if waves else ():
         # An overlap of the step of time is how gfx9 records back-to-back issue; it needs no lane.
         slack = trace.base_clock if trace.gfxip <= 9 else 0
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
-        made.append(Unit(track, segment, IntervalSet.of(track.start, track.end)))
-    return Units(tuple(made), place, len(waves), len(chosen))
+        units.append(Unit(track, segment, IntervalSet.of(track.start, track.end)))
+    return Units(tuple(units), place, len(waves), len(chosen))
 
 
 @panel(id="utilization", title="Utilization", area="top", order=30, needs=("waves",))
@@ -125,24 +123,23 @@ class UtilizationPanel(TimelinePanel):
         if row is not None and self._unit is not None and unit_of(trace, row) != self._unit:
             self._rebuild.now()
 
-    def _show(self, made: Units) -> None:
-        self.units = made
-        names = [RowName(unit_title(unit.track.name)) for unit in made.units]
-        self.source.set_rows([TokenRow((unit.segment,)) for unit in made.units], names)
+    def _show(self, units: Units) -> None:
+        self.units = units
+        names = [RowName(unit_title(unit.track.name)) for unit in units.units]
+        self.source.set_rows([TokenRow((unit.segment,)) for unit in units.units], names)
         self._progress.setText(
-            f"reading waves {made.read:,} of {made.waves:,}"
-            if made.read < made.waves
-            else f"{made.place} · {plural(made.waves, 'wave')}"
+            f"reading waves {units.read:,} of {units.waves:,}"
+            if units.read < units.waves
+            else f"{units.place} · {plural(units.waves, 'wave')}"
         )
-        if made.units:
+        if units.units:
             self._page.say("")
         self._window_changed()
 
     def _window_changed(self) -> None:
         window = self.session.window.value
-        self.source.values = tuple(
-            percent(unit.covered.inside(window), window.width) for unit in self.units.units
-        )
+        busy = (unit.covered.inside(window) for unit in self.units.units)
+        self.source.values = tuple(percent(cycles, window.width) for cycles in busy)
         self.timeline.plot.rows_changed()
 
     def caption(self) -> str:
@@ -170,14 +167,14 @@ class UtilizationPanel(TimelinePanel):
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         """The unit's share of the view, and the instruction that kept it busy."""
-        trace, found = self.session.trace.value, self._found(row, time)
+        trace, place = self.session.trace.value, self._found(row, time)
         if trace is None or not 0 <= row < len(self.units.units):
             return ""
         name, busy = self.source.names[row].label, self.source.values[row]
         head = rich("<b>{}</b> busy for {} of the view<br>", name, busy)
-        if found is None:
+        if place is None:
             return rich("<qt>{}idle here</qt>", head)
-        store, wave_row, token = self.session.store, *found
+        store, wave_row, token = self.session.store, *place
         wave = None if store is None else store.wave(wave_row)
         if wave is None or store is None:
             return rich("<qt>{}an instruction of the sibling SIMD</qt>", head)
@@ -187,22 +184,22 @@ class UtilizationPanel(TimelinePanel):
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the bar and tell the others which instruction it was."""
-        trace, store, found = self.session.trace.value, self.session.store, self._found(row, time)
-        if found is None or trace is None or store is None:
+        trace, store, place = self.session.trace.value, self.session.store, self._found(row, time)
+        if place is None or trace is None or store is None:
             self.point_at(row, time)
             return
         segment = self.units.units[row].segment
         at = token_at(segment, time, self.timeline.plot.pixel_at(time))
-        wave = store.wave(found[0])
-        line = -1 if wave is None else int(wave.tokens.line[found[1]])
+        wave = store.wave(place[0])
+        line = -1 if wave is None else int(wave.tokens.line[place[1]])
         self.point_at(row, time, segment.tokens.span(at), wave, line)
 
     def clicked(self, row: int, time: int, is_double: bool) -> None:
         """Select the instruction that kept the unit busy; a double click fits it."""
-        trace, found = self.session.trace.value, self._found(row, time)
-        if trace is None or found is None or found[0] < 0:
+        trace, place = self.session.trace.value, self._found(row, time)
+        if trace is None or place is None or place[0] < 0:
             return
-        self.session.select_token(trace.waves.id(found[0]), found[1])
+        self.session.select_token(trace.waves.id(place[0]), place[1])
         if is_double:
             self.session.fit_selection()
 

@@ -24,7 +24,7 @@ from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
-from rcv_py.ui.widgets.state_bar import StateBar, state_text
+from rcv_py.ui.widgets.legend import StateBar, state_text
 
 MIN_PX = 44  # of a button or field: four fit beside each other in the narrowest column
 SPEEDS = ("fastest", "median", "slowest")
@@ -85,12 +85,12 @@ class CycleField(QLineEdit):
 def choices(index: WaveIndex, wave: WaveId) -> tuple[list[int], ...]:
     """Return what each level can be, given the levels before it."""
     rows = np.ones(len(index), dtype=bool)
-    found = []
+    levels = []
     for level in LEVELS:
         column = getattr(index, level)
-        found.append(np.unique(column[rows]).tolist())
+        levels.append(np.unique(column[rows]).tolist())
         rows &= column == getattr(wave, level)
-    return tuple(found)
+    return tuple(levels)
 
 
 def changed(index: WaveIndex, wave: WaveId, level: str, value: int) -> WaveId | None:
@@ -116,8 +116,8 @@ def by_speed(index: WaveIndex, row: int) -> dict[str, int]:
     rows = np.flatnonzero(index.kernel == index.kernel[row])
     duration = index.end[rows] - index.begin[rows]
     order = rows[np.argsort(duration, kind="stable")]
-    found = (order[0], rows[nearest_to_median(duration)], order[-1])
-    return {name: int(row) for name, row in zip(SPEEDS, found, strict=True)}
+    chosen = (order[0], rows[nearest_to_median(duration)], order[-1])
+    return {name: int(row) for name, row in zip(SPEEDS, chosen, strict=True)}
 
 
 def _even(rows: Iterable[Sequence[QWidget]]) -> QGridLayout:
@@ -219,7 +219,7 @@ class WavePickerPanel(Panel):
             (self.reset, "Count all waves  (Shift+R)", lambda: self.session.clock_range.set(None)),
         ):
             button.setProperty("small", "true")
-            button.setToolTip(tip)
+            button.setToolTip(tooltip(tip))
             button.clicked.connect(call)
         for widget in (*fields, *buttons):
             widget.setMinimumWidth(MIN_PX)
@@ -294,9 +294,9 @@ class WavePickerPanel(Panel):
         text = self.boxes[level].itemText(at)
         if trace is None or wave is None or not text:
             return
-        found = changed(trace.waves, wave, level, int(text))
-        if found is not None:
-            self.session.select_wave(found)
+        other = changed(trace.waves, wave, level, int(text))
+        if other is not None:
+            self.session.select_wave(other)
 
     def _go_by_speed(self, name: str) -> None:
         trace, wave = self.session.trace.value, self.session.selection.value.wave

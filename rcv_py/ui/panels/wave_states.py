@@ -47,11 +47,11 @@ class Counted:
 
 def counted(trace: Trace, batches: tuple[WaveBatch, ...], se: int | None, is_all: bool) -> Counted:
     """Add up the loaded waves; without any, take what the writer counted."""
-    made = wave_states(batches, se)
-    if not made.waves and is_all and trace.state_curves and se is None:
+    sums = wave_states(batches, se)
+    if not sums.waves and is_all and trace.state_curves and se is None:
         return _writers(trace)
-    curves = tuple((state, made.time, made.count[state]) for state in LIVING)
-    return Counted(curves, made.shares, made.waves)
+    curves = tuple((state, sums.time, sums.count[state]) for state in LIVING)
+    return Counted(curves, sums.shares, sums.waves)
 
 
 def _writers(trace: Trace) -> Counted:
@@ -63,18 +63,15 @@ def _writers(trace: Trace) -> Counted:
     return Counted(curves, cycles / max(1.0, float(cycles.sum())), 0, is_writers=True)
 
 
-def state_curves(made: Counted) -> tuple[Curve, ...]:
+def state_curves(sums: Counted) -> tuple[Curve, ...]:
     """The curves to draw, EXEC at the bottom."""
+    tips = {
+        state: f"{state.name}: {MEANING[state]}, {percent(float(sums.shares[state]), 1)} of the waves' time"
+        for state in LIVING
+    }
     return tuple(
-        Curve(
-            state.name,
-            time,
-            waves,
-            f"state:{state.name}",
-            "waves",
-            f"{state.name}: {MEANING[state]}, {percent(float(made.shares[state]), 1)} of the waves' time",
-        )
-        for state, time, waves in made.states
+        Curve(state.name, time, waves, f"state:{state.name}", "waves", tips[state])
+        for state, time, waves in sums.states
     )
 
 
@@ -135,23 +132,23 @@ class WaveStatesPanel(CurvePanel):
         self._se = se
         self.run_job(lambda: counted(trace, batches, se, is_all), self._show, stream=self._rebuild)
 
-    def _show(self, made: Counted) -> None:
+    def _show(self, sums: Counted) -> None:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return
-        self.made = made
-        if not any(len(time) for _, time, _ in made.states):
+        self.made = sums
+        if not any(len(time) for _, time, _ in sums.states):
             self.page.say(self.reason(NO_STATES) if store.is_complete else READING)
             return
         self.page.say("")
-        self.plot.set_curves(state_curves(made), "traced waves")
-        self.say(self._text(trace, made))
+        self.plot.set_curves(state_curves(sums), "traced waves")
+        self.say(self._text(trace, sums))
 
-    def _text(self, trace: Trace, made: Counted) -> str:
-        shares = ", ".join(f"{state.name} {percent(float(made.shares[state]), 1)}" for state in LIVING)
-        if made.is_writers:
+    def _text(self, trace: Trace, sums: Counted) -> str:
+        shares = ", ".join(f"{state.name} {percent(float(sums.shares[state]), 1)}" for state in LIVING)
+        if sums.is_writers:
             return f"{shares} · as the writer of the capture counted; clocks are not aligned"
         rows = len(trace.waves) if self._se is None else int(np.count_nonzero(trace.waves.se == self._se))
         whose = "" if self._se is None else f" of SE{self._se}"
-        read = f"{count(made.read)} of {count(rows)} waves read"
-        return f"{shares} · {plural(rows, 'wave') if made.read >= rows else read}{whose}"
+        read = f"{count(sums.read)} of {count(rows)} waves read"
+        return f"{shares} · {plural(rows, 'wave') if sums.read >= rows else read}{whose}"

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from rcv_py.base.text import count, short_count
 from rcv_py.ui.core.plain_text import draw_text, show_tip
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.time_axis import round_step
+from rcv_py.ui.timeline.items import round_step
 
 LEFT, RIGHT = 52, 12  # px beside the bars
 GAP_FROM_PX = 4  # width of a bar from which there is a gap to the next one

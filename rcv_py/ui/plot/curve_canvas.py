@@ -18,9 +18,8 @@ from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.plot.curves_item import CurvesItem
-from rcv_py.ui.timeline.items import TEXT_PX, PlainAxis, small_text
+from rcv_py.ui.timeline.items import TEXT_PX, UNITS_NS, PlainAxis, round_step, small_text
 from rcv_py.ui.timeline.rows_item import WIDTH
-from rcv_py.ui.timeline.time_axis import UNITS_NS, round_step
 from rcv_py.ui.timeline.time_overlay import Line, Marks, TimeOverlay, bookmark_time
 from rcv_py.ui.timeline.time_plot import TimePlot
 

@@ -261,12 +261,19 @@ class Workspace(QMainWindow):
             dock.setFloating(False)
             self.removeDockWidget(dock)
         for place in PLACES:
-            self._put(place)
+            docks = self.group(place.area)
+            anchor = next((group[0] for area in place.after if (group := self.group(area))), None)
+            for dock in docks:
+                if dock is not docks[0]:
+                    self.tabifyDockWidget(docks[0], dock)
+                elif anchor is None:
+                    self.addDockWidget(place.side, dock)
+                else:
+                    self.splitDockWidget(anchor, dock, place.direction)
         for dock in self.docks.values():
             dock.show()
-        for place in PLACES:
-            for dock in self.group(place.area)[:1]:
-                dock.raise_()
+        for docks in filter(None, (self.group(place.area) for place in PLACES)):
+            docks[0].raise_()
         self._measure(size)
 
     def _measure(self, size: QSize) -> None:
@@ -275,18 +282,6 @@ class Workspace(QMainWindow):
         self._wanted, self._passes = size, RESIZE_PASSES
         self._resize(size)
         self._tidy_soon()
-
-    def _put(self, place: Place) -> None:
-        docks = self.group(place.area)
-        if not docks:
-            return
-        anchor = next((group[0] for area in place.after if (group := self.group(area))), None)
-        if anchor is None:
-            self.addDockWidget(place.side, docks[0])
-        else:
-            self.splitDockWidget(anchor, docks[0], place.direction)
-        for dock in docks[1:]:
-            self.tabifyDockWidget(docks[0], dock)
 
     def _resize(self, size: QSize) -> None:
         compact = size.width() < COMPACT_WIDTH

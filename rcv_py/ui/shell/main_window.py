@@ -20,22 +20,18 @@ from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import add_action, copy_text
 from rcv_py.ui.core.visibility import Coalesce
-from rcv_py.ui.shell import capture_memory
-from rcv_py.ui.shell.dialogs import about
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
-from rcv_py.ui.shell.dialogs.chooser import Chooser
-from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
+from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, facts
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
 from rcv_py.ui.shell.docks import VERSION, Workspace, make_panels
 from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
-from rcv_py.ui.shell.opener import BaselineOpener, Opener
+from rcv_py.ui.shell.opener import BaselineOpener, Opener, restore_visit, save_visit
 from rcv_py.ui.shell.palette import Finder, Palette
-from rcv_py.ui.shell.status_bar import StatusBar
-from rcv_py.ui.shell.toolbar import TopBar
+from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
-from rcv_py.ui.shell.welcome import Welcome
+from rcv_py.ui.shell.welcome import Chooser, Welcome
 
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
@@ -167,9 +163,9 @@ class MainWindow(QMainWindow):
                 ("help.keys", "Keys", "? F1", lambda: KeysOverlay(self.ui.commands, self).show(),
                  "Show all keys.", always),
                 ("help.report", "Copy facts for a report", "Ctrl+Alt+R",
-                 lambda: self._copy(about.facts(session.trace.value), "Copied."),
+                 lambda: self._copy(facts(session.trace.value), "Copied."),
                  "Copy versions and facts of the capture, without its contents.", always),
-                ("help.about", "About rcv", "Ctrl+F1", lambda: about.AboutBox(self).open(),
+                ("help.about", "About rcv", "Ctrl+F1", lambda: AboutBox(self).open(),
                  "Show version and licences.", always),
             )),
         )  # fmt: skip
@@ -224,12 +220,12 @@ class MainWindow(QMainWindow):
 
     def reload(self) -> None:
         """Read the capture again and stay where we are."""
-        capture_memory.keep(self.ui.settings, self.ui.session)
+        save_visit(self.ui.settings, self.ui.session)
         self.opener.reload()
 
     def close_capture(self) -> None:
         """Close the capture and show the first page."""
-        capture_memory.keep(self.ui.settings, self.ui.session)
+        save_visit(self.ui.settings, self.ui.session)
         self.opener.close()
         self.show_welcome()
 
@@ -289,7 +285,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("rcv" if trace is None else f"{visible(trace.name)} – rcv")
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
-            capture_memory.take_back(self.ui.settings, self.ui.session)
+            restore_visit(self.ui.settings, self.ui.session)
             self.ui.results.want("populations")
             name, self.first_panel = self.first_panel, None
             if name is not None:  # after what the workspace does when it is shown
@@ -347,7 +343,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how everything looks, and stop all work."""
         settings = self.ui.settings
-        capture_memory.keep(settings, self.ui.session)
+        save_visit(settings, self.ui.session)
         settings.remember("geometry", self.saveGeometry())
         settings.remember("layout", self.workspace.saveState(VERSION))
         settings.remember("bottom_folded", self.workspace.is_bottom_folded)

@@ -1,21 +1,35 @@
-"""The bar below the menus: back, forward, the capture and its neighbours, the command field, the theme."""
+"""The bars above and below the panels: the open capture and commands; facts, problems and work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QToolBar, QToolButton
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QToolBar, QToolButton
 
-from rcv_py.base.text import elide_left, plural, short_count
-from rcv_py.model.trace import CaptureEntry
+from rcv_py.base.problems import Severity
+from rcv_py.base.text import byte_size, elide_left, plural, short_count
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
-from rcv_py.ui.core.plain_text import add_action, button_text, tooltip
+from rcv_py.ui.core.plain_text import (
+    MIN_PX,
+    ElidedLabel,
+    RichLabel,
+    add_action,
+    button_text,
+    rich,
+    tooltip,
+    with_tip,
+)
+from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
+from rcv_py.ui.shell.wave_menu import WavesButton
 
 NAME_LENGTH = 40  # letters of the capture's name that fit
 FIELD_PX = 420
@@ -79,7 +93,9 @@ class TopBar(QToolBar):
         for entry in self._opener.siblings:
             is_on = trace is not None and entry.path == trace.path
             call, tip = partial(self._opener.open, entry.path), entry.note or str(entry.path)
-            add_action(menu, _title(entry), call, tip=tip, is_on=is_on).setEnabled(not entry.note)
+            size = f"{plural(entry.waves, 'wave')}, {short_count(entry.latency)} cycles"
+            title = f"{entry.name}   ({entry.note or size})"
+            add_action(menu, title, call, tip=tip, is_on=is_on).setEnabled(not entry.note)
         if not self._opener.siblings:
             for path in self._opener.recent:
                 add_action(menu, path.name, partial(self._opener.open, path), tip=str(path))
@@ -87,6 +103,98 @@ class TopBar(QToolBar):
             menu.addAction("No other capture lies beside this one").setEnabled(False)
 
 
-def _title(entry: CaptureEntry) -> str:
-    facts = [plural(entry.waves, "wave"), f"{short_count(entry.latency)} cycles"]
-    return f"{entry.name}   ({', '.join([entry.note] if entry.note else facts)})"
+SAVED_LENGTH = 48  # letters of a saved file's name
+SAVED_MS = 30_000  # that a saved file is named
+UPDATE_MS = 100  # batches arrive faster than anyone reads
+
+
+class StatusBar(QStatusBar):
+    """Facts at the left, problems after them, work at the right."""
+
+    def __init__(self, ui: UiContext, cancel: Callable[[], None], show_problems: Callable[[], None]) -> None:
+        super().__init__()
+        self._ui = ui
+        self.setSizeGripEnabled(False)
+        self.facts = ElidedLabel()
+        self.facts.setContentsMargins(8, 0, 8, 0)
+        self.problems = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.problems.setAccessibleName("Problems")
+        self.problems.clicked.connect(show_problems)
+        self.waves = WavesButton(ui.session)
+        # In one box: a message hides what is in the bar, and shown alone a button would stand in the message.
+        self.addWidget(boxed(row(self.facts, self.waves, self.problems, spacing=6)))
+        self.saved = RichLabel()
+        self.saved.setAccessibleName("Saved file")
+        self.saved.setMinimumWidth(MIN_PX)  # no message may make the window wider
+        self.saved.hide()
+        self.saved.linkActivated.connect(self._open_folder)
+        self._saved: Path | None = None
+        self._fades = QTimer(self, singleShot=True, interval=SAVED_MS)
+        self._fades.timeout.connect(self.saved.hide)
+        self.stage = ElidedLabel()
+        self.bar = QProgressBar(textVisible=False)
+        self.bar.setFixedWidth(120)
+        self.bar.setAccessibleName("Progress")
+        tip = "Stop it; waves that have been read stay, a file that is half written does not."
+        self.cancel = with_tip(QToolButton(), tip)
+        self.cancel.setText("Cancel")
+        self.cancel.clicked.connect(cancel)
+        for widget in (self.saved, self.stage, self.bar, self.cancel):
+            self.addPermanentWidget(widget)
+        self._soon = Coalesce(self, self._update, UPDATE_MS)
+        for cell in (ui.session.trace, ui.session.loaded, ui.session.problems):
+            cell.watch(self._soon.ask)
+        ui.session.busy.watch(self._show_stage)
+        ui.theme.changed.connect(self._update)
+        self._update()
+        self._show_stage()
+
+    def show_saved(self, path: Path) -> None:
+        """Tell for a while that a file was written, with a link to its folder."""
+        self._saved = path
+        name = elide_left(path.name, SAVED_LENGTH)
+        self.saved.setText(rich('Saved {} · <a href="folder">open its folder</a>', name))
+        self.saved.setToolTip(tooltip(str(path)))
+        self.saved.show()
+        self._fades.start()
+
+    def _open_folder(self) -> None:
+        if self._saved is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._saved.parent)))
+
+    def _update(self) -> None:
+        trace, store = self._ui.session.trace.value, self._ui.session.store
+        tokens = 0 if store is None else sum(len(batch.kind) for batch in store.batches)
+        self.facts.setText("No capture is open." if trace is None else " · ".join(facts(trace, tokens)))
+        memory = "" if store is None else f"{store.count:,} waves in memory, {byte_size(store.nbytes)}"
+        self.facts.setToolTip(tooltip(memory or "Open a capture with Ctrl+O."))
+        problems = self._ui.session.problems.value
+        worst = any(problem.severity is not Severity.INFO for problem in problems)
+        self.problems.setVisible(bool(problems))
+        self.problems.setText(f" {plural(len(problems), 'problem' if worst else 'note')}")
+        look = ("warning", "warning") if worst else ("info", "muted")
+        self.problems.setIcon(icon(self._ui.theme, *look))
+        first = "\n".join(problem.text for problem in problems[:5])
+        self.problems.setToolTip(tooltip(f"{first}\nClick to see what to do." if first else ""))
+
+    def _show_stage(self) -> None:
+        stage = next(reversed(self._ui.session.busy.value), None)
+        for widget in (self.stage, self.bar, self.cancel):
+            widget.setVisible(stage is not None)
+        if stage is not None:
+            self.stage.setText(str(stage))
+            self.bar.setRange(0, stage.total)
+            self.bar.setValue(stage.done)
+
+
+def facts(trace: Trace, tokens: int) -> list[str]:
+    """Return what is worth knowing of a trace in a few words each."""
+    engines = len({*trace.waves.se.tolist(), *trace.occupancy.se.tolist()})
+    parts = [
+        trace.target,
+        plural(len(trace.waves), "wave"),
+        f"{short_count(tokens)} tokens" if tokens else "",
+        f"{engines} SE" if engines else "",
+        f"{trace.clock.shader_hz / 1e9:.2f} GHz" if trace.clock.shader_hz else "clock unknown",
+    ]
+    return [part for part in parts if part]

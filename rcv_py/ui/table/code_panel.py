@@ -2,16 +2,141 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import CostUpdates
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import PlainLabel
+from rcv_py.ui.table.column_widths import HEIGHT
+from rcv_py.ui.table.cost_bars import heat
 from rcv_py.ui.table.find_bar import FindBar
-from rcv_py.ui.table.heat_strip import HeatStrip
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import grouped
+
+WIDTH = 14
+MARK_PX = 5  # width of a search mark, at the left edge
+
+
+class HeatStrip(QWidget):
+    """Costs of the rows of a view, in the order in which it shows them.  A click scrolls there.
+
+    `places` gives the view row of each data row, by default that of the model.
+    """
+
+    clicked = Signal(int)  # data row
+
+    def __init__(self, view: RowsView, places: Callable[[], np.ndarray] | None = None) -> None:
+        super().__init__()
+        self._places = places or (lambda: view.table.view_rows)
+        self._view, self._theme = view, view.theme
+        self._cost = np.empty(0, dtype=np.int64)
+        self._marks = np.empty(0, dtype=np.int64)
+        self._image = QImage()  # null: to be made anew
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("Map of hot rows")
+        self.setToolTip("Where the expensive rows are. Click to go there.")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        view.verticalScrollBar().valueChanged.connect(self.update)
+        view.table.layoutChanged.connect(self._rebuild)
+        view.table.modelReset.connect(self._rebuild)
+        view.theme.changed.connect(self._rebuild)
+
+    def set_cost(self, cost: np.ndarray) -> None:
+        """Show these costs, one a data row."""
+        self._cost = cost
+        self._rebuild()
+
+    def set_marks(self, rows: np.ndarray) -> None:
+        """Mark data rows, as a search found them."""
+        self._marks = rows
+        self._rebuild()
+
+    def sizeHint(self) -> QSize:
+        """As narrow as possible."""
+        return QSize(WIDTH, 60)
+
+    # -- geometry -----------------------------------------------------------------------------------
+
+    def _area(self) -> QRect:
+        header = 0 if self._view.header.isHidden() else HEIGHT
+        used = len(self._view.table.data_rows) * self._view.row_height
+        page = self._view.viewport().height()
+        # With fewer rows than fit, a pixel of the strip is beside the row it stands for.
+        return QRect(1, header, self.width() - 2, max(0, min(page, used)))
+
+    def row_at(self, y: int) -> int:
+        """The data row a height stands for, -1 if there is none."""
+        area, rows = self._area(), self._view.table.data_rows
+        if not len(rows) or area.height() <= 0:
+            return -1
+        at = (y - area.top()) * len(rows) // area.height()
+        return int(rows[min(max(at, 0), len(rows) - 1)])
+
+    def y_of(self, view_row: int) -> int:
+        """The height that stands for a view row."""
+        area, count = self._area(), max(1, len(self._view.table.data_rows))
+        return area.top() + view_row * area.height() // count
+
+    # -- painting -----------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint heat, what is in view, marks and the selected row."""
+        area = self._area()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.role("base"))
+            if not area.height():
+                return
+            if self._image.height() != area.height():
+                self._image = self._heat_image(area.height())
+            painter.drawImage(area, self._image)
+            self._paint_page(painter, area)
+            self._paint_marks(painter)
+
+    def _heat_image(self, height: int) -> QImage:
+        rows = self._view.table.data_rows
+        cost = self._cost[rows] if len(self._cost) >= self._view.table.view_rows.shape[0] else rows * 0
+        share = np.sqrt(heat(cost, height))[:, None]
+        cold, hot = self._theme.role("base"), self._theme.role("stall")
+        ends = [np.array([c.blue(), c.green(), c.red(), 255], dtype=np.float64) for c in (cold, hot)]
+        pixels = np.ascontiguousarray(np.rint(ends[0] + (ends[1] - ends[0]) * share).astype(np.uint8))
+        return QImage(pixels.data, 1, height, 4, QImage.Format.Format_RGB32).copy()
+
+    def _paint_page(self, painter: QPainter, area: QRect) -> None:
+        view = self._view
+        total = len(view.table.data_rows) * view.row_height
+        page = view.viewport().height()
+        if total <= page:
+            return
+        top = area.top() + view.verticalScrollBar().value() * area.height() // total
+        painter.setPen(self._theme.role("muted"))
+        painter.drawRect(0, top, self.width() - 1, max(6, page * area.height() // total))
+
+    def _paint_marks(self, painter: QPainter) -> None:
+        shown = self._places()
+        marks = self._marks[self._marks < len(shown)]
+        for y in sorted({self.y_of(int(row)) for row in shown[marks] if row >= 0}):
+            painter.fillRect(0, y - 1, MARK_PX, 2, self._theme.role("search"))
+        row = self._view.current
+        if 0 <= row < len(shown) and (current := int(shown[row])) >= 0:
+            painter.fillRect(0, self.y_of(current) - 1, self.width(), 3, self._theme.role("accent"))
+
+    def _rebuild(self) -> None:
+        self._image = QImage()
+        self.update()
+
+    # -- mouse --------------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to the hottest row near the mouse, so that a click beside a thin line still meets it."""
+        y = event.position().toPoint().y()
+        if near := [row for step in (0, -1, 1, -2, 2) if (row := self.row_at(y + step)) >= 0]:
+            self.clicked.emit(max(near, key=lambda row: self._cost[row] if row < len(self._cost) else 0))
 
 
 class CodePanel(Panel):

@@ -13,8 +13,7 @@ from rcv_py.base.text import nanoseconds
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
-from rcv_py.ui.timeline.items import BoxItem
-from rcv_py.ui.timeline.time_axis import TimeAxis, TimeScale
+from rcv_py.ui.timeline.items import BoxItem, TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import TimeOverlay
 
 NOTCH = 120  # units of one step of a wheel

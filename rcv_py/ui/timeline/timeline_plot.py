@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
@@ -38,7 +37,6 @@ class TimelinePlot(TimePlot):
         self.guide = guide
         self._measure_row = -1
         self.band_y = -1.0  # how many pixels below the top of its row's band the mouse is; -1: elsewhere
-        self.menu: Callable[[int, int], Sequence[tuple[str, Callable[[], None]]]] | None = None
         self.depth = -1.0  # where in its row the mouse is, from 0 at the top of the spans to 1; -1: nowhere
         self.content = self.rows = RowsItem(self.box, ui.theme, source)
         self.rows.grid = self.axis.grid_px
@@ -121,11 +119,10 @@ class TimelinePlot(TimePlot):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer what the panel can do with what is there."""
         at = event.pos()
-        if self.menu is None or not self.plot_rect().contains(at):
+        if not self.plot_rect().contains(at):
             return
         self._look_at(at.y())
-        actions = self.menu(self.row_at(at.y())[0], self.time_at(at.x()))
-        if actions:
+        if actions := self.guide.actions_at(self.row_at(at.y())[0], self.time_at(at.x())):
             menu = QMenu(self)
             for title, call in actions:
                 add_action(menu, title, call)
@@ -209,22 +206,13 @@ class TimelinePanel(Panel):
         super().__init__(ui)
         self.timeline = Timeline(ui, source, self)
         self.timeline.plot.setAccessibleName(name)
-        self.timeline.plot.menu = self.actions_at
-        self.filter = FilterButton(shown, saved)
+        self.filter = self.remembered["filter"] = FilterButton(shown, saved)
         self.selected: Place | None = None
         self.hovered_place: Place | None = None
 
     def hidden(self, prefix: str) -> list[str]:
         """What is hidden of the choices whose ids begin with a prefix, without it."""
         return sorted(id.removeprefix(prefix) for id in self.filter.hidden if id.startswith(prefix))
-
-    def save_state(self) -> dict[str, Any]:
-        """What is shown, apart from what is of one capture."""
-        return {"filter": self.filter.save_state()}
-
-    def load_state(self, state: dict[str, Any]) -> None:
-        """Take back what `save_state` returned."""
-        self.filter.load_state(state.get("filter"))
 
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows."""

@@ -15,7 +15,6 @@ from rcv_py.analysis.timeline.raster import Raster, Segment, TokenRow, is_joined
 from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.text import short_kernel
 from rcv_py.model.columns import joined
-from rcv_py.model.device import OtherSimd
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.trace import Trace
@@ -280,18 +279,15 @@ def wave_rows(
     rows = [TokenRow(tuple(sorted(part, key=lambda segment: segment.begin))) for part in members]
     names = [RowName(f"{key[3]}-{key[4]}", place_name(trace, *key[:3])) for key in slots]
     for other in trace.other_simd if others else ():
-        if len(other.time) and any(_is_beside(other, key[0], key[2]) for key in slots):
+        # A unit that is not known could be that of the instructions.
+        units = {key[2] for key in slots if key[0] == other.se}
+        if len(other.time) and units and (other.cu == -1 or units & {other.cu, -1}):
             end = other.time + np.maximum(other.duration, 1)
             rows.append(TokenRow((span_segment(other.time, end, other.kind),)))
             names.append(RowName("sibling", f"SIMD {other.simd if other.simd >= 0 else '?'}"))
     for token_row in rows:
         _ = token_row.joined  # built here, off the UI thread
     return WaveRows(tuple(rows), tuple(names), tuple(pending), row_of_wave)
-
-
-def _is_beside(other: OtherSimd, se: int, cu: int) -> bool:
-    """Whether these are instructions of a unit; a unit that is not known could be it."""
-    return other.se == se and (other.cu == cu or -1 in (other.cu, cu))
 
 
 def _segment(store: WaveStore, row: int) -> Segment | None:

@@ -63,11 +63,10 @@ class LinkText(QTextBrowser):
         kind, *numbers = link.toString().split(":")
         if not all(number.isdigit() for number in numbers):
             return
+        session, wave = self._session, self._session.selection.value.wave
         if kind == "line" and len(numbers) == 1:
-            self._session.select_line(int(numbers[0]))
-        elif kind == "token" and len(numbers) == 1:
-            wave = self._session.selection.value.wave
-            if wave is not None:
-                self._session.select_token(wave, int(numbers[0]))
+            session.select_line(int(numbers[0]))
+        elif kind == "token" and len(numbers) == 1 and wave is not None:
+            session.select_token(wave, int(numbers[0]))
         elif kind == "source" and len(numbers) == 2:
-            self._session.select_source(int(numbers[0]), int(numbers[1]))
+            session.select_source(int(numbers[0]), int(numbers[1]))

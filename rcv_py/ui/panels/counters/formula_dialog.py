@@ -283,9 +283,9 @@ class FormulaDialog(QDialog):
 
 def _errors(results: DerivedSet | None, read: dict[str, Definitions]) -> dict[str, list[FormulaError]]:
     """Mistakes by file, each once, in the order of the text."""
-    found = {name: list(definitions.errors) for name, definitions in read.items()}
-    known = {id(error) for errors in found.values() for error in errors}
+    by_file = {name: list(definitions.errors) for name, definitions in read.items()}
+    known = {id(error) for errors in by_file.values() for error in errors}
     for name, error in () if results is None else results.mistakes:
-        if id(error) not in known and name in found:
-            found[name].append(error)
-    return {name: sorted(errors, key=lambda error: error.start) for name, errors in found.items()}
+        if id(error) not in known and name in by_file:
+            by_file[name].append(error)
+    return {name: sorted(errors, key=lambda error: error.start) for name, errors in by_file.items()}

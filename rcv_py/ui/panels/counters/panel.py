@@ -26,7 +26,7 @@ from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import split
-from rcv_py.ui.core.panel import load_part, panel
+from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
 from rcv_py.ui.panels.counters.tree import CounterTree, number_text
@@ -91,6 +91,7 @@ class CountersPanel(CurvePanel):
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([_TREE_PX, 4 * _TREE_PX])
         self.splitter.setCollapsible(0, True)
+        self.remembered["sizes"] = self.splitter
         self.tree.ticked.connect(self._ticked)
         self.plot.shown_changed.connect(self._follow_legend)
         self.session.trace.watch(self._open)
@@ -137,11 +138,11 @@ class CountersPanel(CurvePanel):
             self.dialog.show_built_in(built_in_text(gfxip))
             self.dialog.show_results(answer.derived, answer.read, answer.texts)
 
-    def _fill_places(self, found: Counters | None) -> None:
+    def _fill_places(self, counted: Counters | None) -> None:
         """Offer the engines and units that have samples; keep what is chosen if it is there."""
         places = (
-            (self.engines, "SE", [] if found is None else found.engines()),
-            (self.units, "CU", [] if found is None else found.units()),
+            (self.engines, "SE", [] if counted is None else counted.engines()),
+            (self.units, "CU", [] if counted is None else counted.units()),
         )
         for box, word, numbers in places:
             chosen = box.currentData()
@@ -153,7 +154,7 @@ class CountersPanel(CurvePanel):
             box.setCurrentIndex(max(0, box.findData(chosen)))
             box.setVisible(len(numbers) > 1)
             box.blockSignals(False)
-        masks = set() if found is None else {counter.simds for counter in found.raw}
+        masks = set() if counted is None else {counter.simds for counter in counted.raw}
         self.simds.setVisible(bool(masks - {ALL_SIMDS}))
 
     # -- showing ------------------------------------------------------------------------------------
@@ -255,15 +256,14 @@ class CountersPanel(CurvePanel):
         return True
 
     def save_state(self) -> dict[str, Any]:
-        """Choices, ticks, and how wide the tree is."""
-        return super().save_state() | {"ticks": self._ticks, "sizes": self.splitter.sizes()}
+        """Ticks, choices, and how wide the tree is."""
+        return super().save_state() | {"ticks": self._ticks}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `save_state` returned."""
         ticks = state.get("ticks")
         if isinstance(ticks, dict):
             self._ticks = {str(name): is_on for name, is_on in ticks.items() if isinstance(is_on, bool)}
-        load_part(self.splitter, state.get("sizes"))
         super().load_state(state)
 
 
@@ -277,10 +277,10 @@ def _computed(
     read = {name: read_definitions(text, name) for name, text in texts.items()}
     if trace is None or not (trace.counters or trace.spm):
         return _Answer(trace, None, (), None, (), texts, read)
-    found = counters(trace) if known is None else known
-    derived = derived_counters(found, trace.clock, read.values(), trace.gfxip, engines=engines, units=units)
-    raw = raw_rows(found, engines, units)
-    return _Answer(trace, found, raw, derived, derived_rows(derived), texts, read)
+    counted = counters(trace) if known is None else known
+    derived = derived_counters(counted, trace.clock, read.values(), trace.gfxip, engines=engines, units=units)
+    raw = raw_rows(counted, engines, units)
+    return _Answer(trace, counted, raw, derived, derived_rows(derived), texts, read)
 
 
 def _title(rows: Iterable[CounterRow]) -> str:

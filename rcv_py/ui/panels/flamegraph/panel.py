@@ -46,12 +46,9 @@ class FlamegraphPanel(Panel):
         self.crumbs = FlameCrumbs()
         self.find_bar = FindBar(ui.theme, "Find frames", has_filter=False)
         self.choices = FlameChoices(ui.theme, self.find_bar)
-        self.note, self.told = ElidedLabel(role="muted"), ElidedLabel(role="muted")
-        for label, side in (
-            (self.note, Qt.AlignmentFlag.AlignLeft),
-            (self.told, Qt.AlignmentFlag.AlignRight),
-        ):
-            label.setAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+        self.note, self.detail = ElidedLabel(role="muted"), ElidedLabel(role="muted")
+        self.detail.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for label in (self.note, self.detail):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         boxes = self.choices
         self.remembered = {"content": boxes.contents, "metric": boxes.metrics, "order": boxes.orders}
@@ -62,7 +59,7 @@ class FlamegraphPanel(Panel):
         self._matches = np.empty(0, dtype=np.int64)
         self._wanted = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
-        way = row((self.crumbs, 3), (self.note, 2), (self.told, 3), margins=(8, 0, 8, 4), spacing=8)
+        way = row((self.crumbs, 3), (self.note, 2), (self.detail, 3), margins=(8, 0, 8, 4), spacing=8)
         self.empty = WithEmptyState(boxed(column(way, (self.view, 1))))
         column(self.choices, (self.empty, 1), of=self)
         self._connect()
@@ -199,7 +196,7 @@ class FlamegraphPanel(Panel):
 
     def _tell(self, frame: int = -1) -> None:
         text = self.view.frame_text()
-        self.told.setText(text)
+        self.detail.setText(text)
         self.view.setAccessibleDescription(text)
         self._point()
 
@@ -253,13 +250,13 @@ class FlamegraphPanel(Panel):
             self.view.set_matched(None)
             self.find_bar.say("", 0)
             return
-        found, problem = matches_of(scene.search_texts, query)
+        rows, problem = matches_of(scene.search_texts, query)
         if problem:
             self.view.set_matched(None)
             self.find_bar.say("", 0, problem)
             return
         matched = np.zeros(len(scene), dtype=bool)
-        matched[found] = True
+        matched[rows] = True
         matched &= scene.boxes.width > 0
         rows = np.flatnonzero(matched)
         self._matches = rows[np.lexsort((scene.boxes.row[rows], scene.boxes.begin[rows]))]
@@ -299,17 +296,15 @@ class FlamegraphPanel(Panel):
         wanted = self.wanted
         what = (f"--metric={wanted.metric.name.lower()}", f"--order={wanted.order.value}")
         around = self._around(wanted.element)
-        if wanted.content is Content.SANDWICH and not around:
+        is_sandwich = wanted.content is Content.SANDWICH
+        if is_sandwich and not around:
             return None
-        of = (
-            f"--content={CONTENT_WORD[wanted.content]}",
-            *(around if wanted.content is Content.SANDWICH else ()),
-        )
+        of = (f"--content={CONTENT_WORD[wanted.content]}", *(around if is_sandwich else ()))
         is_of_code = wanted.content not in OF_MARKERS
         ranged = command_text.clock(self.session) if is_of_code or wanted.metric is Metric.NONHIDDEN else ()
         idle = () if wanted.content is Content.MARKERS else command_text.idle(self.ui)
-        least = () if wanted.content is Content.SANDWICH else ("--least=0",)
-        return command_text.rcv(self.session, "flame", *of, *what, *idle, *ranged, *least)
+        all_frames = () if is_sandwich else ("--least=0",)
+        return command_text.rcv(self.session, "flame", *of, *what, *idle, *ranged, *all_frames)
 
     def sheet(self) -> Sheet | None:
         """One row a frame, from the root to the leaves, left to right."""

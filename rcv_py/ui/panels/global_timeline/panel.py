@@ -15,13 +15,14 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import panel
 from rcv_py.ui.core.plain_text import lines_tip, rich, show_tip
-from rcv_py.ui.panels.global_timeline.box_rows import BoxRows, no_boxes
 from rcv_py.ui.panels.global_timeline.device_rows import (
     ENGINE,
     KERNEL,
     MARKERS,
+    BoxRows,
     DeviceRows,
     device_rows,
+    no_boxes,
     offer_device,
 )
 from rcv_py.ui.table import command_text
@@ -81,18 +82,18 @@ class GlobalTimelinePanel(TimelinePanel):
         hidden = self.filter.hidden
         self.run_job(lambda: device_rows(trace, spans, hidden), self._show)
 
-    def _show(self, made: DeviceRows) -> None:
-        self.all = made
+    def _show(self, device: DeviceRows) -> None:
+        self.all = device
         self.hovered_place = None
-        self.source.set_boxes(made.boxes, made.names)
+        self.source.set_boxes(device.boxes, device.names)
         self._selection_changed()
 
     def _selection_changed(self) -> None:
-        row, made = self.session.wave_row, self.all
+        row, device = self.session.wave_row, self.all
         self.selected, self.source.selected_row = None, -1
-        if row is not None and made is not None and (made.wave == row).any():
-            box = int(np.argmax(made.wave == row))
-            self.source.selected_row = int(made.boxes.row[box])
+        if row is not None and device is not None and (device.wave == row).any():
+            box = int(np.argmax(device.wave == row))
+            self.source.selected_row = int(device.boxes.row[box])
             self.selected = Place(self.source.selected_row, self._span(box))
             self.timeline.plot.reveal_row(self.source.selected_row)
         self.timeline.plot.rows_changed()
@@ -113,17 +114,17 @@ class GlobalTimelinePanel(TimelinePanel):
 
     def tip(self, row: int, time: int, pixel: TimeWindow, is_strip: bool) -> str:
         """Who lived there, and the events nearby."""
-        trace, made = self.session.trace.value, self.all
-        if trace is None or made is None:
+        trace, device = self.session.trace.value, self.all
+        if trace is None or device is None:
             return ""
-        lines = near_lines(made.lines, time, pixel)
-        box = made.boxes.at(row, pixel.begin, pixel.end)
-        is_marker = box >= 0 and made.span[box] >= 0
-        if is_marker and made.spans is not None:
-            lines.append(marker_tip(trace, made.spans, int(made.span[box])))
+        lines = near_lines(device.lines, time, pixel)
+        box = device.boxes.at(row, pixel.begin, pixel.end)
+        is_marker = box >= 0 and device.span[box] >= 0
+        if is_marker and device.spans is not None:
+            lines.append(marker_tip(trace, device.spans, int(device.span[box])))
         elif box >= 0:
-            lines += self._box_tip(trace, made, box)
-        held = made.boxes.count(row, pixel.begin, pixel.end)
+            lines += self._box_tip(trace, device, box)
+        held = device.boxes.count(row, pixel.begin, pixel.end)
         if held > 1:
             what = plural(held, "marker" if is_marker else "wave")
             lines.append(rich("<i>This pixel holds {}.</i>", what))
@@ -157,16 +158,16 @@ class GlobalTimelinePanel(TimelinePanel):
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
         """What can be done with a marker there, and the command of the panel."""
-        box, made = self._box(row, time), self.all
-        if made is None or made.spans is None or box < 0 or made.span[box] < 0:
+        box, device = self._box(row, time), self.all
+        if device is None or device.spans is None or box < 0 or device.span[box] < 0:
             return [self.copy_action]
-        return [*span_actions(self.session, made.spans, int(made.span[box])), self.copy_action]
+        return [*span_actions(self.session, device.spans, int(device.span[box])), self.copy_action]
 
     def _name_of(self, box: int) -> tuple[str, QColor]:
-        made = self.all
-        if made is None or made.spans is None or made.span[box] < 0:
+        device = self.all
+        if device is None or device.spans is None or device.span[box] < 0:
             return "", self.ui.theme.role("text")
-        return marker_name(self.ui.theme, made.spans, int(made.span[box]))
+        return marker_name(self.ui.theme, device.spans, int(device.span[box]))
 
     def measured(self, window: TimeWindow, row: int) -> str:
         """How many waves the row had there."""
@@ -185,13 +186,13 @@ class GlobalTimelinePanel(TimelinePanel):
         boxes = self.source.boxes
         return TimeWindow(int(boxes.begin[box]), int(boxes.end[box]))
 
-    def _box_tip(self, trace: Trace, made: DeviceRows, box: int) -> list[str]:
-        lives, life, span = made.lives, int(made.life[box]), self._span(box)
+    def _box_tip(self, trace: Trace, device: DeviceRows, box: int) -> list[str]:
+        lives, life, span = device.lives, int(device.life[box]), self._span(box)
         kernel = short_kernel(trace.occupancy.names.get(int(lives.kernel[life]), "unknown kernel"))
         simd, slot = int(lives.simd[life]), int(lives.slot[life])
         lines: list[str] = [
             rich("<b>{}</b>", kernel),
-            f"{self.source.names[int(made.boxes.row[box])].group} · SIMD {simd} · slot {slot}",
+            f"{self.source.names[int(device.boxes.row[box])].group} · SIMD {simd} · slot {slot}",
         ]
         lines.append(f"{count(span.begin)} … {count(span.end)}: {duration(trace, span.width)}")
         if lives.workgroup[life] >= 0:
@@ -206,7 +207,7 @@ class GlobalTimelinePanel(TimelinePanel):
             lines.append("It was there before the trace began.")
         if lives.is_open_end[life]:
             lines.append("Its end was not recorded.")
-        wave = int(made.wave[box])
+        wave = int(device.wave[box])
         lines.append(f"wave {trace.waves.wid[wave]} of its slot, with detail" if wave >= 0 else NO_DETAIL)
         return lines
 

@@ -183,16 +183,16 @@ class GutterArrows:
 
 def gutter_arrows(mode: str, wave: Wave | None, program: Program, gfxip: int) -> GutterArrows:
     """Return the arrows of a mode: waits of the wave, branches of all waves, both, or none."""
-    trace, found = program.trace, []
+    trace, parts = program.trace, []
     if mode in ("waits", "both"):
-        found.append(wait_arrows(wave, trace.code, gfxip, partial(beside, trace)))
+        parts.append(wait_arrows(wave, trace.code, gfxip, partial(beside, trace)))
     if mode in ("branches", "both"):
-        found.append(branch_arrows(program, wave))
-    if not found:
+        parts.append(branch_arrows(program, wave))
+    if not parts:
         return GutterArrows("Arrows are switched off; choose them above the listing.")
-    notes = dict.fromkeys(part.note for part in found if part.note)
-    tips = tuple(tip for part in found for tip in part.tips)
-    return GutterArrows("\n".join(notes), joined([part.rows for part in found]), tips)
+    notes = dict.fromkeys(part.note for part in parts if part.note)
+    tips = tuple(tip for part in parts for tip in part.tips)
+    return GutterArrows("\n".join(notes), joined([part.rows for part in parts]), tips)
 
 
 def _rows(*columns: np.ndarray) -> ArrowRows:
@@ -208,8 +208,8 @@ def wait_arrows(
     """
     if wave is None:
         return GutterArrows("The selected wave is not read yet, so its waits are not known.")
-    found = arrows(*wait_pairs(waits_of(wave, code, gfxip)))
-    if not len(found):
+    drawn = arrows(*wait_pairs(waits_of(wave, code, gfxip)))
+    if not len(drawn):
         return GutterArrows(f"Wave {wave.id} waited for no instruction.")
 
     def tip(wait: int, producer: int) -> str:
@@ -221,15 +221,15 @@ def wait_arrows(
         return f"{waits}\nwaits for\n{waited_for}{through}\n{_OTHERS.format('wait')}"
 
     note = "" if wave.waits else "Found by replaying the wave's counters, since its file lists no waits."
-    rows = _rows(found.producer, found.wait, found.slot, found.color, found.wait)
-    return GutterArrows(note, rows, tuple(map(tip, found.wait.tolist(), found.producer.tolist())))
+    rows = _rows(drawn.producer, drawn.wait, drawn.slot, drawn.color, drawn.wait)
+    return GutterArrows(note, rows, tuple(map(tip, drawn.wait.tolist(), drawn.producer.tolist())))
 
 
 def branch_arrows(program: Program, wave: Wave | None) -> GutterArrows:
     """Return arrows from the branches that jumped, in any loaded wave; without waves, by their texts."""
-    trace, found = program.trace, program.found
-    if found is not None and len(found.ran):
-        source, target, taken = found.source, found.target, found.taken
+    trace, jumps = program.trace, program.found
+    if jumps is not None and len(jumps.ran):
+        source, target, taken = jumps.source, jumps.target, jumps.taken
         note = "No loaded wave took a branch."
     elif trace.has_thread_trace:
         return GutterArrows("The waves are not read yet, so their branches are not known.")

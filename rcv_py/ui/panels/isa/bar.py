@@ -18,7 +18,7 @@ from rcv_py.ui.core.layout import BAR, column, row
 from rcv_py.ui.core.plain_text import add_action, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.panels.isa.arrows import MODES
-from rcv_py.ui.panels.isa.bars import SCALES
+from rcv_py.ui.panels.isa.ink import SCALES
 from rcv_py.ui.panels.isa.program import FOLD_BY
 from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.widgets.legend import Legend

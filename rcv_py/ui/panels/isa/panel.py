@@ -26,9 +26,8 @@ from rcv_py.ui.panels.isa.program import FOLD_BY, IsaFacts
 from rcv_py.ui.panels.isa.rows import IsaRows, isa_rows, rows_at_leaf, rows_of_place
 from rcv_py.ui.panels.isa.view import IsaView
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.code_panel import CodePanel, next_hottest
+from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
-from rcv_py.ui.table.heat_strip import HeatStrip
 from rcv_py.ui.widgets.empty_state import page
 
 NO_ROWS = "Open a capture with instructions first."

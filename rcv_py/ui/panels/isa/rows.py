@@ -91,11 +91,11 @@ def rows_at_leaf(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
 
 def rows_of_place(code: CodeTable, place: tuple[int, int] | None) -> np.ndarray:
     """Return which code rows have this place in their chain; bool, all False for None."""
-    found = np.zeros(len(code), dtype=bool)
+    is_here = np.zeros(len(code), dtype=bool)
     if place is not None:
         at = np.flatnonzero((code.chain_file == place[0]) & (code.chain_line == place[1]))
-        found[np.searchsorted(code.chain_first, at, side="right") - 1] = True
-    return found
+        is_here[np.searchsorted(code.chain_first, at, side="right") - 1] = True
+    return is_here
 
 
 def width_of(program: Program | None) -> int:

@@ -28,8 +28,8 @@ from rcv_py.ui.panels.isa.arrows import (
     paint_arrows,
     place_arrows,
 )
-from rcv_py.ui.panels.isa.bars import BarInk, scale_text
 from rcv_py.ui.panels.isa.fold_view import FoldView
+from rcv_py.ui.panels.isa.ink import BarInk, TextInk, scale_text
 from rcv_py.ui.panels.isa.rows import (
     BRACKET_PX,
     MAX_BRACKETS,
@@ -40,7 +40,6 @@ from rcv_py.ui.panels.isa.rows import (
     isa_columns,
     isa_tip,
 )
-from rcv_py.ui.panels.isa.text import TextInk
 from rcv_py.ui.table.column_widths import PAD, Elastic
 from rcv_py.ui.table.rows_view import Look
 

@@ -45,7 +45,7 @@ def spans(path: str, lines: Sequence[str]) -> tuple[tuple[Span, ...], ...]:
     `lines` are what `expanded` returns.  The language is told by the file's name.
     """
     text = "\n".join(line if len(line) <= MAX_LINE else "" for line in lines)
-    found: list[list[Span]] = [[] for _ in lines]
+    by_line: list[list[Span]] = [[] for _ in lines]
     if len(text) > MAX_CHARS or not lines:
         return tuple(() for _ in lines)
     row = column = 0
@@ -53,10 +53,10 @@ def spans(path: str, lines: Sequence[str]) -> tuple[tuple[Span, ...], ...]:
         name = _class_of(kind)
         for piece in value.splitlines(keepends=True):
             stop = column + len(piece.rstrip("\n"))
-            if name and row < len(found) and stop > column:
-                _append(found[row], (column, stop, name))
+            if name and row < len(by_line) and stop > column:
+                _append(by_line[row], (column, stop, name))
             row, column = (row + 1, 0) if piece.endswith("\n") else (row, stop)
-    return tuple(tuple(line) for line in found)
+    return tuple(tuple(line) for line in by_line)
 
 
 def _append(line: list[Span], span: Span) -> None:

@@ -23,9 +23,8 @@ from rcv_py.ui.core.plain_text import RichLabel, joined, rich, tooltip, with_tip
 from rcv_py.ui.panels.source.highlight import Span, expanded, spans
 from rcv_py.ui.panels.source.view import SourceView, source_rows
 from rcv_py.ui.table import command_text
-from rcv_py.ui.table.code_panel import CodePanel, next_hottest
+from rcv_py.ui.table.code_panel import CodePanel, HeatStrip, next_hottest
 from rcv_py.ui.table.find_bar import FindBar, matches_of, next_place
-from rcv_py.ui.table.heat_strip import HeatStrip
 from rcv_py.ui.widgets.empty_state import page
 
 NO_SOURCE = (
@@ -54,7 +53,7 @@ class SourcePanel(CodePanel):
         self._followed: tuple[int, int] | None = None  # place of the session that was shown last
         self._opened_at: int | None = None  # line that a link led to, in a file that is not selected
         self._texts: dict[int, Text] = {}  # by file, of the open trace
-        self._found = np.empty(0, dtype=np.int64)
+        self.matches = np.empty(0, dtype=np.int64)
         self.files = with_tip(QComboBox(minimumContentsLength=10), "Source file, the most expensive first.")
         self.files.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.files.setAccessibleName("Source file")
@@ -86,7 +85,7 @@ class SourcePanel(CodePanel):
         self.files.activated.connect(lambda: self.show_file(self.files.currentData()))
         self.how.activated.connect(lambda: session.source_cost.set(self.how.currentData()))
         self.view.chosen.connect(self._choose)
-        self.view.hovered.connect(self._tell_hover)
+        self.view.hovered.connect(self._hover)
         self.strip.clicked.connect(self._choose)
         self.chain.linkActivated.connect(lambda link: self.show_file(*map(int, link.split(":"))))
         self.find_bar.edited.connect(self._search)
@@ -250,20 +249,20 @@ class SourcePanel(CodePanel):
 
     # -- selecting ----------------------------------------------------------------------------------
 
-    def _tell_hover(self, row: int) -> None:
-        lines = self.view.lines
-        hover = None
-        if lines is not None and 0 <= row < len(lines.number) and lines.has_code[row]:
-            hover = Hover(source=(self._file, int(lines.number[row])))
-        self.session.hover.set(hover)
+    def _hover(self, row: int) -> None:
+        place = self._place_of(row)
+        self.session.hover.set(None if place is None else Hover(source=place))
 
     def _choose(self, row: int) -> None:
-        lines = self.view.lines
-        if lines is None or not 0 <= row < len(lines.number):
-            return
-        place = (self._file, int(lines.number[row]))
-        if lines.has_code[row] and place != self.session.selection.value.source:
+        place = self._place_of(row)
+        if place is not None and place != self.session.selection.value.source:
             self.session.select_source(*place)
+
+    def _place_of(self, row: int) -> tuple[int, int] | None:
+        """File and line of a row that code came from."""
+        lines = self.view.lines
+        has_code = lines is not None and 0 <= row < len(lines.number) and bool(lines.has_code[row])
+        return (self._file, int(lines.number[row])) if lines is not None and has_code else None
 
     def step_hottest(self, direction: int) -> None:
         """Select the line of this file that costs next less (+1) or next more (-1) than the selected one."""
@@ -274,33 +273,31 @@ class SourcePanel(CodePanel):
 
     def _search(self, query: SearchQuery) -> None:
         texts = () if self.view.lines is None else self.view.lines.text
-        self._found, problem = matches_of(texts, query)
-        self.view.set_matches(self._found)
-        self.strip.set_marks(self._found)
-        count = len(self._found)
+        self.matches, problem = matches_of(texts, query)
+        self.view.set_matches(self.matches)
+        self.strip.set_marks(self.matches)
+        count = len(self.matches)
         self.find_bar.say(f"{count:,} found" if query.text else "", count, problem)
 
     def step_match(self, direction: int) -> None:
         """Go to the next (+1) or previous (-1) line that was found."""
-        if not len(self._found):
+        if not len(self.matches):
             return
-        at = next_place(self._found, self.view.current, direction)
-        self.view.set_current(int(self._found[at % len(self._found)]))
+        at = next_place(self.matches, self.view.current, direction)
+        self.view.set_current(int(self.matches[at % len(self.matches)]))
 
     # -- what the shell asks ------------------------------------------------------------------------
 
     def commands(self) -> tuple[Command, ...]:
         """Walks through the hottest lines; how costs are charged."""
         cell = self.session.source_cost
-
-        def flip() -> None:
-            cell.set(SourceCost.INCLUSIVE if cell.value is SourceCost.SELF else SourceCost.SELF)
-
+        other = {SourceCost.SELF: SourceCost.INCLUSIVE, SourceCost.INCLUSIVE: SourceCost.SELF}
         rows = (
             ("source.next_hottest", "Next hottest source line", "Alt+M", partial(self.step_hottest, +1)),
             ("source.previous_hottest", "Previous hottest source line", "Alt+Shift+M",
              partial(self.step_hottest, -1)),
-            ("source.toggle_inclusive", "Self or inclusive source costs", "Alt+I", flip),
+            ("source.toggle_inclusive", "Self or inclusive source costs", "Alt+I",
+             lambda: cell.set(other[cell.value])),
         )  # fmt: skip
         return commands("Go", ((*row, f"{row[1]}.", always) for row in rows))
 

@@ -69,11 +69,11 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
     """Return the columns of the view."""
     share = 100.0 * rows.cost / max(1, rows.total)
     bar = f"Bar of {rows.unit} by kind of instruction, {bar_scale} scale."
-    whole = f"Share of all {grouped(rows.total)} {rows.unit}."
+    of_all = f"Share of all {grouped(rows.total)} {rows.unit}."
     return (
         Column("line", "line", rows.number, str, True, width=46, tip="Line number."),
         Column("bar", "cost", rows.cost, blank_zero, True, is_left=True, width=64, tip=bar),
-        Column("share", "%", share, share_text, True, width=46, tip=whole),
+        Column("share", "%", share, share_text, True, width=46, tip=of_all),
         Column("cost", rows.unit, rows.cost, blank_zero, True, width=58, tip=f"Sum of {rows.unit}."),
         Column("text", "source", rows.text, width=600, tip="The line."),
     )

@@ -13,7 +13,6 @@ from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, tooltip
 from rcv_py.ui.core.shared_results import waves_note
-from rcv_py.ui.panels.summary.card_flow import Card, CardFlow
 from rcv_py.ui.panels.summary.parts import (
     activity_shares,
     counter_meters,
@@ -23,7 +22,7 @@ from rcv_py.ui.panels.summary.parts import (
     state_shares_of,
     unit_columns,
 )
-from rcv_py.ui.panels.summary.widgets import FactList, Meters, ShareBar
+from rcv_py.ui.panels.summary.widgets import Card, CardFlow, FactList, Meters, ShareBar
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.widgets.empty_state import page

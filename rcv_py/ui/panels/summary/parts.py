@@ -85,13 +85,13 @@ def reason_shares(reasons: StallReasons | None) -> tuple[Share, ...]:
     return tuple(shares)
 
 
-def pipe_meters(found: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
+def pipe_meters(summary: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
     """The share of all SIMDs and of each: issue, work of the MFMA unit, and issue of each pipe."""
-    pipes = found.pipes
-    if pipes is None or found.work is None:
+    pipes = summary.pipes
+    if pipes is None or summary.work is None:
         return ()
     rows = [
-        columns | {"issuing": resident - columns["no_issue"]} for _, resident, columns in pipe_rows(found)
+        columns | {"issuing": resident - columns["no_issue"]} for _, resident, columns in pipe_rows(summary)
     ]
     of = {name: np.array([row[name] for row in rows], dtype=np.int64) for name in rows[0]}
 
@@ -100,7 +100,7 @@ def pipe_meters(found: DeviceSummary, is_gfx9: bool) -> tuple[Meter, ...]:
         return Meter(name, percent, color, f"{meaning}\n{_each(pipes, each)}", tuple(each))
 
     meters = []
-    for fact in found.facts:
+    for fact in summary.facts:
         if fact.id in _SIMD_FACTS:
             source, name, ink = _SIMD_FACTS[fact.id]
             meaning = f"{fact.name}. {fact.meaning}"

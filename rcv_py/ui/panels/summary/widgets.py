@@ -1,17 +1,27 @@
-"""What the cards of the summary show: key numbers, meters, and parts of a whole."""
+"""What the summary shows: key numbers, meters and parts of a whole, in cards that wrap like words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QLayout,
+    QLayoutItem,
+    QSizePolicy,
+    QWidget,
+)
 
 from rcv_py.analysis.overview.device_summary import Fact
 from rcv_py.base.text import count, percent
-from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, draw_text, show_tip, tooltip
+from rcv_py.ui.core.layout import column
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, draw_text, show_tip, tooltip
 from rcv_py.ui.core.theme import Theme
 
 METER_PX = 9  # height of a bar in a row
@@ -50,8 +60,8 @@ class FactList(QWidget):
             self._rebuild(facts)
         self.facts = facts
         for row, fact in enumerate(facts):
-            for column, text in enumerate((fact.name, fact.text, fact.of)):
-                label = self._labels[3 * row + column]
+            for place, text in enumerate((fact.name, fact.text, fact.of)):
+                label = self._labels[3 * row + place]
                 label.setText(text)
                 label.setToolTip(tooltip(f"{fact.name}: {fact.text} {fact.of}\n{fact.meaning}"))
             self._labels[3 * row + 1].setAccessibleName(f"{fact.name}: {fact.text} {fact.of}")
@@ -66,13 +76,13 @@ class FactList(QWidget):
             label.deleteLater()
         self._labels = []
         for row in range(len(facts)):
-            for column in range(3):
-                kind = ElidedLabel if column == 2 or not facts[row].of else PlainLabel
-                label = kind(role="" if column == 1 else "muted")
-                if column == 1:
+            for place in range(3):
+                kind = ElidedLabel if place == 2 or not facts[row].of else PlainLabel
+                label = kind(role="" if place == 1 else "muted")
+                if place == 1:
                     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-                is_wide = column == 1 and not facts[row].of  # a name, which may be long
-                self._grid.addWidget(label, row, column, 1, 2 if is_wide else 1)
+                is_wide = place == 1 and not facts[row].of  # a name, which may be long
+                self._grid.addWidget(label, row, place, 1, 2 if is_wide else 1)
                 self._labels.append(label)
         self._grid.setRowStretch(len(facts), 1)
 
@@ -171,8 +181,8 @@ class Meters(Rows):
         right = metrics.horizontalAdvance(WIDEST) + 8
         with QPainter(self) as painter:
             for row, meter in enumerate(self.meters):
-                top = row * self._row
-                self._paint_row(painter, meter, QRect(0, top, self.width(), self._row), left, right)
+                box = QRect(0, row * self._row, self.width(), self._row)
+                self._paint_row(painter, meter, box, left, right)
 
     def _paint_row(self, painter: QPainter, meter: Meter, box: QRect, left: int, right: int) -> None:
         theme, middle = self._theme, Qt.AlignmentFlag.AlignVCenter
@@ -329,3 +339,137 @@ class ShareBar(Rows):
             if room > metrics.horizontalAdvance(share.name + amount) + 16:
                 draw_text(painter, box.adjusted(0, 0, -numbers, 0), right, amount)
             draw_text(painter, box, left, metrics.elidedText(share.name, Qt.TextElideMode.ElideRight, room))
+
+
+class Card(QFrame):
+    """A heading over widgets, each under a small heading or none.  Ctrl+C copies what they say."""
+
+    def __init__(self, title: str, *parts: tuple[str, QWidget], width: int, grows: int = 0) -> None:
+        super().__init__()
+        self.grows = grows  # its part of the width that is left in its row
+        self._width = width
+        self.setObjectName("card")
+        self.title = PlainLabel(title, role="heading")
+        self._parts = [(PlainLabel(name, role="muted", visible=bool(name)), part) for name, part in parts]
+        end = () if len(parts) == 1 and isinstance(parts[0][1], FactList | QAbstractItemView) else (None,)
+        inside = column(*(item for pair in self._parts for item in pair), *end, spacing=4)
+        column(self.title, (inside, 1), margins=(10, 8, 10, 8), spacing=6, of=self)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAccessibleName(title)
+
+    def show_part(self, widget: QWidget, shown: bool) -> None:
+        """Show or hide a widget and its heading."""
+        for label, part in self._parts:
+            if part is widget:
+                label.setVisible(shown and bool(label.text()))
+                part.setVisible(shown)
+
+    def minimumSizeHint(self) -> QSize:
+        """Its width, and the height its content needs."""
+        return QSize(self._width, super().minimumSizeHint().height())
+
+    def text(self) -> str:
+        """What it says, one line a number, for the clipboard."""
+        parts = [part for _, part in self._parts if isinstance(part, FactList | Rows | QLabel)]
+        return "\n".join([self.title.text(), *(part.text() for part in parts if not part.isHidden())])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            copy_text(self.text())
+        else:
+            event.ignore()
+
+
+class CardFlow(QLayout):
+    """Lays out the cards of a widget in rows; a card that is hidden leaves no gap."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self.setContentsMargins(GAP, GAP, GAP, GAP)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        policy.setHeightForWidth(True)
+        parent.setSizePolicy(policy)
+
+    def cards(self) -> list[Card]:
+        """The cards that are shown."""
+        cards = [card for item in self._items if isinstance(card := item.widget(), Card)]
+        return [card for card in cards if not card.isHidden()]
+
+    def addItem(self, item: QLayoutItem) -> None:
+        """Take a card in."""
+        self._items.append(item)
+
+    def count(self) -> int:
+        """How many cards there are, hidden ones too."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        """A card, None outside."""
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        """Let a card go."""
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def hasHeightForWidth(self) -> bool:
+        """Rows depend on the width."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The height of all rows at a width."""
+        rows = self._rows(width)
+        return sum(_height(row) for row in rows) + GAP * (len(rows) + 1)
+
+    def sizeHint(self) -> QSize:
+        """The size of the largest card."""
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:
+        """Room for the largest card."""
+        shown = [card.minimumSizeHint() for card in self.cards()]
+        return QSize(
+            max((size.width() for size in shown), default=0) + 2 * GAP,
+            max((size.height() for size in shown), default=0) + 2 * GAP,
+        )
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Place the cards; the last row takes the height that is left."""
+        super().setGeometry(rect)
+        top = rect.top() + GAP
+        rows = self._rows(rect.width())
+        for number, row in enumerate(rows):
+            is_last = number == len(rows) - 1
+            height = max(_height(row), rect.bottom() + 1 - GAP - top) if is_last else _height(row)
+            left = rect.left() + GAP
+            for card, width in zip(row, _widths(row, rect.width() - 2 * GAP), strict=True):
+                card.setGeometry(QRect(QPoint(left, top), QSize(width, height)))
+                left += width + GAP
+            top += height + GAP
+
+    def _rows(self, width: int) -> list[list[Card]]:
+        rows: list[list[Card]] = []
+        used = 0
+        for card in self.cards():
+            wanted = card.minimumSizeHint().width()
+            if not rows or used + GAP + wanted > width - 2 * GAP:
+                rows.append([])
+                used = -GAP
+            rows[-1].append(card)
+            used += GAP + wanted
+        return rows
+
+
+def _height(row: list[Card]) -> int:
+    return max(card.minimumSizeHint().height() for card in row)
+
+
+def _widths(row: list[Card], room: int) -> list[int]:
+    """Minimum widths, and what is left shared by those that grow (by all, if none does)."""
+    widths = [card.minimumSizeHint().width() for card in row]
+    left = max(0, room - sum(widths) - GAP * (len(row) - 1))
+    parts = [card.grows for card in row]
+    parts = parts if any(parts) else [1] * len(row)
+    total = sum(parts)
+    return [width + left * part // total for width, part in zip(widths, parts, strict=True)]

@@ -39,7 +39,7 @@ class SettingsDialog(Dialog):
         self._settings = settings
         self.resize(520, 560)
         self.editors: dict[str, QWidget] = {}
-        self._watchers: list[_Watcher] = []
+        self._shows: dict[str, Callable[[Any], None]] = {}  # what shows the value of an option
         form = QFormLayout(horizontalSpacing=16, verticalSpacing=8)
         for group, options in groupby(OPTIONS, lambda option: option.name.split(".")[0]):
             form.addRow(PlainLabel(GROUPS.get(group, group.capitalize()), role="heading"))
@@ -47,6 +47,7 @@ class SettingsDialog(Dialog):
                 self._add(form, option)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setWidget(boxed(form))
+        self._update()
         self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
         self.fill(scroll, margins=(9, 9, 9, 9), spacing=6)
 
@@ -54,6 +55,10 @@ class SettingsDialog(Dialog):
         """Set every option to its default."""
         for option in OPTIONS:
             self._settings[option.name] = option.default
+
+    def _update(self) -> None:
+        for name, show in self._shows.items():
+            show(self._settings[name])
 
     def _add(self, form: QFormLayout, option: Option) -> None:
         def put(value: object) -> None:
@@ -65,19 +70,8 @@ class SettingsDialog(Dialog):
         editor.setToolTip(tooltip(option.name))
         form.addRow(PlainLabel(option.text, wordWrap=True), editor)
         self.editors[option.name] = editor
-        self._watchers.append(_Watcher(self._settings, option.name, show))
-
-
-class _Watcher:
-    """Keeps an editor in step with its option, for as long as the dialog lives."""
-
-    def __init__(self, settings: Settings, name: str, show: Callable[[object], None]) -> None:
-        self._settings, self._name, self._show = settings, name, show
-        settings.cell(name).watch(self.update)
-        self.update()
-
-    def update(self) -> None:
-        self._show(self._settings[self._name])
+        self._shows[option.name] = show
+        self._settings.cell(option.name).watch(self._update)
 
 
 def _editor(option: Option, put: Callable[[object], None]) -> tuple[QWidget, Callable[[Any], None]]:
