@@ -19,7 +19,6 @@ SHAPES: dict[str, tuple[tuple[Any, ...], ...]] = {
         (name,) for name in ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
     ),
 }
-CHOICES = ("LoopTable", "OccupancyBy", "Rule", "TableName")  # are shown as the words they stand for
 NO_TABLE = (
     *(
         "batches",
@@ -82,16 +81,19 @@ def _public(kind: type) -> Iterator[tuple[str, Any]]:
 
 
 def _entry(name: str, member: Callable[..., Any] | property | cached_property[Any]) -> list[str]:
-    from rcv_py.api import arguments
+    from rcv_py.api.capture_tables import LoopTable, OccupancyBy, Rule, TableName
+    from rcv_py.model.modes import LibraryOrder, Sum
 
+    shown = {"LoopTable": LoopTable, "OccupancyBy": OccupancyBy, "Rule": Rule, "TableName": TableName}
+    shown |= {"LibraryOrder": LibraryOrder, "Sum": Sum}  # as the words they stand for
     if isinstance(member, property | cached_property):
         get = member.fget if isinstance(member, property) else member.func
         returns = inspect.signature(get).return_annotation.strip("'")  # type: ignore[arg-type]
         return [f"### {name}", "", f"`{name}: {returns}`", "", _text(member), ""]
     signature = str(inspect.signature(member)).replace("self, ", "").replace("(self)", "()")
     signature = re.sub(r"""(: |-> )(['"])(.*?)\2""", r"\1\3", signature)  # annotations are texts
-    for alias in CHOICES:
-        words = str(getattr(arguments, alias)).removeprefix("typing.")
+    for alias, choice in shown.items():
+        words = str(choice).removeprefix("typing.")
         signature = re.sub(rf"\b{alias}\b", words, signature)
     return [f"### {name}", "", f"`{name}{signature}`", "", _text(member), ""]
 

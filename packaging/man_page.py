@@ -24,7 +24,7 @@ def man_page() -> str:
     from rcv_py import __version__
     from rcv_py.cli.arguments import help_text
     from rcv_py.cli.exit_codes import EXIT_TEXT
-    from rcv_py.cli.options.commands import in_groups
+    from rcv_py.cli.options.commands import GROUPS
 
     about = help_text().split("\n\n")[1]
     parts = [
@@ -40,7 +40,7 @@ def man_page() -> str:
         ".SH DESCRIPTION",
         _text(about),
     ]
-    for group, commands in in_groups().items():
+    for group, commands in GROUPS.items():
         parts.append(f".SH {_text(group.upper())}")
         for command in commands:
             parts += _command(command)
@@ -56,8 +56,8 @@ def _command(command) -> Iterator[str]:
 
     actions = shown_actions(parser(command))
     names = " ".join(_name(action) for action in actions if not action.option_strings)
-    yield f'.SS "rcv {command.name} [OPTION ...] {_text(names)}"'
-    yield _text(f"{command.help}.")
+    yield f'.SS "rcv {command.command} [OPTION ...] {_text(names)}"'
+    yield _text(str(command.__doc__))
     for action in actions:
         if "--help" not in action.option_strings:
             yield from _entry(_name(action), (action.help or "").replace("%%", "%") + ".")

@@ -32,12 +32,13 @@ PICTURES = {
 
 def commands_page() -> str:
     """The help text of every command."""
-    from rcv_py.cli.arguments import COMMANDS, help_text
+    from rcv_py.cli.arguments import help_text
+    from rcv_py.cli.options.commands import COMMANDS
 
     parts = ["# Commands", "", "Written from the code; `make docs` writes it again.", ""]
     parts += ["## rcv", "", "```", help_text().rstrip(), "```", ""]
-    for command in COMMANDS:
-        parts += [f"## rcv {command.name}", "", "```", help_text(command).rstrip(), "```", ""]
+    for name, command in COMMANDS.items():
+        parts += [f"## rcv {name}", "", "```", help_text(command).rstrip(), "```", ""]
     return "\n".join(parts)
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.arguments import NAMES, parse
+from rcv_py.cli.arguments import parse
 from rcv_py.cli.commands.mcp import NEEDED
+from rcv_py.cli.options.commands import COMMANDS
 from tests.support.captures import ROOT
 from tests.support.samples import write_sample
 
@@ -95,7 +96,7 @@ def test_the_gate_trips_on_more_cycles(place: Path) -> None:
 
 def test_commands_and_packages_that_the_page_names_exist() -> None:
     named = set(re.findall(r"`rcv ([a-z]+)", PAGE))
-    assert named <= set(NAMES), named - set(NAMES)
+    assert named <= set(COMMANDS), named - set(COMMANDS)
     assert NEEDED in PAGE
     (settings,) = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     server = json.loads(settings)["mcpServers"]["rcv"]

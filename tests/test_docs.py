@@ -11,7 +11,7 @@ import pytest
 
 from rcv_py import __version__
 from rcv_py.base.settings import OPTIONS
-from rcv_py.cli.arguments import NAMES
+from rcv_py.cli.options.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
@@ -40,7 +40,7 @@ def test_every_option_and_command_is_explained() -> None:
     settings = (ROOT / "docs" / "settings.md").read_text()
     commands = (ROOT / "docs" / "commands.md").read_text()
     assert all(f"`{option.name}`" in settings for option in OPTIONS)
-    assert all(f"## rcv {name}" in commands for name in NAMES)
+    assert all(f"## rcv {name}" in commands for name in COMMANDS)
 
 
 def test_the_changelog_knows_this_version() -> None:

@@ -37,7 +37,6 @@ OUR_WORDS = {  # texts that no capture has a part in
     ("ui.shell.menus", "addAction"): "an action, not a text",
     ("ui.shell.toolbar", "addAction"): "an action, not a text",
     ("ui.shell.wave_menu", "addAction"): "an action, not a text; names go through button_text",
-    ("ui.table.table_header", "addAction"): "an action, not a text",
     ("ui.plot.curve_legend", "QAction"): "a constant of the module",
     ("ui.plot.curve_legend", "addAction"): "an action, not a text",
     ("ui.panels.isa.bar", "addAction"): "titles and keys of the folds, names of scales",

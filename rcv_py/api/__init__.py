@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
-from typing import Literal
 
-from rcv_py.analysis.overview.library import ORDERS, LibraryRow, ranked_rows, with_replicates
-from rcv_py.api.arguments import one_of
+from rcv_py.analysis.overview.library import LibraryRow, ranked_rows, with_replicates
 from rcv_py.api.capture import Capture
+from rcv_py.api.capture_tables import one_of
 from rcv_py.api.errors import MissingPackage, NoColumn, NoRow, TooLarge, UnequalColumns
 from rcv_py.api.table import Answer, Table
 from rcv_py.api.waves import DEFAULT_GB, Wave
@@ -32,6 +31,7 @@ from rcv_py.base.errors import (
 )
 from rcv_py.formats.locate import MAX_DEPTH, locate
 from rcv_py.formats.open import find_captures
+from rcv_py.model.modes import LIBRARY_ORDERS, LibraryOrder
 from rcv_py.model.trace import CaptureEntry
 from rcv_py.results.library import library_table
 from rcv_py.work.library import library_rows
@@ -88,9 +88,7 @@ def find(path: str | PathLike[str], depth: int = MAX_DEPTH) -> tuple[CaptureEntr
 
 def library(
     path: str | PathLike[str],
-    sort: Literal[
-        "duration", "latency", "waves", "stall", "health", "occupancy", "kernel", "capture"
-    ] = "duration",
+    sort: LibraryOrder = "duration",
     *,
     depth: int = 6,
     jobs: int | None = None,
@@ -101,7 +99,7 @@ def library(
     A capture that cannot be opened has a row whose `error` says why.  `findings` reads the waves too, for the
     bound class and the first finding.
     """
-    one_of("sort", sort, tuple(ORDERS))
+    one_of("sort", sort, LIBRARY_ORDERS)
     rows = ranked_rows(
         with_replicates(list(library_rows(locate(Path(path)).captures(depth), jobs, has_findings=findings))),
         sort,

@@ -14,7 +14,7 @@ from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.cost.distribution import LineHits, line_hits
-from rcv_py.analysis.cost.ranking import BY, SORT, Ranked
+from rcv_py.analysis.cost.ranking import BY, Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons, stall_reasons
 from rcv_py.analysis.counters.counter_help import how_to_record
 from rcv_py.analysis.counters.counters import counters
@@ -27,7 +27,8 @@ from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
 from rcv_py.analysis.flame.flame_layout import Order
-from rcv_py.analysis.health.capture_health import Extras, HealthNote, capture_health
+from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
@@ -37,7 +38,8 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summar
 from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
-from rcv_py.api.arguments import (
+from rcv_py.api.capture_tables import (
+    CaptureTables,
     LoopTable,
     OccupancyBy,
     Rule,
@@ -47,7 +49,6 @@ from rcv_py.api.arguments import (
     is_population,
     one_of,
 )
-from rcv_py.api.capture_tables import CaptureTables
 from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
 from rcv_py.base.whole_files import whole_file
@@ -57,7 +58,7 @@ from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
 from rcv_py.export.traces.speedscope import write_speedscope
-from rcv_py.model.modes import LatencyMode, ReferenceRule
+from rcv_py.model.modes import SUMS, LatencyMode, ReferenceRule, Sum
 from rcv_py.model.trace import Trace
 from rcv_py.results import latency, loops, waits
 from rcv_py.results import table as results
@@ -106,7 +107,7 @@ class Capture(CaptureTables):
     def hotspot(
         self,
         by: Literal["instruction", "source", "kind", "class"] = "instruction",
-        sort: Literal["latency", "stall", "idle", "hits"] = "latency",
+        sort: Sum = "latency",
         waves: Waves = None,
     ) -> Answer[tuple[Ranked, ...]]:
         """Return the most expensive code, the first first, by `instruction`, `source`, `kind` or `class`.
@@ -116,7 +117,7 @@ class Capture(CaptureTables):
         whether they are cycles or PC samples.
         """
         one_of("by", by, BY)
-        one_of("sort", sort, SORT)
+        one_of("sort", sort, SUMS)
         costs = cost_columns(self._counted(waves).code, LatencyMode.SUM_ALL, None, None)
         table, rows = ranking_table(self.trace, costs, by, sort)
         return Answer.of(table, rows, {"measure": costs.label, "totals": totals(costs)})
@@ -351,7 +352,7 @@ class Capture(CaptureTables):
             "simd_cycles": found.resident,
             "no_issue": found.no_issue,
             "bubbles": found.bubbles,
-            "below_threshold": found.hidden,
+            "below_threshold": len(found.small),
             "numbers": {number.id: number.text for number in found.numbers},
             "assumption": found.assumption,
             "note": found.why,
@@ -369,7 +370,7 @@ class Capture(CaptureTables):
             text = f"{other.name} is no replicate of {self.name}: their instructions differ."
             hint = "A replicate is another capture of the same binary; library() names those it finds."
             raise UsageError(text, hint=hint)
-        notes = capture_health(self.trace, self._all(), Extras(other))
+        notes = capture_health(self.trace, self._all(), other)
         return Answer.of(note_table(notes, NOTE_ROWS), notes, health_facts(self.trace, notes))
 
     def compare(
@@ -394,7 +395,7 @@ class Capture(CaptureTables):
         one_of("measure", measure, MEASURES)
         a, b = self.line_costs(waves), other.line_costs(waves)
         replicate = None if twin is None else twin.line_costs(waves)
-        found = compare_costs(a, b, seed, measure=measure, least=least, replicate=replicate)
+        found = compare_costs(a, b, seed, measure=measure, threshold=least, replicate=replicate)
         return Answer.of(change_table(found, by), found, _compared(found))
 
     def line_costs(self, waves: Waves = WORKING) -> CaptureCosts:

@@ -8,12 +8,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.analysis.health.capture_health import problems
 from rcv_py.analysis.health.check import check_waves
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
-from rcv_py.api.arguments import Waves, index_row, index_rows, is_population, one_of
+from rcv_py.api.errors import UnequalColumns
 from rcv_py.api.table import Answer, Table, of_rows
 from rcv_py.api.waves import DEFAULT_GB, OF_WAVES, Wave, WaveCache, batch_table, in_order, wave_table
 from rcv_py.base.errors import UsageError
@@ -29,6 +31,60 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.results import waves as wave_results
 from rcv_py.results.info import info
 from rcv_py.results.tables import PROBLEMS, SOURCES
+
+Waves = str | int | WaveId | Table | np.ndarray | Iterable[str | int | WaveId] | None
+LoopTable = Literal["loops", "iterations", "phases", "first", "distance", "chains", "barriers"]
+OccupancyBy = Literal["se", "kernel", "state"]
+Rule = Literal["ours", "reference"]
+TableName = Literal["code", "waves", "tokens", "states", "waits", "occupancy", "events", "counters"]
+_ONE_WAVE = (str, int, np.integer, WaveId)
+
+
+def one_of(what: str, word: object, known: Sequence[str]) -> None:
+    """Raise UsageError unless the word is one of those."""
+    if word not in known:
+        raise UsageError(f"{what}={word!r} is not known.", hint=f"There are: {', '.join(known)}.")
+
+
+def is_population(waves: Waves) -> bool:
+    """Whether waves are meant by `working`, `all` or the id of a population."""
+    return isinstance(waves, str) and "/" not in waves
+
+
+def index_rows(trace: Trace, waves: Waves) -> list[int] | None:
+    """Return the rows in the wave index of waves that are given one by one, None for all; UsageError."""
+    if waves is None:
+        return None
+    if isinstance(waves, _ONE_WAVE):
+        return [index_row(trace, waves)]
+    if isinstance(waves, Table):
+        return sorted({index_row(trace, name) for name in dict.fromkeys(waves["wave"].tolist())})
+    if isinstance(waves, np.ndarray) and waves.dtype == bool:
+        if waves.shape != (len(trace.waves),):
+            raise UnequalColumns("waves", [len(trace.waves), waves.size])
+        return np.flatnonzero(waves).tolist()
+    return sorted({index_row(trace, wave) for wave in waves})
+
+
+def index_row(trace: Trace, wave: str | int | WaveId) -> int:
+    """Return the row in the wave index of one wave; raise UsageError if there is none."""
+    if not isinstance(wave, int | np.integer):
+        return trace.wave_row(str(wave))
+    if not 0 <= wave < len(trace.waves):
+        raise UsageError(
+            f"The capture has no wave number {wave}.",
+            hint=f"It has {len(trace.waves):,}, counted from 0.",
+        )
+    return int(wave)
+
+
+def check_line(trace: Trace, line: int) -> None:
+    """Raise UsageError unless the code has such a row."""
+    if not 0 <= line < len(trace.code):
+        raise UsageError(
+            f"The capture has no instruction {line}.", hint=f"It has {len(trace.code):,}, counted from 0."
+        )
+
 
 T = TypeVar("T")
 WaveAnalysis = Callable[[Trace, Sequence[WaveBatch], frozenset[int] | None], T]

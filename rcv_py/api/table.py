@@ -336,9 +336,7 @@ def flat(table: results.Table) -> dict[str, Column]:
 
 def of_rows(spec: Spec, rows: Sequence[Sequence[object]]) -> Table:
     """Return a table of rows of plain values, in the order of the fields."""
-    columns = zip(*rows, strict=True) if rows else [()] * len(spec.fields)
-    names = (field.name for field in spec.fields)
-    return Table(flat(results.Table(spec, dict(zip(names, columns, strict=True)))), spec=spec)
+    return Table(flat(results.Table.of_rows(spec, rows)), spec=spec)
 
 
 def joined(tables: Sequence[Table]) -> Table:

@@ -140,6 +140,9 @@ PRESETS = {
 TOKEN_KINDS, WAVE_STATES = PRESETS["rcv"].values()
 
 
+READABLE = 4.5  # contrast ratio of WCAG 2, AA
+
+
 def rgb(color: str) -> tuple[int, int, int]:
     """Return the channels of `#rrggbb`."""
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
@@ -151,11 +154,11 @@ def mixed(color: str, other: str, share: float) -> str:
     return "#" + "".join(f"{channel:02x}" for channel in channels)
 
 
-def readable(color: str, text: str, backgrounds: Sequence[str], ratio: float = 4.5) -> str:
+def readable(color: str, text: str, backgrounds: Sequence[str]) -> str:
     """Return `color`, mixed with `text` only as far as it takes to be read on all backgrounds."""
     for step in range(0, 21):
         candidate = mixed(color, text, step / 20)
-        if all(contrast(candidate, background) >= ratio for background in backgrounds):
+        if all(contrast(candidate, background) >= READABLE for background in backgrounds):
             return candidate
     return text
 

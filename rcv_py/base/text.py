@@ -1,13 +1,18 @@
-"""Numbers, names and places as text for people."""
+"""Numbers, names, paths and places as text for people, and whole numbers in texts of strangers."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 DASH = "–"  # what is printed where something is not known: never 0
+LARGEST = (1 << 31) - 1  # of an operand: encodings have 16 bits, in rare forms 32
+MAX_DIGITS = 18  # of a place or an option: what surely fits into 64 bits
 
 _UNITS = ("", "K", "M", "G", "T")
 _BYTES = ("B", "KB", "MB", "GB", "TB")
+_OPERAND = re.compile(r"(-?)(?:0[xX]([0-9a-fA-F]+)|([0-9]+))")
 
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠")  # the wide ones count in East Asian settings
 _NUMBER = re.compile(  # whole ones possessive, so that a long text is read once
@@ -70,6 +75,12 @@ def plural(number: int, one: str, many: str = "") -> str:
         return f"1 {one}"
     is_ies = one.endswith("y") and one[-2:-1] not in "aeiou"
     return f"{number:,} {many or (one[:-1] + 'ies' if is_ies else one + 's')}"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """Return the first names, joined by commas, and how many others there are; `none` without any."""
+    others = f" and {len(names) - most:,} others" if len(names) > most else ""
+    return (", ".join(names[:most]) or "none") + others
 
 
 def elide_left(text: str, width: int) -> str:
@@ -160,3 +171,52 @@ def _json_escape(found: re.Match[str]) -> str:
         return letter
     units = letter.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def operand(text: str) -> int | None:
+    """Return what `12`, `-3`, `0x1f` or `007` says, between -LARGEST and LARGEST; None if it is no number.
+
+    Leading zeros mean nothing.  What is larger than any encoding could say counts as LARGEST; Python itself
+    refuses to read more than 4,300 digits.
+    """
+    found = _OPERAND.fullmatch(text)
+    if found is None:
+        return None
+    digits, base = (found[2], 16) if found[2] else (found[3], 10)
+    digits = digits.lstrip("0")
+    size = min(LARGEST, int(digits[:20] or "0", base)) if len(digits) <= 20 else LARGEST
+    return -size if found[1] else size
+
+
+def number(text: str) -> int:
+    """Return what the digits of an operand say, as `operand` does; 0 if there are none."""
+    return operand(text) or 0
+
+
+def short_paths(paths: Iterable[str]) -> dict[str, str]:
+    """Return the shortest ending of each path that no other path has; signs between folders become `/`.
+
+    `/opt/lib/expr/numeric.py` and `/opt/lib/ops/numeric.py` become `expr/numeric.py` and `ops/numeric.py`.
+    Only whole folders are kept or left out.  `/./` and repeated signs count for nothing, so two spellings of
+    one path get the same text.
+    """
+    parts = {path: _parts(path) for path in paths}
+    often = Counter(tuple(one[-n:]) for one in set(parts.values()) for n in range(1, len(one) + 1))
+    return {path: _shortest(one, often) or path for path, one in parts.items()}
+
+
+def short_place(place: str, short: Mapping[str, str]) -> str:
+    """Return `path:line` with the path as `short` has it; unknown ones stay as they are."""
+    path, colon, line = place.rpartition(":")
+    return f"{short.get(path, path)}{colon}{line}" if colon else short.get(place, place)
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.replace("\\", "/").split("/") if part not in ("", "."))
+
+
+def _shortest(parts: tuple[str, ...], often: Counter[tuple[str, ...]]) -> str:
+    for n in range(1, len(parts) + 1):
+        if often[parts[-n:]] == 1:
+            return "/".join(parts[-n:])
+    return "/".join(parts)

@@ -1,32 +1,183 @@
-"""What a command answers, and how that is printed: as text, CSV, JSON or in another form."""
+"""What a command answers, and how that is printed: as aligned text, CSV, JSON or in another form."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rcv_py import __version__
 from rcv_py.analysis.core.search import find
 from rcv_py.base.csv_text import csv_text
-from rcv_py.base.text import visible
+from rcv_py.base.text import elide_left, elide_right, encodable, escaped_json, visible
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import all_captures
-from rcv_py.cli.options.option import Options, form_of, values_of, written
+from rcv_py.cli.opening import ChosenWaves, all_captures
+from rcv_py.cli.options.option import FORM, Options, written
 from rcv_py.cli.options.shared import ALL, Matched, OfCaptures, Rows
-from rcv_py.cli.report import Column, json_head, json_text, plain, print_facts, print_table
-from rcv_py.cli.wave_choice import ChosenWaves
+from rcv_py.cli.terminal import at_words, bold, width_of
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import At
 from rcv_py.results.places import with_short_sources
 from rcv_py.results.table import Table
 
-_FORMS = frozenset(("json", "csv", "markdown", "html", "yaml", "folded", "junit", "out", "more"))
+GAP = "  "
+NARROWEST = 12  # characters that an elastic column keeps
+ARROW = " ← "  # stands between an instruction and its producer
+NAME = 24  # characters that a name keeps which is neither a path nor a long text
+_STEPS = ((False, GAP), (True, GAP), (True, " "))  # whether headings are in lines of one word, and the gap
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How a column is printed: numbers to the right; `elastic` is the end that may be cut to fit."""
+
+    title: str
+    is_number: bool = False
+    elastic: str = ""  # "", "left" (paths keep their end) or "right"
+
+
+def plain(text: object) -> str:
+    """Return the text on one line, with escapes for control characters that a capture could smuggle in."""
+    return visible(" ".join(str(text).split("\n")).expandtabs(4))
+
+
+def tables(
+    columns: Sequence[Column], rows: Iterable[Sequence[object]], width: int | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield aligned tables of all columns: how many lines the headings take, and all lines.
+
+    None is longer than `width`: paths are cut first, then other texts; then headings of several words take
+    several lines, gaps get narrow, and at last columns stand in further tables, each with the first column.
+    """
+    texts = [[plain(cell) for cell in row] for row in rows]
+    cells = [[row[at] for row in texts] for at in range(len(columns))]
+    longest = [max(map(len, column), default=0) for column in cells]
+    rest = list(zip(columns, longest, cells, strict=True))
+    while rest:
+        count, (heads, widths, gap) = len(rest), _layout(rest, width)
+        while width is not None and _size(widths, gap) > width and count > 2:
+            count -= 1
+            heads, widths, gap = _layout(rest[:count], width)
+        height = max(map(len, heads))
+        stacked = [[""] * (height - len(head)) + head for head in heads]
+        lines = zip(*(head + own for head, (_, _, own) in zip(stacked, rest, strict=False)), strict=True)
+        chosen = [column for column, _, _ in rest[:count]]
+        yield height, [_line(chosen, line, widths, gap) for line in lines]
+        rest = [rest[0], *rest[count:]] if count < len(rest) else []
+
+
+def _size(widths: Sequence[int], gap: str) -> int:
+    return sum(widths) + len(gap) * (len(widths) - 1)
+
+
+def _layout(
+    columns: Sequence[tuple[Column, int, list[str]]], width: int | None
+) -> tuple[list[list[str]], list[int], str]:
+    """The first layout that fits, or the narrowest: headings in lines, widths of columns, and the gap."""
+    chosen = [column for column, _, _ in columns]
+    for is_stacked, gap in _STEPS if width is not None else _STEPS[:1]:
+        heads = [column.title.split(" ") if is_stacked else [column.title] for column in chosen]
+        widths = [max(size, *map(len, head)) for head, (_, size, _) in zip(heads, columns, strict=True)]
+        if width is not None:
+            widths = _fitted(chosen, widths, width - len(gap) * (len(chosen) - 1))
+        if width is None or _size(widths, gap) <= width:
+            break
+    return heads, widths, gap
+
+
+def _fitted(columns: Sequence[Column], full: list[int], width: int) -> list[int]:
+    """Take what is more than `width` from paths, then from all elastic columns, then from other texts."""
+    fitted = list(full)
+    stages = (
+        ([i for i, column in enumerate(columns) if column.elastic == "left"], NARROWEST),
+        ([i for i, column in enumerate(columns) if column.elastic], NARROWEST),
+        ([i for i, column in enumerate(columns) if not column.is_number], NAME),
+    )
+    for chosen, floor in stages:
+        while sum(fitted) > width:
+            wide = [i for i in chosen if fitted[i] > floor]
+            if not wide:
+                break
+            fitted[max(wide, key=lambda i: fitted[i])] -= 1
+    return fitted
+
+
+def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int], gap: str) -> str:
+    cells = []
+    for column, cell, width in zip(columns, row, widths, strict=True):
+        short = elide_left(cell, width) if column.elastic == "left" else _short(cell, width)
+        cells.append(short.rjust(width) if column.is_number else short.ljust(width))
+    return gap.join(cells).rstrip()
+
+
+def _short(cell: str, width: int) -> str:
+    """Cut a text at its end; of `what ← producer` what is before the arrow is cut first."""
+    before, arrow, after = cell.partition(ARROW)
+    kept = max(NARROWEST, width - len(arrow) - len(after))
+    if not arrow or len(cell) <= width or kept >= len(before):
+        return elide_right(cell, width)
+    return elide_right(elide_right(before, kept) + arrow + after, width)
+
+
+def print_table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> None:
+    """Print an aligned table that fits the screen; a column of paths that has none is left out."""
+    stream, cells = sys.stdout, list(rows)
+    kept = [
+        i
+        for i, column in enumerate(columns)
+        if not cells or column.elastic != "left" or any(str(row[i]) for row in cells)
+    ]
+    shown, cells = [columns[i] for i in kept], [[row[i] for i in kept] for row in cells]
+    for at, (height, lines) in enumerate(tables(shown, cells, width_of(stream))):
+        heads = (bold(line, stream) for line in lines[:height])
+        print(*([""] if at else []), *heads, *lines[height:], sep="\n")
+
+
+def print_facts(facts: Sequence[tuple[str, str]]) -> None:
+    """Print names and values, aligned; long values are wrapped at words to fit the screen."""
+    width = width_of(sys.stdout)
+    left = max((len(name) for name, _ in facts), default=0)
+    for name, value in facts:
+        text, indent = plain(value), " " * (left + 4)
+        if width is not None:
+            text = f"\n{indent}".join(at_words(text, width - left - 4))
+        print(f"  {name.ljust(left)}  {text}")
+
+
+def json_head(schema: str) -> dict[str, Any]:
+    """Return what a document begins with: its schema, such as `rcv.info/1`, and the version of rcv.
+
+    The number grows when a reader of the old document could misread the new one; new keys do not count.
+    """
+    return {"schema": schema, "rcv": __version__}
+
+
+def json_text(schema: str, content: dict[str, Any]) -> str:
+    r"""Return a JSON document that names its schema; what a terminal would obey is written as `\u202e`."""
+    import orjson  # noqa: PLC0415 - text and CSV do not wait for it
+
+    document = json_head(schema) | content
+    try:
+        data = orjson.dumps(document, option=orjson.OPT_INDENT_2)
+    except TypeError:  # a name that is not valid text
+        data = orjson.dumps(_valid(document), option=orjson.OPT_INDENT_2)
+    return escaped_json(data.decode())
+
+
+def _valid(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_valid(key): _valid(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_valid(item) for item in value]
+    return encodable(value) if isinstance(value, str) else value
+
+
 _FILTERS = (
     "match", "line", "wave", "clock", "within", "se", "cu", "simd", "unit_of", "without_kernel", "without_se",
     "loop", "rounds_of", "outliers", "kind", "only", "file", "beyond_noise", "kernel",
@@ -70,10 +221,9 @@ class Answer:
     document: Callable[[], Mapping[str, Any]]
     csv: Callable[[], Csv]
     text: Callable[[], Iterable[Part]]  # lines and tables, one below the other
-    forms: Mapping[str, Callable[[], str]] = field(
-        default_factory=dict
-    )  # any others, by the name of the option
-    about: Mapping[str, Any] = field(default_factory=dict)  # what `about` takes
+    of: Trace | ChosenWaves | None = None  # the capture that it is about, or those of its waves that count
+    forms: Mapping[str, Callable[[], str]] = field(default_factory=dict)  # others, by the name of the option
+    about: Mapping[str, Any] = field(default_factory=dict)  # what else `about` takes
     code: int = ExitCode.DONE
     is_written: bool = False  # whether `--out` is where the command wrote
 
@@ -92,10 +242,16 @@ class Answer:
 
     def full(self, options: Options) -> dict[str, Any]:
         """Return the document with what it says of itself."""
-        return {"about": about(options, **self.about), **self.document()}
+        trace, facts = self.of, {**self.about}
+        if isinstance(trace, ChosenWaves):
+            facts = {"waves": trace.about, "alarm": trace.alarm, **facts}
+            trace = trace.trace
+        if trace is None:
+            return {"about": about(options, **facts), **self.document()}
+        return {"about": about(options, (trace,), **facts), "capture": trace.name, **self.document()}
 
     def _print(self, options: Options) -> None:
-        form = form_of(options)
+        form = options.form
         if form == "json":
             print(json_text(self.schema, self.full(options)))
         elif form == "csv":
@@ -111,7 +267,7 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) ->
     """Return the answer of a command about its capture; of several all of theirs, one after the other."""
     if not options.more:
         return make(options)
-    alone = [replace(options, folder=path, more=[]) for path in all_captures([options.folder, *options.more])]
+    alone = [options.but(folder=path, more=[]) for path in all_captures([options.folder, *options.more])]
     answers = [make(one) for one in alone]
 
     def document() -> dict[str, Any]:
@@ -128,19 +284,18 @@ def each(options: CapturesOptions, make: Callable[[CapturesOptions], Answer]) ->
             yield from ["", ""] if at else []
             yield from answer.text()
 
+    def joined(form: str) -> str:
+        return "\n".join(answer.forms[form]() for answer in answers)
+
     return Answer(
         schema="rcv.documents/2",
         document=document,
         csv=csv,
         text=text,
-        forms={name: partial(_joined, answers, name) for name in answers[0].forms},
+        forms={name: partial(joined, name) for name in answers[0].forms},
         about={"names": [one.folder.name for one in alone]},
         code=max(answer.code for answer in answers),
     )
-
-
-def _joined(answers: Sequence[Answer], form: str) -> str:
-    return "\n".join(answer.forms[form]() for answer in answers)
 
 
 def put(part: Part) -> None:
@@ -153,7 +308,7 @@ def put(part: Part) -> None:
         print_table(part.columns, part.rows)
     else:
         table = part.table if part.trace is None else with_short_sources(part.table, part.trace)
-        columns = [Column(one.title, one.is_number, one.elastic) for one in table.fields(At.TEXT)]
+        columns = [Column(one.title, one.is_number, one.kind.elastic) for one in table.fields(At.TEXT)]
         print_table(columns, table.cells(At.TEXT, part.unknown))
 
 
@@ -194,10 +349,11 @@ def listing(
 
     return Answer(
         schema=schema,
-        document=lambda: {"capture": trace.name, **(document() if document else {}), "rows": rows.rows()},
+        document=lambda: {**(document() if document else {}), "rows": rows.rows()},
         csv=rows.csv,
         text=text,
-        about=about_of(capture) | dict(about or {}),
+        of=capture,
+        about=about or {},
     )
 
 
@@ -213,16 +369,10 @@ def heading(capture: Trace | ChosenWaves) -> list[Part]:
     return [capture.heading, ""] if isinstance(capture, ChosenWaves) and capture.heading else []
 
 
-def filters(options: Options) -> str:
-    """Return the filters that were given as they are written, `--match foo --se 1`; "" if there are none."""
-    values = values_of(options)
-    return " ".join(written(name, values[name]) for name in _FILTERS if name in options.given)
-
-
 def nothing(what: str, options: Options, without: str) -> str:
     """Return why a table is empty: `No branch matches --match foo.`, or `without` if nothing was filtered."""
-    given = filters(options)
-    return f"No {what} matches {given}." if given else without
+    filters = [written(name, options.values[name]) for name in _FILTERS if name in options.given]
+    return f"No {what} matches {' '.join(filters)}." if filters else without
 
 
 def matched(texts: Sequence[str], options: Matched) -> set[int] | None:
@@ -238,13 +388,6 @@ def max_nested(options: Rows) -> int | None:
 
 
 # -- what documents say of themselves -------------------------------------------------------------------
-
-
-def about_of(capture: Trace | ChosenWaves) -> dict[str, Any]:
-    """Return what `about` takes of a capture, and of the choice of its waves."""
-    if isinstance(capture, Trace):
-        return {"traces": (capture,)}
-    return {"traces": (capture.trace,), "waves": capture.about, "alarm": capture.alarm}
 
 
 def about(
@@ -281,8 +424,9 @@ def about(
 
 
 def _arguments(options: Options, waves: dict[str, Any] | None) -> dict[str, Any]:
-    """The options by name; `waves` is never null where a population was summed."""
-    values = {name: _plain(value) for name, value in values_of(options).items() if name not in _FORMS}
+    """The options by name, without forms; `waves` is never null where a population was summed."""
+    out = {"out", "more", *(name for name, one in options.arguments.items() if one.one_of == FORM)}
+    values = {name: _simple(value) for name, value in options.values.items() if name not in out}
     usual = options.usual_waves
     if usual is not None and values["waves"] is None:
         # Without a choice no wave was read: the totals are those of the capture.
@@ -290,8 +434,8 @@ def _arguments(options: Options, waves: dict[str, Any] | None) -> dict[str, Any]
     return values
 
 
-def _plain(value: object) -> Any:
+def _simple(value: object) -> Any:
     """Paths become texts; numbers, texts, flags and lists stay what they are."""
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_simple(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

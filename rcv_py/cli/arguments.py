@@ -15,10 +15,8 @@ from rcv_py import __version__
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import visible
 from rcv_py.cli.exit_codes import codes_text
-from rcv_py.cli.options.commands import BY_NAME, COMMANDS, FOLDED, NAMES, Command, in_groups
-from rcv_py.cli.options.option import Options, read_options
-
-__all__ = ["COMMANDS", "NAMES", "command_named", "help_text", "parse", "parser", "shown_actions"]
+from rcv_py.cli.options.commands import COMMANDS, FOLDED, GROUPS
+from rcv_py.cli.options.option import Options, add_arguments, read_options
 
 _USAGE = "usage: rcv [FOLDER]\n       rcv COMMAND [ARGUMENT …]"
 _ABOUT = "Look at AMD GPU instruction-level thread traces (ui_output_* folders)."
@@ -33,25 +31,26 @@ def parse(words: list[str]) -> Options:
     if words and words[0] in _HELP:
         _print_and_leave(help_text())
     words = [*FOLDED.get(words[0], words[:1]), *words[1:]] if words else []
-    if not words or words[0] not in BY_NAME:
-        if words and not words[0].startswith("-"):
-            _check_path(words[0])
+    if not words or words[0] not in COMMANDS:
+        is_word = words and not (words[0].startswith("-") or "/" in words[0] or "." in words[0])
+        if is_word and not Path(words[0]).exists():
+            raise UsageError(f"{words[0]} is neither a command nor a folder.", hint=_nearest(words[0]))
         words = ["view", *words]
-    command = BY_NAME[words[0]]
-    return read_options(command.options, parser(command), words[1:])
+    command = COMMANDS[words[0]]
+    return read_options(command, parser(command), words[1:])
 
 
-def parser(command: Command) -> argparse.ArgumentParser:
+def parser(command: type[Options]) -> argparse.ArgumentParser:
     """Return the parser of what follows the name of a command."""
     own = _Parser(
-        f"rcv {command.name}",
-        description=f"{command.help}.",
+        f"rcv {command.command}",
+        description=command.__doc__,
         epilog=f"example: {command.example}",
         allow_abbrev=False,
         add_help=False,
     )
     own.add_argument(*_HELP, action="help", help="print this help")
-    command.add(own)
+    add_arguments(command, own)
     return own
 
 
@@ -61,27 +60,27 @@ def shown_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     return [action for action in actions if action.help != argparse.SUPPRESS]
 
 
-def help_text(command: Command | None = None) -> str:
+def help_text(command: type[Options] | None = None) -> str:
     """Return the help of a command, or the list of all commands."""
     if command is not None:
         return parser(command).format_help()
     lines = [_USAGE, "", _ABOUT]
-    width = max(map(len, NAMES))
-    for group, commands in in_groups().items():
-        lines += ["", f"{group}:", *(f"  {one.name:<{width}}  {one.help}" for one in commands)]
+    width = max(map(len, COMMANDS))
+    for group, commands in GROUPS.items():
+        lines += ["", f"{group}:", *(f"  {one.command:<{width}}  {one.help()}" for one in commands)]
     return "\n".join([*lines, "", _MORE, "", codes_text()]) + "\n"
 
 
-def command_named(word: str) -> Command:
+def command_named(word: str) -> type[Options]:
     """Return the command of a name; raise UsageError, with the nearest name, if there is none."""
     name = FOLDED.get(word, (word,))[0]
-    if name not in BY_NAME:
+    if name not in COMMANDS:
         raise UsageError(f"There is no command {word}.", hint=_nearest(word))
-    return BY_NAME[name]
+    return COMMANDS[name]
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells mistakes with the words as they are seen, on one line."""
+    """A parser that names mistakes on one line, in the words as they are seen."""
 
     def error(self, message: str) -> NoReturn:
         """Name a mistake and stop."""
@@ -93,13 +92,6 @@ def _print_and_leave(text: str) -> NoReturn:
     sys.exit(0)
 
 
-def _check_path(word: str) -> None:
-    """Raise UsageError for a word that is neither a command nor a path."""
-    if Path(word).exists() or "/" in word or "." in word:
-        return
-    raise UsageError(f"{word} is neither a command nor a folder.", hint=_nearest(word))
-
-
 def _nearest(word: str) -> str:
-    near = difflib.get_close_matches(word, NAMES, 1)
-    return f"Did you mean `rcv {near[0]}`?" if near else f"Commands: {', '.join(NAMES)}."
+    near = difflib.get_close_matches(word, COMMANDS, 1)
+    return f"Did you mean `rcv {near[0]}`?" if near else f"Commands: {', '.join(COMMANDS)}."

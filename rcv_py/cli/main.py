@@ -6,10 +6,9 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import replace
 from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from rcv_py.base.ending import Ended, end_tidily
 from rcv_py.base.errors import RcvError
@@ -17,8 +16,7 @@ from rcv_py.base.text import visible
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.options.option import Options
-from rcv_py.cli.outlet import outlets
-from rcv_py.cli.pager import on_a_terminal
+from rcv_py.cli.terminal import on_a_terminal, outlets
 
 if TYPE_CHECKING:  # it imports numpy, which not every command needs
     from rcv_py.formats.capture_cache import CaptureCache
@@ -42,16 +40,21 @@ def _answered(words: list[str], cache: CaptureCache | None) -> int:
     try:
         return _run(words, cache)
     except RcvError as error:
-        _complain(error, sys.stderr)
+        print(f"rcv: {visible(str(error))}", file=sys.stderr)
+        if error.hint:
+            print(f"     {visible(error.hint)}", file=sys.stderr)
         return ExitCode.USAGE
     except KeyboardInterrupt as error:
-        return _stopped(error)
+        is_ended = isinstance(error, Ended)
+        if is_ended:
+            print("rcv: Ended from outside; no half-written file is left.", file=sys.stderr)
+        return ExitCode.ENDED if is_ended else ExitCode.STOPPED
     except BrokenPipeError:
-        _silence(sys.stdout)
+        _silence()
         return ExitCode.DONE  # whoever reads, for example `head`, has had enough
     except Exception as error:  # the last place that can say which words lead to the bug
         if isinstance(error, OSError) and error.errno in _FULL:
-            _silence(sys.stdout)
+            _silence()
             print(f"rcv: The output cannot be written: {error.strerror}.", file=sys.stderr)
             return ExitCode.USAGE
         traceback.print_exc()
@@ -76,7 +79,7 @@ def _run(words: list[str], cache: CaptureCache | None) -> int:
         sys.stdout.flush()
         raise
     with on_a_terminal(options):
-        code = run_command(replace(options, cache=cache))
+        code = run_command(options.but(cache=cache))
     sys.stdout.flush()
     return code
 
@@ -87,23 +90,10 @@ def run_command(options: Options) -> int:
     return int(answer or ExitCode.DONE) if answer is None or isinstance(answer, int) else answer.show(options)
 
 
-def _stopped(error: KeyboardInterrupt) -> int:
-    if not isinstance(error, Ended):
-        return ExitCode.STOPPED
-    print("rcv: Ended from outside; no half-written file is left.", file=sys.stderr)
-    return ExitCode.ENDED
-
-
-def _complain(error: RcvError, stream: TextIO) -> None:
-    print(f"rcv: {visible(str(error))}", file=stream)
-    if error.hint:
-        print(f"     {visible(error.hint)}", file=stream)
-
-
-def _silence(stream: TextIO) -> None:
-    """Point a closed pipe at nothing, or the interpreter complains when it flushes at the end."""
+def _silence() -> None:
+    """Point a closed standard output at nothing, or the interpreter complains when it flushes at the end."""
     nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, stream.fileno())
+    os.dup2(nothing, sys.stdout.fileno())
     os.close(nothing)
 
 

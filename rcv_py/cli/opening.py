@@ -1,22 +1,45 @@
-"""From a path on the command line to captures and their waves; a warning if instructions do not fit."""
+"""From a path on the command line to a capture, its waves, and those that count.
+
+`--waves`, `--wave`, `--se`, `--from` and `--to` choose whose costs a table sums.  The waves that do not count
+still occupy units and cover cycles; so all of them are read.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.core.cost_columns import all_lines
+from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, code_match
-from rcv_py.cli.options.shared import OfCapture, WithRunFiles
-from rcv_py.cli.progress import watched
+from rcv_py.analysis.waves.populations import (
+    ALL,
+    WORKING,
+    Populations,
+    WaveChoice,
+    only,
+    populations,
+    wave_choice,
+)
+from rcv_py.base.errors import UsageError
+from rcv_py.base.text import count, plural
+from rcv_py.cli.options.option import written
+from rcv_py.cli.options.shared import OfCapture, OfWaves, WithRunFiles
+from rcv_py.cli.terminal import watched
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.window import TimeWindow
 
 WAVES_AT_ONCE = 64
 PROBED_WAVES = 4  # that are compared with the instructions: a wave has hundreds of executions
@@ -92,3 +115,198 @@ def warn(trace: Trace) -> str:
     print(f"rcv: {match.sentence} {match.examples_text(trace.code)}", file=sys.stderr)
     print(f"     {CONSEQUENCE} {REMEDY}", file=sys.stderr)
     return match.sentence
+
+
+UNREADABLE = "No wave could be read; `rcv info --check` says why."
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenWaves:
+    """A capture of which some waves count: the trace, all waves that could be read, and which count."""
+
+    trace: Trace
+    alarm: str  # that instruction texts are of other code, "" if they fit
+    batches: tuple[WaveBatch, ...] = ()
+    populations: Populations | None = None  # None: no wave was read, all of them count
+    choice: WaveChoice | None = None
+    is_selected: bool = False  # whether options name waves by what they are, not by a population
+
+    @property
+    def rows(self) -> frozenset[int] | None:
+        """Rows of the wave index that count, None for all."""
+        return None if self.choice is None else self.choice.rows
+
+    @property
+    def counted(self) -> tuple[WaveBatch, ...]:
+        """The waves that count."""
+        return self.batches if self.rows is None else only(self.batches, self.rows)
+
+    @property
+    def read(self) -> int:
+        """How many waves were read."""
+        return 0 if self.populations is None else self.populations.read
+
+    @cached_property
+    def code(self) -> CodeTable:
+        """The program with the totals of the waves that count; those of code.json if all do."""
+        if self.populations is None or (self.rows is None and self.read == len(self.trace.waves)):
+            return self.trace.code
+        return all_lines(self.batches, len(self.trace.code), self.rows).on(self.trace.code)
+
+    @property
+    def missing(self) -> str:
+        """Which waves could not be read, a sentence; "" if all could."""
+        return "" if self.populations is None else missing_text(self.read, len(self.trace.waves))
+
+    @property
+    def heading(self) -> str:
+        """Which waves the table is of, and which are missing; "" if it is of all."""
+        if self.choice is None or self.populations is None:
+            return ""
+        is_part = self.rows is not None or (self.read and not self.populations.has_working)
+        is_all = self.choice.name == ALL or self.rows is None or self.is_selected
+        hint = "" if is_all else "; --waves all sums all of them"
+        is_named = is_part and (self.choice.name != ALL or self.rows is not None)
+        return " ".join(filter(None, [f"Of {self.choice.text}{hint}." if is_named else "", self.missing]))
+
+    @property
+    def whose(self) -> str:
+        """The waves that count, for a sentence about a sum over them."""
+        return "all waves" if self.rows is None and self.choice is None else "these waves"
+
+    @property
+    def about(self) -> dict[str, Any] | None:
+        """What a JSON document says of the choice."""
+        return None if self.choice is None else wave_facts(self.choice, len(self.trace.waves))
+
+    def why_none(self, subject: str) -> str:
+        """Why nothing is known of a subject: no wave was traced, or none could be read; "" if one was."""
+        if not len(self.trace.waves):
+            return f"The capture has no traced waves, so nothing is known about {subject}."
+        return "" if self.read else UNREADABLE
+
+
+def choose_waves(options: OfWaves) -> ChosenWaves:
+    """Open a capture, read its waves and choose those that count; raise UsageError for unknown ones."""
+    trace = opened(options)
+    return chosen(trace, options, warn(trace))
+
+
+def counted_waves(options: OfWaves) -> ChosenWaves:
+    """Open a capture for a table of totals; they are those of the waves that are chosen, by default all.
+
+    Without a choice, and of all waves, totals are those of code.json; then no wave is read.
+    """
+    trace = opened(options)
+    alarm = warn(trace)
+    if options.waves in (None, ALL) and not selection(options):
+        return ChosenWaves(trace, alarm)
+    refuse(trace, options, "the capture has no traced waves.")
+    counted = chosen(trace, options, alarm)
+    return replace(counted, trace=replace(trace, code=counted.code))
+
+
+def selection(options: OfWaves) -> str:
+    """Return the options that choose waves by what they are, as they are written; "" without any."""
+    values = {name: vars(options)[name] for name in options.chosen_by}
+    return " ".join(written(name, value) for name, value in values.items() if value is not None)
+
+
+def chosen(trace: Trace, options: OfWaves, alarm: str = "") -> ChosenWaves:
+    """Read all waves and choose those that count: by default the usual ones of the command.
+
+    A wave that is named counts whether it works or not.
+    """
+    inside = _selected(trace, options)
+    kept = tuple(batches(trace))
+    ways = populations(trace, kept)
+    usual = ALL if options.wave is not None else options.usual_waves or WORKING
+    choice = wave_choice(ways, options.waves or usual)
+    if inside is not None:
+        rows = frozenset(row for batch in kept for row in batch.rows.tolist() if row in inside)
+        rows = rows if choice.rows is None else rows & choice.rows
+        what = "working " if choice.name == WORKING and choice.rows is not None else ""
+        text = f"{len(rows):,} {what}{'wave' if len(rows) == 1 else 'waves'} of {choice.of:,}"
+        choice = replace(choice, rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
+    return ChosenWaves(trace, alarm, kept, ways, choice, inside is not None)
+
+
+def _selected(trace: Trace, options: OfWaves) -> set[int] | None:
+    """The rows of the waves that `--wave`, `--se`, `--from` and `--to` leave, None for all."""
+    if not selection(options):
+        return None
+    check_engine(trace, options.se, "traced")
+    rows = counted_rows(trace.waves, options.se, window_of(options.clock))
+    return rows if options.wave is None else rows & {trace.wave_row(options.wave)}
+
+
+def refuse(trace: Trace, options: OfWaves, why: str) -> None:
+    """Raise UsageError if waves are chosen of a capture without any; `why` is a sentence."""
+    words = written("waves", options.waves) if options.waves not in (None, ALL) else selection(options)
+    if words and not len(trace.waves):
+        name = words.split()[0]
+        raise UsageError(f"{name} cannot be honoured here: {why}", hint=f"Leave {name} out.")
+
+
+def missing_text(read: int, of: int) -> str:
+    """Return that some waves could not be read, a sentence; "" if all could."""
+    if read >= of:
+        return ""
+    gone = of - read
+    files = "its file is" if gone == 1 else "their files are"
+    return f"{count(gone)} of {plural(of, 'traced wave')} could not be read: {files} missing or damaged."
+
+
+def announced_batches(trace: Trace, options: OfWaves) -> tuple[WaveBatch, ...]:
+    """Read all waves, and say which could not be read: above a table, of what programs read on stderr."""
+    read = tuple(batches(trace))
+    lost = missing_text(sum(len(batch.waves) for batch in read), len(trace.waves))
+    if lost and options.waves in (None, ALL):  # of chosen waves the heading says it
+        if options.form:
+            print(f"rcv: {lost}", file=sys.stderr)
+        else:
+            print(f"{lost} What needs them is of the others.\n")
+    return read
+
+
+def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
+    """Return what a JSON document says of the waves that it is of."""
+    return {
+        "chosen": choice.name,
+        "counted": choice.waves,
+        "read": choice.of,
+        "traced": traced,
+        "text": choice.text,
+    }
+
+
+# -- single waves ---------------------------------------------------------------------------------------
+
+
+def window_of(ends: tuple[int, int] | None) -> TimeWindow | None:
+    """Return the window of a range of cycles, None if none was given."""
+    return None if ends is None else TimeWindow(*ends)
+
+
+def check_engine(trace: Trace, se: int | None, which: str) -> None:
+    """Raise UsageError if no traced, or no resident, wave is of a shader engine."""
+    column = trace.waves.se if which == "traced" else trace.occupancy.se
+    there = np.unique(column).tolist()
+    if se is not None and there and se not in there:
+        names = ", ".join(map(str, there))
+        raise UsageError(f"No {which} wave is on shader engine {se}.", hint=f"There are: {names}.")
+
+
+def counted_batches(trace: Trace, rows: Collection[int] | None) -> Iterator[WaveBatch]:
+    """Read the waves that count, some at a time; None: all of them."""
+    return batches(trace) if rows is None else iter([trace.reader.read(sorted(rows))] if rows else [])
+
+
+def wave_of(trace: Trace, name: str) -> Wave:
+    """Read one wave; raise UsageError if there is none of that name, or if it cannot be read."""
+    row = trace.wave_row(name)
+    batch = trace.reader.read([row])
+    if not batch.waves:
+        why = next((text for _, text in batch.missing), "")
+        raise UsageError(f"The wave {name} cannot be read.", hint=why)
+    return batch.waves[0]

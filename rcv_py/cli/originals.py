@@ -14,10 +14,9 @@ from rcv_py.analysis.compat.legacy_analyzer import (
     legacy_report,
 )
 from rcv_py.analysis.counters.pmc.original import OriginalNumbers
-from rcv_py.base.numbers import MAX_DIGITS
-from rcv_py.base.text import count
+from rcv_py.base.text import MAX_DIGITS, count
 from rcv_py.cli.answer import Answer
-from rcv_py.cli.options.cost_options import HotspotOptions
+from rcv_py.cli.options.look_options import HotspotOptions
 from rcv_py.formats.uiout.run_files import launches
 from rcv_py.model.code import SourceFile
 from rcv_py.model.trace import Trace
@@ -51,7 +50,7 @@ def like_analyzer(trace: Trace, options: HotspotOptions) -> Answer:
         ),
         csv=(sources if options.mode == "src" else rows).csv,
         text=lambda: _lines(trace, report, options, top),
-        about={"traces": (trace,)},
+        of=trace,
     )
 
 

@@ -45,8 +45,7 @@ def _named(spec: Spec, *columns: Column | None) -> Columns:
     return {field.name: column for field, column in pairs if column is not None}
 
 
-def code_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
-    """One row an instruction of the program; costs are sums over all traced waves."""
+def _code(trace: Trace, spans: MarkerSpans | None) -> Columns:
     code = trace.code
     table = blocks(code)
     kernels = [kernel.demangled for kernel in code.kernels]
@@ -66,8 +65,7 @@ def code_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
     )
 
 
-def wave_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
-    """One row a traced wave, without opening it."""
+def _waves(trace: Trace, spans: MarkerSpans | None) -> Columns:
     index, names = trace.waves, trace.occupancy.names
     return _named(
         tables.WAVES,
@@ -79,33 +77,31 @@ def wave_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
     )
 
 
-def token_columns(trace: Trace, batch: WaveBatch) -> Columns:
-    """One row an executed instruction: `idle` is the gap before it, `hit` counts from 0 in its wave."""
+def _tokens(trace: Trace, batch: WaveBatch) -> Columns:
     own = columns_of(batch)
     kinds, hits = _kinds(batch.kind), _hits(own.owner, batch.line)
-    waves = _waves(batch, own.owner)
+    waves = _wave_names(batch, own.owner)
     return _named(tables.TOKENS, waves, own.start, batch.stall, batch.busy, own.idle, kinds, batch.line, hits)
 
 
-def state_columns(trace: Trace, batch: WaveBatch) -> Columns:
-    """One row a segment of a wave's timeline."""
-    states = [wave.states for wave in batch.waves]
+def _states(trace: Trace, batch: WaveBatch) -> Columns:
+    owner, state, start, duration = segments(batch)
     names = [state.name for state in WaveState]
-    state = _joined([one.state for one in states]).astype(np.int64)
-    return _named(
-        tables.STATES,
-        _waves(batch, np.repeat(np.arange(len(states)), [len(one) for one in states])),
-        _joined([one.start for one in states]),
-        _joined([one.duration for one in states]),
-        Words([*names, "unknown"], np.minimum(state, len(names))),
-    )
+    states = Words([*names, "unknown"], np.minimum(state, len(names)))
+    return _named(tables.STATES, _wave_names(batch, owner), start, duration, states)
 
 
-def wait_columns(trace: Trace, batch: WaveBatch) -> Columns:
-    """One row for each executed wait and each instruction it waited for, by our replay of the counters.
+def segments(batch: WaveBatch) -> np.ndarray:
+    """Return the segments of all timelines: wave of the batch, state, start and duration; int64 [4, n]."""
+    parts = [
+        np.stack([np.full(len(one), at), one.state, one.start, one.duration])
+        for at, one in enumerate(wave.states for wave in batch.waves)
+    ]
+    return np.concatenate([np.zeros((4, 0), dtype=np.int64), *parts], axis=1)
 
-    The stall is that of all of the wait: it repeats for each producer, so add it up where `is_newest`.
-    """
+
+def _waits(trace: Trace, batch: WaveBatch) -> Columns:
+    # The stall of a wait stands at each of its producers: only where `is_newest` may it be added up.
     links = replay(batch, trace.code, trace.gfxip, trace.target)
     row, start = links.row_of, columns_of(batch).start
     token, producer = links.token[row], links.producers
@@ -113,14 +109,13 @@ def wait_columns(trace: Trace, batch: WaveBatch) -> Columns:
     np.maximum.at(newest_of_token, links.token, links.newest)
     return _named(
         tables.WAITS,
-        *(_waves(batch, links.wave[row]), start[token], batch.line[token], batch.stall[token]),
+        *(_wave_names(batch, links.wave[row]), start[token], batch.line[token], batch.stall[token]),
         *(Words([f"{name}cnt" for name in COUNTERS], links.counter[row]), links.left[row]),
         *(batch.line[producer], start[producer], newest_of_token[token] == producer),
     )
 
 
-def occupancy_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
-    """One row for each time a wave began or ended anywhere on the traced shader engines."""
+def _occupancy(trace: Trace, spans: MarkerSpans | None) -> Columns:
     events = trace.occupancy
     kernels = sorted(set(events.kernel.tolist()))
     names = [events.names.get(kernel, "") for kernel in kernels]
@@ -132,8 +127,7 @@ def occupancy_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns
     )
 
 
-def event_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
-    """One row a dispatch, hardware event, marker or value of shader data; no duration is -1."""
+def _events(trace: Trace, spans: MarkerSpans | None) -> Columns:
     table = event_table(trace, spans)
     kinds = Words([ENTRY_TEXT[kind] for kind in EntryKind], table.kind)
     duration = np.where(table.duration < 0, NO_DURATION, table.duration)
@@ -141,8 +135,7 @@ def event_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
     return _named(tables.EVENTS, table.time, duration, kinds, *texts)
 
 
-def counter_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
-    """One row a sample of a counter; `value` is what was counted since the sample before."""
+def _counters(trace: Trace, spans: MarkerSpans | None) -> Columns:
     raw = counters(trace).raw
     samples = [counter.samples for counter in raw]
     owner = np.repeat(np.arange(len(raw)), [len(one) for one in samples])
@@ -157,18 +150,18 @@ def counter_columns(trace: Trace, spans: MarkerSpans | None = None) -> Columns:
 
 
 TABLES = {
-    "code": Table("instructions of the program with their costs and sources", tables.CODE, code_columns),
-    "waves": Table("traced waves", tables.WAVES, wave_columns),
-    "tokens": Table("executed instructions", tables.TOKENS, part=token_columns),
-    "states": Table("states of waves", tables.STATES, part=state_columns),
-    "waits": Table("waits, and what each waited for", tables.WAITS, part=wait_columns),
-    "occupancy": Table("begins and ends of waves everywhere", tables.OCCUPANCY, occupancy_columns),
-    "events": Table("dispatches, events, markers and shader data", tables.EVENTS, event_columns),
-    "counters": Table("samples of hardware counters", tables.COUNTERS, counter_columns),
+    "code": Table("instructions of the program with their costs and sources", tables.CODE, _code),
+    "waves": Table("traced waves", tables.WAVES, _waves),
+    "tokens": Table("executed instructions", tables.TOKENS, part=_tokens),
+    "states": Table("states of waves", tables.STATES, part=_states),
+    "waits": Table("waits, and what each waited for", tables.WAITS, part=_waits),
+    "occupancy": Table("begins and ends of waves everywhere", tables.OCCUPANCY, _occupancy),
+    "events": Table("dispatches, events, markers and shader data", tables.EVENTS, _events),
+    "counters": Table("samples of hardware counters", tables.COUNTERS, _counters),
 }
 
 
-def _waves(batch: WaveBatch, owner: np.ndarray) -> Words:
+def _wave_names(batch: WaveBatch, owner: np.ndarray) -> Words:
     return Words([str(wave.id) for wave in batch.waves], owner)
 
 

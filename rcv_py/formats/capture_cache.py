@@ -40,12 +40,10 @@ class BatchCache:
         return found
 
     def put(self, reader: WaveReader, key: Key, read: tuple[WaveBatch, ...]) -> None:
-        """Keep batches, unless they are so large that little else could be kept."""
-        size = _size(read)
-        if size > self.limit // 2 or (id(reader), key) in self.batches:
-            return
-        self.batches[id(reader), key] = read
-        self.bytes += size
+        """Keep batches; those unused for longest go if there are too many bytes."""
+        if (id(reader), key) not in self.batches:
+            self.batches[id(reader), key] = read
+            self.bytes += _size(read)
         while self.bytes > self.limit:
             self.bytes -= _size(self.batches.popitem(last=False)[1])
 
@@ -112,11 +110,11 @@ class _Entry:
 class CaptureCache:
     """Traces by folder.  A capture whose files changed, came or went is opened again."""
 
-    def __init__(self, captures: int = CAPTURES, wave_bytes: int = WAVE_BYTES) -> None:
-        """`captures` is how many are kept at most, `wave_bytes` how many bytes of their waves."""
+    def __init__(self, captures: int = CAPTURES) -> None:
+        """`captures` is how many are kept at most."""
         self._limit = captures
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
-        self._batches = BatchCache(wave_bytes)
+        self._batches = BatchCache()
 
     def trace(self, folder: Path, open_it: Callable[[], Trace]) -> Trace:
         """Return the cached trace of a folder, or open it."""
@@ -131,12 +129,12 @@ class CaptureCache:
             entry = _Entry(mark, max(0, size - int(trace.waves.size.sum())), trace, plain.reader)
             self._entries[key] = entry
         self._entries.move_to_end(key)
-        while len(self._entries) > self._limit or (len(self._entries) > 1 and self._bytes() > FILE_BYTES):
+        while len(self._entries) > self._limit or self._is_too_large():
             self._drop(next(iter(self._entries)))
         return entry.trace
 
-    def _bytes(self) -> int:
-        return sum(entry.bytes for entry in self._entries.values())
+    def _is_too_large(self) -> bool:
+        return len(self._entries) > 1 and sum(entry.bytes for entry in self._entries.values()) > FILE_BYTES
 
     def _drop(self, key: str) -> None:
         entry = self._entries.pop(key, None)

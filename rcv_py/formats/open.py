@@ -9,7 +9,6 @@ import numpy as np
 
 from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Problems
-from rcv_py.base.progress import Report, silent
 from rcv_py.base.text import short_kernel
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.locate import MAX_DEPTH, locate
@@ -20,14 +19,14 @@ from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import CaptureEntry, Trace
 
 
-def open_trace(path: Path, report: Report = silent, cache: CaptureCache | None = None) -> Trace:
+def open_trace(path: Path, cache: CaptureCache | None = None) -> Trace:
     """Open the capture at `path`: its folder, a file inside it, or a folder with exactly one capture below.
 
     `cache` keeps captures for as long as their files stay the same; None opens it anew.  Raises a TraceError
     whose text says what is wrong and whose hint says what to do.
     """
     folder = locate(Path(path)).capture()
-    return open_folder(folder, report) if cache is None else cache.trace(folder, partial(open_folder, folder))
+    return open_folder(folder) if cache is None else cache.trace(folder, partial(open_folder, folder))
 
 
 def find_captures(path: Path, depth: int = MAX_DEPTH) -> tuple[CaptureEntry, ...]:

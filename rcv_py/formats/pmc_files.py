@@ -24,7 +24,7 @@ from rcv_py.base.text import plural
 from rcv_py.formats.input.files import csv_rows
 from rcv_py.formats.input.run_places import MAX_NAMES, names_in
 from rcv_py.formats.uiout.folder import is_capture
-from rcv_py.model.pmc import PmcDispatch, PmcTable
+from rcv_py.model.device import PmcDispatch, PmcTable
 
 LIMIT = 256 << 20  # bytes of a table: about a million rows
 HEAD = 1 << 16  # bytes in which the line of headings ends
@@ -198,10 +198,13 @@ class _Rows:
 
     def table(self) -> PmcTable:
         """Return everything as columns."""
+        place = np.array([row for row, _ in self.times], dtype=np.int64)
+        total = np.bincount(place, [length for _, length in self.times], len(self.dispatches))
+        known = np.bincount(place, minlength=len(self.dispatches))
         ids = np.array([row[:3] for row in self.rows], dtype=np.int32).reshape(-1, 3)
         return PmcTable(
             tuple(PmcDispatch(*key) for key in self.dispatches),
-            self._nanoseconds(),
+            np.where(known > 0, total / np.maximum(known, 1), np.nan),
             tuple(self.counters),
             tuple(self.files),
             ids[:, 0],
@@ -210,13 +213,6 @@ class _Rows:
             np.array([row[3] for row in self.rows], dtype=np.float64),
             tuple(self.notes),
         )
-
-    def _nanoseconds(self) -> np.ndarray:
-        place = np.array([row for row, _ in self.times], dtype=np.int64)
-        n = len(self.dispatches)
-        total = np.bincount(place, [length for _, length in self.times], n)
-        known = np.bincount(place, minlength=n)
-        return np.where(known > 0, total / np.maximum(known, 1), np.nan)
 
 
 def _count(text: str) -> float | None:

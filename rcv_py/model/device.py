@@ -1,4 +1,4 @@
-"""What happened on the whole device: waves everywhere, dispatches, events, counters, shader data."""
+"""What happened on the whole device: waves everywhere, dispatches, events, clocks, counters, shader data."""
 
 from __future__ import annotations
 
@@ -129,3 +129,67 @@ class StateCurve:
     state: int
     time: np.ndarray  # int64, cycles
     waves: np.ndarray  # int32
+
+
+@dataclass(frozen=True, slots=True)
+class PmcDispatch:
+    """A launch that counters were read for."""
+
+    kernel: str
+    number: str  # dispatch id as the table writes it
+    agent: str  # "" if the table does not tell
+
+
+@dataclass(frozen=True, eq=False)
+class PmcTable:
+    """One row a value: a counter of a dispatch in a file.
+
+    A pass of the profiler is a file; the same dispatch may be in several.  Rows of one file with the same
+    dispatch and counter are parts of one number (instances of the block) and add up.
+    """
+
+    dispatches: tuple[PmcDispatch, ...]
+    nanoseconds: np.ndarray  # float64 [dispatches], length, NaN if not told; mean over files
+    counters: tuple[str, ...]  # names in upper case, `_sum` below, without the number of an instance
+    files: tuple[str, ...]
+    dispatch: np.ndarray  # int32, row of `dispatches`
+    counter: np.ndarray  # int32, row of `counters`
+    file: np.ndarray  # int32, row of `files`
+    value: np.ndarray  # float64, finite, 0 or more
+    notes: tuple[str, ...] = ()  # what could not be read, as sentences
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClockSamples:
+    """Moments at which one shader engine wrote both clocks, sorted by shader clock."""
+
+    shader: np.ndarray  # int64 [n], cycles of that shader engine, not aligned
+    realtime: np.ndarray  # int64 [n], ticks of the constant clock
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clock:
+    """What is known of time.
+
+    `offsets` holds the cycles that were added to every time of a shader engine to align it (absent
+    means 0); `ticks_per_cycle` is realtime ticks a shader cycle, 0.0 if unknown; `frequency` is the
+    realtime clock in Hz.
+    """
+
+    frequency: int = 100_000_000
+    samples: Mapping[int, ClockSamples] = field(default_factory=dict)
+    offsets: Mapping[int, int] = field(default_factory=dict)
+    ticks_per_cycle: float = 0.0
+    is_aligned: bool = False
+
+    @property
+    def shader_hz(self) -> float:
+        """Shader clock in Hz, 0.0 if unknown."""
+        return self.frequency / self.ticks_per_cycle if self.ticks_per_cycle > 0 else 0.0
+
+    def ns(self, cycles: float) -> float | None:
+        """Return a duration in nanoseconds, or None if the rate is unknown."""
+        return cycles * 1e9 / self.shader_hz if self.shader_hz else None

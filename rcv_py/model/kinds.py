@@ -27,7 +27,7 @@ class TokenKind(IntEnum):
     MATRIX = 13
 
 
-KIND_COUNT = 14
+KIND_COUNT = len(TokenKind)
 
 KIND_NAME = {kind: kind.name for kind in TokenKind} | {
     TokenKind.NONE: "other",
@@ -137,10 +137,4 @@ class MarkerKind(IntEnum):
     UNKNOWN = 4  # its code object has a dictionary, but no name for it
 
 
-MARKER_TEXT = {
-    MarkerKind.FUNCTION: "function",
-    MarkerKind.KERNEL: "kernel",
-    MarkerKind.SCOPE: "scope",
-    MarkerKind.POINT: "point",
-    MarkerKind.UNKNOWN: "unknown marker",
-}
+MARKER_TEXT = {kind: kind.name.lower() for kind in MarkerKind} | {MarkerKind.UNKNOWN: "unknown marker"}

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Literal, get_args
+
+Sum = Literal["latency", "stall", "idle", "hits"]  # what costs are ranked by
+LibraryOrder = Literal["duration", "latency", "waves", "stall", "health", "occupancy", "kernel", "capture"]
+SUMS: tuple[str, ...] = get_args(Sum)
+MEASURES = ("latency", "stall", "idle", "since")  # of an execution
+LIBRARY_ORDERS: tuple[str, ...] = get_args(LibraryOrder)
 
 
 class LatencyMode(Enum):

@@ -65,9 +65,13 @@ class Tokens:
         """Row of the last token that started at or before `time`; -1 before the first one."""
         return find(self.offset, time - self.base, "right") - 1
 
-    def rows_in(self, window: TimeWindow) -> slice:
-        """The rows that may touch the window: exact without lanes, a superset with them."""
-        reach = 0 if self.lane is None else self.longest
+    def rows_in(self, window: TimeWindow, reach: int | None = None) -> slice:
+        """The rows that may touch the window: exact without lanes, a superset with them.
+
+        `reach` is how far before a window a token may start that reaches into it, if that is known.
+        """
+        if reach is None:
+            reach = 0 if self.lane is None else self.longest
         first = find(self.offset, window.begin - self.base - reach, "right") - 1
         last = find(self.offset, window.end - self.base, "left")
         return slice(max(0, first), max(0, last))

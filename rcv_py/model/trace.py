@@ -12,9 +12,9 @@ import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects, Problem
-from rcv_py.model.clock import Clock
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import (
+    Clock,
     CounterSamples,
     Dispatch,
     HardwareEvents,

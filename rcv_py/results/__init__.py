@@ -6,12 +6,14 @@ What may come in: `base`, `model` and `analysis`, numpy; no Qt, no argparse, no 
 
     kinds.py     kinds of values (`CYCLES`, `ROW`, `SHARE`, `INSTRUCTION`, `choice(...)`, `mapping(...)`):
                  unit, JSON type, dtype, alignment, how a value reads; `CYCLES("stall", "Stall")` is a field
-    field.py     `Kind` and `Field`; `at=` says where a field is shown, by default everywhere
+    field.py     `Kind` and `Field`; `at=` says where a field is shown, by default everywhere; fields with
+                 fields inside: `record_field`, `rows_field`
     table.py     `Spec` (what a row is, its fields, why there may be none) and `Table` (its columns)
     common.py    fields that several results share; places.py: columns of instructions, sources and waves
     json_types.py  the words that JSON Schemas are written with
 
-**A column more** is one `Field` in the `fields` of a Spec, and its values where the Table is made.
+**A column more** is one line in a Spec, such as `COUNT("taken", "Jumps")`: `Table.of` reads the attribute of
+that name, or of `key=`, of what an analysis returned.  Other values are made where the Table is made.
 Documents, JSON Schema, CSV, text, reports, the window's table, `--sort`, "Copy as command", `help` of the API
 and the reference pages take it from there.  `at=At.DATA` is for programs only (JSON, CSV, API, `--sort`);
 `At.TEXT`, `At.WINDOW` and `At.REPORT` are for people.  A field with `of=` is a text made of the other values

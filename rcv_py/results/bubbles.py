@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from rcv_py.analysis.latency.bubbles import WAYS, Bubbles
+from rcv_py.analysis.latency.bubbles import Bubbles
 from rcv_py.analysis.program.matrix_forms import MatrixUse
 from rcv_py.base.text import count
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INDEX_OR_NONE, INSTRUCTION_TEXT, SOURCE_PLACE, WAVES_READ
-from rcv_py.results.field import Field, record_field, rows_field
+from rcv_py.results.field import Field, of_analysis, record_field, unknown
 from rcv_py.results.places import sources
 from rcv_py.results.table import Columns, Spec, Table
 
@@ -44,12 +41,16 @@ BUBBLES = Spec.of(
 )
 
 _SUMS = (
-    kinds.CYCLES("simd_cycles", "Time with a traced wave"),
+    kinds.CYCLES("simd_cycles", "Time with a traced wave", key="resident"),
     kinds.CYCLES("issuing", "Time in which a wave issued"),
     kinds.CYCLES("no_issue", "Time with a wave and none that issued"),
-    kinds.CYCLES("mfma", "Time with a wave in which the MFMA unit worked; 0 with the reference's rule"),
     kinds.CYCLES(
-        "bubbles", "Time with a wave in which nothing happened; with the reference's rule: none issued"
+        "mfma", "Time with a wave in which the MFMA unit worked; 0 with the reference's rule", key="matrix"
+    ),
+    kinds.CYCLES(
+        "bubbles",
+        "Time with a wave in which nothing happened; with the reference's rule: none issued",
+        key="bubble",
     ),
 )
 _TOTALS = (
@@ -57,24 +58,21 @@ _TOTALS = (
     kinds.SHARE("issuing_share_of_simd_cycles", "Part of the time with a wave in which one issued"),
     *_WAYS,
 )
-_ATTRIBUTES = {
-    "simd_cycles": "resident",
-    "issuing": "issuing",
-    "no_issue": "no_issue",
-    "mfma": "matrix",
-    "bubbles": "bubble",
-}
+SIMDS = Spec.of(
+    "bubbles simds",
+    "One row a SIMD.",
+    "SIMD",
+    kinds.WHOLE("se", "Shader engine, a number"),
+    kinds.WHOLE("simd", "SIMD, a number"),
+    *_SUMS,
+)
 _FROM_0 = replace(kinds.FROM_0, ending=", from 0.", digits=6)
 FACTS = (
     CAPTURE,
     Field("rule", kinds.choice("ours", "reference"), "Our rules, or those of the reference"),
     WAVES_READ,
     kinds.WAVES("traced", "Traced waves"),
-    record_field(
-        "totals",
-        "Sums over SIMDs; null if no wave was read",
-        *(replace(field, is_unknown=True) for field in _TOTALS),
-    ),
+    record_field("totals", "Sums over SIMDs; null if no wave was read", *unknown(*_TOTALS)),
     record_field(
         "mfma_use",
         "How busy MFMA units were",
@@ -82,13 +80,7 @@ FACTS = (
         _FROM_0("share_of_simd_cycles", "Part of the time with a traced wave", is_unknown=True),
         kinds.TEXT("assumption", "What the number takes for granted, as a sentence"),
     ),
-    rows_field(
-        "simds",
-        "One row a SIMD",
-        kinds.WHOLE("se", "Shader engine, a number"),
-        kinds.WHOLE("simd", "SIMD, a number"),
-        *_SUMS,
-    ),
+    SIMDS.field("simds"),
 )
 
 
@@ -105,11 +97,10 @@ def bubble_table(trace: Trace, found: Bubbles) -> Table:
 
 def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> dict[str, Any]:
     """Return what a document says besides the rows."""
-    sums = {name: getattr(found, attribute) for name, attribute in _ATTRIBUTES.items()}
     totals = {
-        **sums,
+        **of_analysis(_SUMS, found),
         "issuing_share_of_simd_cycles": round(found.busy_share, 6),
-        **{way: round(float(getattr(found, way).sum()), 3) for way in WAYS},
+        **{way: round(float(column.sum()), 3) for way, column in of_analysis(_WAYS, found).items()},
     }
     matrix = {"mfma_busy": use.busy, "share_of_simd_cycles": round(use.share, 6)}
     is_known = found.waves > 0
@@ -124,11 +115,6 @@ def facts(trace: Trace, found: Bubbles, use: MatrixUse, rule: ReferenceRule) -> 
     }
 
 
-def _simds(found: Bubbles) -> Sequence[dict[str, int]]:
-    columns = {
-        "se": found.place >> 8,
-        "simd": found.place & 255,
-        **{name: getattr(found, f"{attribute}_of") for name, attribute in _ATTRIBUTES.items()},
-    }
-    values = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in values]
+def _simds(found: Bubbles) -> list[dict[str, Any]]:
+    sums = {field.name: found.of_simd[field.key or field.name] for field in _SUMS}
+    return Table(SIMDS, {"se": found.place >> 8, "simd": found.place & 255, **sums}).rows()

@@ -19,7 +19,7 @@ _CAUSE = kinds.TEXT("cause", "Stable name of the cause")
 SHARE_OF_STALL = kinds.SHARE(
     "share_of_stall", "Part of all stall; null without stall", "share", is_unknown=True
 )
-TIMES = kinds.COUNT("hits", "Executions")
+TIMES = kinds.COUNT("hits", "Executions", key="count")
 GUESSED = kinds.CYCLES("guessed", "Stall and gaps of which the producer is a guess, one of several that fit")
 _COSTS = (common.STALL, SHARE_OF_STALL, common.IDLE, TIMES, GUESSED)
 _PLACE = (replace(common.INSTRUCTION_INDEX, is_unknown=True), common.INSTRUCTION_TEXT, common.SOURCE_PLACE)
@@ -81,8 +81,8 @@ EACH = Spec.of(
     GUESSED,
     SHARE_OF_STALL,
     nothing=_NOTHING,
+    csv="instruction text cause producer producer_text stall idle hits source producer_source guessed",
 )
-_FLAT = replace(EACH, fields=tuple(field for field in EACH.fields if field is not SHARE_OF_STALL))
 _CYCLES = kinds.CYCLES("cycles", "Stall and gaps")
 
 FACTS = (
@@ -126,28 +126,27 @@ def _rounded(share: float | None) -> float | None:
 def cause_table(trace: Trace, groups: Attribution, by: str, total_stall: int) -> Table:
     """Return one row a cause, instruction or producer of `groups`; shares are of `total_stall`."""
     about = _causes(groups.cause) if by == "cause" else placed(trace, keys(groups, by))
-    return Table(BY[by], about | _costs(groups, total_stall))
+    return Table.of(BY[by], groups, about | _share(groups, total_stall))
 
 
 def each_table(trace: Trace, found: Attribution, total_stall: int) -> Table:
     """Return one row a late instruction, cause and instruction to blame; shares are of `total_stall`."""
     columns = placed(trace, found.line) | placed(trace, found.producer, "producer_")
     cause = Words([cause.name.lower() for cause in Cause], found.cause.astype(np.int64))
-    return Table(EACH, columns | {"cause": cause} | _costs(found, total_stall))
+    return Table.of(EACH, found, columns | {"cause": cause} | _share(found, total_stall))
 
 
 def blamed_table(trace: Trace, groups: Attribution, total_stall: int) -> Table:
     """Return one row an instruction to blame; shares are of `total_stall`."""
-    return Table(BLAMED, placed(trace, groups.producer, "producer_") | _costs(groups, total_stall))
+    columns = placed(trace, groups.producer, "producer_") | _share(groups, total_stall)
+    return Table.of(BLAMED, groups, columns)
 
 
 def flat_table(trace: Trace, found: Attribution, groups: Attribution, by: str) -> Table:
     """Return the rows of `each_table` as spreadsheets have them, in the order of `groups`."""
     own = [np.flatnonzero(keys(found, by) == one) for one in keys(groups, by).tolist()]
     part = found.where(np.concatenate(own) if own else np.zeros(0, dtype=np.int64))
-    columns = dict(each_table(trace, part, found.total_stall).columns)
-    del columns["share_of_stall"]
-    return Table(_FLAT, columns)
+    return each_table(trace, part, found.total_stall)
 
 
 def grouped(table: Attribution, by: str) -> Attribution:
@@ -190,11 +189,5 @@ def _causes(cause: np.ndarray) -> dict[str, Column]:
     }
 
 
-def _costs(table: Attribution, total_stall: int) -> dict[str, Column]:
-    return {
-        "stall": table.stall,
-        "idle": table.idle,
-        "hits": table.count,
-        "guessed": table.guessed,
-        "share_of_stall": table.stall / (total_stall or np.nan),
-    }
+def _share(groups: Attribution, total_stall: int) -> dict[str, Column]:
+    return {"share_of_stall": groups.stall / (total_stall or np.nan)}

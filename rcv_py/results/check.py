@@ -13,7 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import Field, Kind, of_analysis, rows
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import Columns, Spec, Table
 
 SEVERITY = Field("severity", kinds.choice("info", "warning", "error"), "How much it costs the reader")
 _OPTION = json_types.either("Value of the option.", "string", "integer", "boolean", "array")
@@ -31,9 +31,9 @@ _EVIDENCE = replace(
 _TITLE = kinds.TEXT("title", "The note in one line")
 _REASONS = (
     _TITLE,
-    _EVIDENCE("evidence", "The numbers that show it", "shown by"),
-    kinds.TEXT("consequence", "What it means for the reader", "means"),
-    kinds.TEXT("remedy", "What mends it", "mend"),
+    _EVIDENCE("evidence", "The numbers that show it"),
+    kinds.TEXT("consequence", "What it means for the reader", "impact"),
+    kinds.TEXT("remedy", "What to do about it", "fix"),
 )
 SETTINGS = OPTIONS("settings", "Options of rocprofv3 by name")
 _NOTE = kinds.TEXT("note", "Stable name of the check", key="name")
@@ -69,7 +69,7 @@ FOOT = (
     Field("checked", kinds.texts("A few words."), "What was looked at"),
     Field("problems", kinds.texts("A sentence."), "What is wrong with the files"),
     SETTINGS,
-    kinds.TEXT("input_yaml", "An input file for rocprofv3 that mends it; empty if none does"),
+    kinds.TEXT("input_yaml", "An input file for rocprofv3 that records it better; empty if none is needed"),
     kinds.TEXT("command", "How to use that file"),
 )
 
@@ -82,17 +82,15 @@ def note_table(notes: Sequence[HealthNote], spec: Spec = NOTES) -> Table:
 def number_table(notes: Sequence[HealthNote]) -> Table:
     """Return one row a number that a note rests on."""
     pairs = [(note, one) for note in notes for one in note.evidence]
-    return Table(
-        NUMBERS,
-        {
-            "note": [note.name for note, _ in pairs],
-            "severity": [str(note.severity) for note, _ in pairs],
-            "title": [note.title for note, _ in pairs],
-            "evidence": [one.name for _, one in pairs],
-            "value": [one.value for _, one in pairs],
-            "text": [one.text for _, one in pairs],
-        },
-    )
+    columns: Columns = {
+        "note": [note.name for note, _ in pairs],
+        "severity": [str(note.severity) for note, _ in pairs],
+        "title": [note.title for note, _ in pairs],
+        "evidence": [one.name for _, one in pairs],
+        "value": [one.value for _, one in pairs],
+        "text": [one.text for _, one in pairs],
+    }
+    return Table(NUMBERS, columns)
 
 
 def facts(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Any]:

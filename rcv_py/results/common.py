@@ -30,7 +30,7 @@ TOKEN = (  # one execution
     kinds.INDEX("token", "Row among the wave's instructions, counted from 0"),
     kinds.CYCLE("start", "When it was first tried"),
     kinds.CYCLES("stall", "Time until it could issue"),
-    kinds.CYCLES("issue", "Time of issue (gfx9) or execution"),
+    kinds.CYCLES("issue", "Time of issue (gfx9) or execution", key="busy"),
     kinds.CYCLES("idle", "Gap in front of it in its wave"),
 )
 STALL = kinds.CYCLES("stall", "Stall")

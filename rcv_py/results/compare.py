@@ -12,15 +12,14 @@ from rcv_py.analysis.compare.changes import most_changed, ranked, side_places
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import LaunchDelta, why_not_per_wave
-from rcv_py.analysis.flame.flame_text import frame_source, full_name
-from rcv_py.base.paths import short_paths, short_place
-from rcv_py.base.text import percent
+from rcv_py.base.text import percent, short_paths, short_place
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.results import json_types, kinds
+from rcv_py.results import kinds
 from rcv_py.results.common import SOURCE_PLACE, TOTAL_ROWS
-from rcv_py.results.field import At, Field, Kind, only, record
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.field import At, Field, only, record
+from rcv_py.results.flame import frame_names, visible_frames
+from rcv_py.results.table import Columns, Spec, Table
 
 MANY_TIMES = 4  # as much noise as cycles: then noise is not known
 UNITS = {"instruction": "instruction", "source": "source line", "block": "block", "class": "class"}
@@ -36,9 +35,9 @@ def _noise(row: Mapping[str, Any]) -> str:
 
 _NOISE = _CYCLES("noise", "How far the difference may be off", is_unknown=True)
 _REAL = kinds.YES_NO("is_beyond_noise", "Whether it is more than noise", "beyond noise", key="is_real")
-_LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A", key="line_a")
-_LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B", key="line_b")
-_STATUS = kinds.TEXT("status", "What became of it: same, changed, moved, inserted or removed", key="fate")
+_LINE_A = _ROW("instruction_a", "Index of the instruction of A; -1 if there is none", "# A")
+_LINE_B = _ROW("instruction_b", "Index of the instruction of B; -1 if there is none", "# B")
+_STATUS = kinds.TEXT("status", "What became of it: same, changed, moved, inserted or removed")
 _SOURCE_A, _SOURCE_B = (
     replace(
         SOURCE_PLACE,
@@ -59,8 +58,8 @@ _FIELDS = (
     kinds.COUNT("hits_b", "Executions in B", "hits B"),
     _CYCLES("cycles_a", "A wave of A", "cycles A", key="cost_a"),
     _CYCLES("cycles_b", "A wave of B at the executions of A", "cycles B", key="cost_b"),
-    _PART("share_of_cycles_a", "Part of all cycles of A", "share A", key="share_a"),
-    _PART("share_of_cycles_b", "Part of all cycles of B", "share B", key="share_b"),
+    _PART("share_of_cycles_a", "Part of all cycles of A", "share A"),
+    _PART("share_of_cycles_b", "Part of all cycles of B", "share B"),
     Field("delta", replace(_CYCLES, text=lambda value: f"{value:+,.1f}"), "B less A, a wave"),
     Field(
         "ratio",
@@ -141,36 +140,26 @@ def change_table(found: Comparison, by: str) -> Table:
     short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
     sources_a, sources_b = [places_a[row] for row in line_a], [places_b[row] for row in line_b]
     short_b = [short_place(place, short) for place in sources_b]
-    return Table(
-        CHANGES[by],
-        {
-            "label": [short_place(name, short) if by == "source" else name for name in names],
-            "name": names,
-            "text": said,
-            "instruction_a": line_a,
-            "instruction_b": line_b,
-            "status": fates,
-            "hits_a": table.hits_a,
-            "hits_b": table.hits_b,
-            "cycles_a": table.cost_a,
-            "cycles_b": table.cost_b,
-            "share_of_cycles_a": table.cost_a / totals[0],
-            "share_of_cycles_b": table.cost_b / totals[1],
-            "delta": table.delta,
-            "ratio": table.ratio,
-            "noise": table.noise,
-            # With one or two groups of waves, noise is many times what there is.
-            "is_noise_known": table.noise <= MANY_TIMES * np.maximum(table.cost_a, table.cost_b),
-            "is_beyond_noise": table.is_real,
-            "source_a": sources_a,
-            "source_b": sources_b,
-            "place": [b or short_place(a, short) for a, b in zip(sources_a, short_b, strict=True)],
-            "most": [
-                f"{row}  {place}".rstrip() if row >= 0 else ""
-                for row, place in zip(line_b.tolist(), short_b, strict=True)
-            ],
-        },
-    )
+    columns: Columns = {
+        "label": [short_place(name, short) if by == "source" else name for name in names],
+        "name": names,
+        "text": said,
+        "instruction_a": line_a,
+        "instruction_b": line_b,
+        "status": fates,
+        "share_of_cycles_a": table.cost_a / totals[0],
+        "share_of_cycles_b": table.cost_b / totals[1],
+        # With one or two groups of waves, noise is many times what there is.
+        "is_noise_known": table.noise <= MANY_TIMES * np.maximum(table.cost_a, table.cost_b),
+        "source_a": sources_a,
+        "source_b": sources_b,
+        "place": [b or short_place(a, short) for a, b in zip(sources_a, short_b, strict=True)],
+        "most": [
+            f"{row}  {place}".rstrip() if row >= 0 else ""
+            for row, place in zip(line_b.tolist(), short_b, strict=True)
+        ],
+    }
+    return Table.of(CHANGES[by], table, columns)
 
 
 # -- both programs side by side, and the differences as frames ------------------------------------------
@@ -270,23 +259,16 @@ def listing_table(found: Comparison) -> Table:
     table, (row_a, row_b) = found.rows, found.listing
     side_a, side_b = row_a.tolist(), row_b.tolist()
     places_a, places_b = side_places(found.a), side_places(found.b)
-    return Table(
-        LISTING,
-        {
-            "instruction_a": row_a,
-            "instruction_b": row_b,
-            "status": found.fate_texts,
-            "text_a": [found.a.code.text[row] if row >= 0 else "" for row in side_a],
-            "text_b": [found.b.code.text[row] if row >= 0 else "" for row in side_b],
-            "cycles_a": table.cost_a,
-            "cycles_b": table.cost_b,
-            "delta": table.delta,
-            "ratio": table.ratio,
-            "is_beyond_noise": table.is_real,
-            "source_a": [places_a[row] for row in side_a],
-            "source_b": [places_b[row] for row in side_b],
-        },
-    )
+    columns: Columns = {
+        "instruction_a": row_a,
+        "instruction_b": row_b,
+        "status": found.fate_texts,
+        "text_a": [found.a.code.text[row] if row >= 0 else "" for row in side_a],
+        "text_b": [found.b.code.text[row] if row >= 0 else "" for row in side_b],
+        "source_a": [places_a[row] for row in side_a],
+        "source_b": [places_b[row] for row in side_b],
+    }
+    return Table.of(LISTING, table, columns)
 
 
 def frame_table(found: Comparison, trace: Trace) -> Table:
@@ -295,20 +277,14 @@ def frame_table(found: Comparison, trace: Trace) -> Table:
     if made is None:
         return Table(FRAMES, {field.name: () for field in FRAMES.at(At.DATA)})
     tree, boxes, texts, before, shade = made
-    shown = np.flatnonzero(boxes.width > 0)
-    shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
-    return Table(
-        FRAMES,
-        {
-            "name": [texts[frame] for frame in shown.tolist()],
-            "full_name": [full_name(trace, tree, frame, texts[frame]) for frame in shown.tolist()],
-            "depth": boxes.row[shown],
-            "cycles_a": before[shown],
-            "cycles_b": boxes.width[shown],
-            "change": [SHADES[sign + 1] for sign in np.sign(shade[shown]).astype(int).tolist()],
-            "source": [frame_source(trace, tree, frame) for frame in shown.tolist()],
-        },
-    )
+    shown = visible_frames(boxes)
+    columns = {
+        "depth": boxes.row[shown],
+        "cycles_a": before[shown],
+        "cycles_b": boxes.width[shown],
+        "change": [SHADES[sign + 1] for sign in np.sign(shade[shown]).astype(int).tolist()],
+    }
+    return Table(FRAMES, frame_names(trace, tree, shown, texts) | columns)
 
 
 def widest(table: Table, top: int) -> Table:
@@ -320,14 +296,7 @@ def widest(table: Table, top: int) -> Table:
 # -- the comparison as a document ------------------------------------------------------------------------
 
 
-def _pair(item: json_types.Shape) -> Kind:
-    return Kind(
-        json=lambda sentence: {**json_types.listed(sentence, item), "minItems": 2, "maxItems": 2},
-        is_nested=True,
-    )
-
-
-_PAIR = _pair(json_types.number("Of A, then of B."))
+_PAIR = kinds.pair(kinds.NUMBER, "Of A, then of B")
 _NOISY = record(
     kinds.RATIO("value", "B divided by A"),
     kinds.NUMBER("noise", "How far it may be off by noise; null if that is not known", is_unknown=True),

@@ -12,7 +12,7 @@ EVENTS = Spec.of(
     "events",
     "Entries by time.",
     "event",
-    kinds.CYCLE("start", "When it began"),
+    kinds.CYCLE("start", "When it began", key="time"),
     kinds.CYCLES("duration", "How long it took; null if it is a moment", is_unknown=True),
     Field("kind", kinds.choice(*ENTRY_TEXT.values()), "What it is"),
     kinds.NOTE("name", "Its name"),
@@ -29,6 +29,10 @@ FACTS = (
 
 def events(found: EventTable) -> Table:
     """Return one row an entry; the duration of a moment is below 0."""
-    words = {name: Words(found.texts, getattr(found, name)) for name in ("name", "place", "detail")}
-    kind = Words(tuple(ENTRY_TEXT.values()), found.kind)
-    return Table(EVENTS, {"start": found.time, "duration": found.duration, "kind": kind, **words})
+    words = {
+        "kind": Words(tuple(ENTRY_TEXT.values()), found.kind),
+        "name": Words(found.texts, found.name),
+        "place": Words(found.texts, found.place),
+        "detail": Words(found.texts, found.detail),
+    }
+    return Table.of(EVENTS, found, words)

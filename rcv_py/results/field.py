@@ -111,11 +111,6 @@ class Field:
         return self.kind.is_number
 
     @property
-    def elastic(self) -> str:
-        """The end that may be cut to fit."""
-        return self.kind.elastic
-
-    @property
     def is_nan(self) -> bool:
         """Whether it is a whole number that is kept as a float, for the nan of cells that are not known."""
         return self.is_unknown and self.kind.dtype is np.int64 and not self.kind.has_minus_one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -87,26 +88,37 @@ def placed(
     spec: Spec = FRAMES,
 ) -> Table:
     """Return the same of frames that have their places."""
-    shown = np.flatnonzero(boxes.width > 0)
-    shown = shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
+    shown = visible_frames(boxes)
     row = np.full(len(tree.parent) + 1, -1, dtype=np.int64)  # of each frame; the last one is none
     row[shown] = np.arange(len(shown))
-    at = shown.tolist()
-    return Table(
-        spec,
-        {
-            "what": [What(what).name.lower() for what in tree.what[shown].tolist()],
-            "name": [texts[frame] for frame in at],
-            "full_name": [full_name(trace, tree, frame, texts[frame]) for frame in at],
-            "instruction": np.maximum(tree.code_row[shown], -1),
-            "source": [frame_source(trace, tree, frame) for frame in at],
-            "parent": row[np.maximum(tree.parent[shown], -1)],
-            "depth": boxes.row[shown],
-            "start": boxes.begin[shown],
-            "self": tree.own[shown, metric.value],
-            "total": boxes.width[shown],
-        },
-    )
+    columns = {
+        "what": [What(what).name.lower() for what in tree.what[shown].tolist()],
+        "instruction": np.maximum(tree.code_row[shown], -1),
+        "parent": row[np.maximum(tree.parent[shown], -1)],
+        "depth": boxes.row[shown],
+        "start": boxes.begin[shown],
+        "self": tree.own[shown, metric.value],
+        "total": boxes.width[shown],
+    }
+    return Table(spec, frame_names(trace, tree, shown, texts) | columns)
+
+
+def visible_frames(boxes: FlameLayout) -> np.ndarray:
+    """Return the frames that have a width, row by row from left to right; int64."""
+    shown = np.flatnonzero(boxes.width > 0)
+    return shown[np.lexsort((boxes.row[shown], boxes.begin[shown]))]
+
+
+def frame_names(
+    trace: Trace, tree: FlameTree, frames: np.ndarray, texts: Sequence[str]
+) -> dict[str, Sequence[Any]]:
+    """Return the columns of some frames that name them."""
+    rows = frames.tolist()
+    return {
+        "name": [texts[row] for row in rows],
+        "full_name": [full_name(trace, tree, row, texts[row]) for row in rows],
+        "source": [frame_source(trace, tree, row) for row in rows],
+    }
 
 
 def at_least(table: Table, total: float) -> Table:

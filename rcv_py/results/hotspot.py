@@ -243,7 +243,7 @@ def _code_lines(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | Non
 
 def _tree(trace: Trace, cost: np.ndarray, how: SourceCost, file: str | None) -> Iterator[_Row]:
     has_sources = len(trace.code.chain_file) > 0
-    root = source_tree(trace, cost, how) if has_sources else label_tree(trace, cost)
+    root = source_tree(trace.code, trace.sources, cost, how) if has_sources else label_tree(trace, cost)
     return _walk(root, -1)
 
 

@@ -17,7 +17,7 @@ from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.check import SEVERITY
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import At, Field, only, record_field, rows_field, unknown
+from rcv_py.results.field import At, Field, of_analysis, only, record_field, rows_field, unknown
 from rcv_py.results.table import Spec, Table
 
 _PATH = kinds.TEXT("path", "Path of the folder")
@@ -41,6 +41,11 @@ _OCCUPANCY = (
     kinds.WAVES("peak", "Most at a time", is_unknown=True),
     kinds.MEAN_WAVES("mean", "Mean over time", is_unknown=True),
     kinds.WAVES("unfinished", "Whose end was not seen", is_unknown=True),
+)
+_PROBLEM = (
+    kinds.TEXT("where", "The file or the part that is concerned"),
+    kinds.TEXT("text", "A sentence"),
+    kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
 )
 FACTS = (
     CAPTURE,
@@ -121,21 +126,18 @@ FACTS = (
         kinds.COUNT("events", "Events of the hardware", is_unknown=True),
         kinds.COUNT("markers", "Kinds of markers"),
     ),
-    rows_field(
-        "problems",
-        "What is wrong, also what the tables say about themselves",
-        SEVERITY,
-        kinds.TEXT("where", "The file or the part that is concerned"),
-        kinds.TEXT("text", "A sentence"),
-        kinds.TEXT("hint", "What to do; empty if there is nothing to do"),
-    ),
+    rows_field("problems", "What is wrong, also what the tables say about themselves", SEVERITY, *_PROBLEM),
 )
 CAPTURES = Spec.of(
     "captures",
     "One row a capture.",
     "capture",
     kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
-    *only(At.DATA, replace(CAPTURE, meaning="Name of the capture"), kinds.TEXT("path", "Path of its folder")),
+    *only(
+        At.DATA,
+        replace(CAPTURE, meaning="Name of the capture", key="name"),
+        kinds.TEXT("path", "Path of its folder"),
+    ),
     kinds.NOTE("kernel", "Name of the kernel"),
     kinds.WAVES("waves", "Traced"),
     *_INSTRUCTIONS,
@@ -149,17 +151,7 @@ BELOW = (CAPTURES.field("captures"),)
 
 def capture_table(entries: Sequence[CaptureEntry], places: Sequence[str]) -> Table:
     """Return one row a capture; `places` is how people call each."""
-    names = [field.name for field in CAPTURES.at(At.DATA) if field.name not in ("capture", "path")]
-    columns: dict[str, Sequence[Any]] = {name: [getattr(one, name) for one in entries] for name in names}
-    return Table(
-        CAPTURES,
-        columns
-        | {
-            "capture": [one.name for one in entries],
-            "path": [str(one.path) for one in entries],
-            "place": places,
-        },
-    )
+    return Table.of(CAPTURES, entries, {"path": [str(entry.path) for entry in entries], "place": places})
 
 
 def info(trace: Trace) -> dict[str, Any]:
@@ -190,12 +182,7 @@ def info(trace: Trace) -> dict[str, Any]:
             "markers": len(trace.markers),
         },
         "problems": [
-            {
-                "severity": str(problem.severity),
-                "where": problem.where,
-                "text": problem.text,
-                "hint": problem.hint,
-            }
+            {"severity": str(problem.severity)} | of_analysis(_PROBLEM, problem)
             for problem in problems(trace)
         ],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,13 +12,12 @@ from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, labels
 from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results import common, kinds
 from rcv_py.results.field import unknown
 from rcv_py.results.places import instructions, sources
-from rcv_py.results.table import Column, Columns, Spec, Table, Words
+from rcv_py.results.table import Columns, Spec, Table, Words
 
 _ROW = common.INSTRUCTION_INDEX
 _SHARE = replace(common.COST_SHARE, kind=kinds.PART)
@@ -49,7 +48,7 @@ BLOCKS = Spec.of(
     kinds.INDEX("block", "Number of the block, counted from 0"),
     kinds.ROW("first_instruction", "First instruction, counted from 0", "first"),
     kinds.ROW("last_instruction", "Last instruction, counted from 0", "last"),
-    kinds.COUNT("instructions", "Instructions in it"),
+    kinds.COUNT("instructions", "Instructions in it", key="lines"),
     kinds.COUNT("hits", "Executions of its first instruction"),
     *common.COSTS[1:],
     _SHARE,
@@ -127,7 +126,7 @@ def listing(
 
     `costs` are by default those of all waves; shares are of latency, and of idle if it is shown.
     """
-    costs = costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    costs = costs or cost_columns(trace.code)
     how = flow(trace.code)
     found = _jumps(trace, how, kind == "branches", read)
     if kind == "branches":
@@ -155,41 +154,36 @@ def _jumps(
 def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> Listing:
     code = trace.code
     cost = np.where(code.is_label, 0, costs.cost if show_idle else costs.latency)
-    columns: dict[str, Column | Sequence[str]] = {
+    columns: Columns = {
         "instruction": np.arange(len(code)),
-        **{name: getattr(costs, name) for name in common.SUMS},
         "share_of_total": cost / max(1, int(cost.sum())),
         "block": Words(table.name, table.of_row),
         "text": code.text,
         "source": leaf_texts(code, trace.sources),
     }
-    return Listing(Table(common.measured_in(LINES, costs.label), columns), cost, costs.label)
+    return Listing(Table.of(common.measured_in(LINES, costs.label), costs, columns), cost, costs.label)
 
 
 def _blocks(trace: Trace, table: Blocks, costs: CostColumns) -> Listing:
     sums = block_costs(table, trace.code, costs)
-    columns: dict[str, Column | Sequence[str]] = {
+    columns: Columns = {
         "block": np.arange(len(table)),
         "first_instruction": table.first,
         "last_instruction": table.stop - 1,
-        "instructions": sums.lines,
-        **{name: getattr(sums, name) for name in common.SUMS},
         "share_of_total": sums.cost / max(1, costs.total),
         "loops": loops(table).depth_of_block,
         "name": table.name,
         "source": sources(trace, table.first),
     }
-    return Listing(Table(common.measured_in(BLOCKS, costs.label), columns), sums.cost, costs.label)
+    return Listing(Table.of(common.measured_in(BLOCKS, costs.label), sums, columns), sums.cost, costs.label)
 
 
 def _branches(trace: Trace, how: Flow, found: Branches | None, costs: CostColumns) -> Listing:
-    empty = np.zeros(0, dtype=np.int64)
     # Not `found or …`: what was seen is as long as there were jumps, and so false where none was taken.
-    seen = Branches(empty, empty, empty, empty) if found is None else found
-    table = branch_table(seen, how.is_branch, how.target)
+    seen = branches((), trace.code) if found is None else found
+    table = branch_table(seen, how)
     # What ran in waves that could not be read went to a place that is not known.
-    ran = seen.ran if len(seen.ran) == len(trace.code) else np.zeros(len(trace.code), dtype=np.int64)
-    is_known = ((ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
+    is_known = ((seen.ran > 0) | ((trace.code.hits == 0) & (found is not None)))[table.row]
     both = table.taken + table.not_taken
     columns: Columns = {
         "instruction": table.row,

@@ -82,21 +82,24 @@ WAVE = replace(TEXT, width=24)
 
 
 VALUE = Kind(json=lambda sentence: json_types.either(sentence, "integer", "number", "string"))
-CYCLE_RANGE = Kind(  # a begin and an end
-    json=lambda sentence: {
-        **json_types.listed(sentence, json_types.whole("Begin, then end, in cycles.", least=None)),
-        "minItems": 2,
-        "maxItems": 2,
-    },
-    ending=": begin and end, in cycles.",
-    is_nested=True,
-)
 
 
 def listed(kind: Kind, meaning: str) -> Kind:
     """A list of values."""
     item = kind.json(f"{meaning}{kind.ending}")
     return Kind(json=lambda sentence: json_types.listed(sentence, item), is_nested=True)
+
+
+def pair(kind: Kind, meaning: str) -> Kind:
+    """A list of two values, such as a begin and an end."""
+    item = kind.json(f"{meaning}{kind.ending}")
+    return Kind(
+        json=lambda sentence: {**json_types.listed(sentence, item), "minItems": 2, "maxItems": 2},
+        is_nested=True,
+    )
+
+
+CYCLE_RANGE = replace(pair(CYCLE, "Begin, then end"), ending=": begin and end, in cycles.")
 
 
 def choice(*values: str) -> Kind:

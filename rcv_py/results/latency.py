@@ -134,7 +134,7 @@ def memory_and_wait_rows(trace: Trace, found: MemoryLatency, waits: WaitLatency 
     nothing = np.full(len(line), np.nan)
     columns: dict[str, Any] = {
         **placed(trace, line),
-        "counter": [found.unit[at] if at >= 0 else "" for at in by_counter.tolist()],
+        "counter": np.append(found.unit, "")[by_counter],
         **{field.name: entries(field.of_analysis(found), by_counter) for field in _COUNTED},
         **{
             field.name: nothing if told is None else entries(field.of_analysis(told), by_wait)

@@ -10,10 +10,11 @@ import numpy as np
 
 from rcv_py.analysis.cost.distribution import MEASURES, LineHits, Spread, Wanted, distribution_view
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, INSTRUCTION_TEXT, SOURCE_PLACE, TOKEN, WAVE_NAME
-from rcv_py.results.field import Field, record_field
+from rcv_py.results.field import Field, of_analysis, record_field, unknown
 from rcv_py.results.places import waves
 from rcv_py.results.table import Spec, Table
 
@@ -34,10 +35,10 @@ HITS = Spec.of(
 )
 _SPREAD = (
     kinds.COUNT("hits", "Executions"),
-    kinds.SIGNED_CYCLES("min", "Smallest value", title="min"),
+    kinds.SIGNED_CYCLES("min", "Smallest value"),
     kinds.RANK_CYCLES("median", "Median: of an even count the mean of the two in the middle"),
     kinds.SIGNED_CYCLES("p95", "Value that 95 percent of the hits do not exceed"),
-    kinds.SIGNED_CYCLES("max", "Largest value", title="max"),
+    kinds.SIGNED_CYCLES("max", "Largest value"),
     Field("mean", replace(kinds.MEAN_CYCLES, text="{:,.1f}".format, digits=None), "Mean"),
     kinds.SIGNED_CYCLES("total", "Sum", title="sum"),
 )
@@ -47,7 +48,7 @@ SPREADS = Spec.of(
     "measure",
     kinds.TEXT("measure", "What is measured"),
     _SPREAD[0],
-    *(replace(field, is_unknown=True) for field in _SPREAD[1:]),
+    *unknown(*_SPREAD[1:]),
 )
 SAMPLES = Spec.of(
     "samples",
@@ -86,14 +87,8 @@ SAMPLE_FACTS = (*_HEAD, PC_SAMPLES)
 
 def hit_table(trace: Trace, hits: LineHits, rows: np.ndarray | slice = slice(None)) -> Table:
     """Return these rows of the hits."""
-    return Table(
-        HITS,
-        {
-            "wave": waves(trace, hits.wave[rows]),
-            **{name: getattr(hits, name)[rows] for name in ("hit", "token", "start")},
-            **{name: hits.measure(name)[rows] for name in MEASURES},
-        },
-    )
+    columns = {"wave": waves(trace, hits.wave[rows])} | {name: hits.measure(name)[rows] for name in MEASURES}
+    return Table.of(HITS, of_rows(hits, rows), columns)
 
 
 def spreads(hits: LineHits) -> dict[str, Spread | None]:
@@ -104,26 +99,14 @@ def spreads(hits: LineHits) -> dict[str, Spread | None]:
 def spread_table(found: Mapping[str, Spread | None]) -> Table:
     """Return one row a measure; of one without a value only that there is no hit."""
     nothing = dict.fromkeys((field.name for field in _SPREAD), np.nan) | {"hits": 0}
-    rows = [nothing if one is None else _numbers(one) for one in found.values()]
+    rows = [nothing if spread is None else of_analysis(_SPREAD, spread) for spread in found.values()]
     columns = {field.name: [row[field.name] for row in rows] for field in _SPREAD}
     return Table(SPREADS, {"measure": list(found), **columns})
 
 
 def spread_facts(found: Mapping[str, Spread | None]) -> dict[str, dict[str, Any] | None]:
     """Return the same for documents."""
-    return {name: None if spread is None else _numbers(spread) for name, spread in found.items()}
-
-
-def _numbers(spread: Spread) -> dict[str, Any]:
-    return {
-        "hits": spread.count,
-        "min": spread.least,
-        "median": spread.median,
-        "p95": spread.p95,
-        "max": spread.most,
-        "mean": spread.mean,
-        "total": spread.total,
-    }
+    return {name: None if spread is None else of_analysis(_SPREAD, spread) for name, spread in found.items()}
 
 
 def sample_table(found: StallReasons) -> Table:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.iterations.loop_iterations import LoopIterations, LoopTable
-from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary, LoopTable
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
 from rcv_py.analysis.latency.cross_lane import cross_lane
 from rcv_py.analysis.waits.load_to_use import load_to_use
@@ -395,7 +394,7 @@ def facts(inputs: Inputs) -> dict[str, Any]:
             "max_release_spread": int(found.spread.max()) if len(found) else None,
             "dropped": found.dropped,
             "is_group_guessed": found.is_guess,
-            "groups_known_by": found.told.name.lower() if len(found) else None,
+            "groups_known_by": found.known_by.name.lower() if len(found) else None,
         },
     }
 

@@ -16,7 +16,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At, Field, only, record, record_field, rows_field
-from rcv_py.results.table import Spec, Table, Words
+from rcv_py.results.table import Columns, Spec, Table, Words
 
 BY = {  # what a curve is of: its title, and how the document calls it
     "se": ("shader engine", "Shader engine"),
@@ -100,14 +100,12 @@ def step_table(names: Sequence[str], curves: Sequence[StepCurve]) -> Table:
     """Return one row a step of each curve."""
     owner = np.repeat(np.arange(len(curves)), [len(curve.time) for curve in curves])
     none = np.zeros(0, dtype=np.int64)
-    return Table(
-        STEPS,
-        {
-            "name": Words(names, owner),
-            "cycle": np.concatenate([none, *(curve.time for curve in curves)]),
-            "waves": np.concatenate([none, *(curve.value for curve in curves)]),
-        },
-    )
+    columns: Columns = {
+        "name": Words(names, owner),
+        "cycle": np.concatenate([none, *(curve.time for curve in curves)]),
+        "waves": np.concatenate([none, *(curve.value for curve in curves)]),
+    }
+    return Table(STEPS, columns)
 
 
 def _next_step(row: Mapping[str, Any]) -> str:
@@ -120,9 +118,8 @@ LIMIT = (  # fields that the header of a ranking has too
     kinds.WHOLE(
         "allocated",
         "What it is given, rounded up to what is given at a time, in units of the resource",
-        key="given",
     ),
-    kinds.WHOLE("available", "What there is, in units of the resource", key="of"),
+    kinds.WHOLE("available", "What there is, in units of the resource"),
     kinds.NOTE("source", "Where the number is from"),
 )
 _STEP = replace(kinds.TEXT, is_number=True)  # aligned like one
@@ -136,9 +133,7 @@ LIMITS = Spec.of(
     LIMIT[4],
     *only(
         At.DATA,
-        kinds.ROW_OR_NONE(
-            "max_used", "What may be used for the next step, in the unit; -1: nothing helps", key="most"
-        ),
+        kinds.ROW_OR_NONE("max_used", "What may be used for the next step, in the unit; -1: nothing helps"),
         kinds.WHOLE("excess", "What is too much for the next step, in the unit"),
     ),
     _STEP("next_step", "What the next step takes", at=At.TEXT, of=_next_step),

@@ -17,7 +17,7 @@ from rcv_py.analysis.waits.token_waits import token_waits
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.results import common, kinds
-from rcv_py.results.field import record_field, rows_field
+from rcv_py.results.field import of_analysis, record_field, rows_field
 from rcv_py.results.line import PC_SAMPLES, sample_facts
 
 TOTALS = (
@@ -64,12 +64,6 @@ _OF_EXECUTION = (
     rows_field("released_by", "Waits that waited for the operation", *_RELEASED_BY),
     rows_field("causes", "Why it was late", *_CAUSES),
 )
-_MORE = (
-    *_OF_LINE,
-    replace(common.WAVE_START, name="wave_start"),
-    replace(common.WAVE_END, name="wave_end"),
-    *_OF_EXECUTION,
-)
 PLACES = rows_field(
     "places",
     "One row a place, in the order they were given; an instruction, a wave and a hit each add fields",
@@ -88,12 +82,8 @@ PLACES = rows_field(
 
 def line_facts(trace: Trace, line: int) -> dict[str, Any]:
     """Return what is known of an instruction: its text, and what it costs in all waves."""
-    totals = line_totals(trace.code, line)
     found: dict[str, Any] = {"text": trace.code.text[line], "source": source_of(trace, line)}
-    found["totals"] = {
-        name: getattr(totals, "whole" if name == "program_total" else name)
-        for name in (field.name for field in TOTALS)
-    }
+    found["totals"] = of_analysis(TOTALS, line_totals(trace.code, line))
     if trace.has_pc_samples:
         found["samples"] = sample_facts(stall_reasons(trace.code, slice(line, line + 1)))
     return found
@@ -120,10 +110,7 @@ def execution_facts(
     return {
         "hits_of_wave": one.hits,
         "token": token,
-        "start": one.start,
-        "stall": one.stall,
-        "issue": one.busy,
-        "idle": one.idle,
+        **of_analysis(common.TOKEN[1:], one),
         "waited_for": [{**_place(trace, by.line), "cycles_before": by.ago} for by in waits.awaited],
         "released_by": [
             {**_place(trace, by.line), "latency": by.latency, "is_exact": by.is_exact}

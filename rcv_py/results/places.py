@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import NO_PLACE, source_of
-from rcv_py.base.paths import short_paths, short_place
+from rcv_py.base.text import short_paths, short_place
 from rcv_py.model.trace import Trace
 from rcv_py.results import kinds
 from rcv_py.results.table import Column, Table, Words

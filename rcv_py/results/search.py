@@ -13,7 +13,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results import json_types, kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX, TOTAL_ROWS
 from rcv_py.results.field import At, Field
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import Columns, Spec, Table
 
 _FILE_LINE = replace(kinds.WHOLE, json=partial(json_types.whole, least=1))
 HITS = Spec.of(
@@ -35,17 +35,15 @@ FACTS = (CAPTURE, kinds.TEXT("match", "What was looked for; the arguments say ho
 def hits(trace: Trace, found: Hits) -> Table:
     """Return one row a hit."""
     files = [trace.sources[file].path if file >= 0 else "" for file, _ in found.places]
-    return Table(
-        HITS,
-        {
-            "where": found.where,
-            "text": found.text,
-            "instruction": np.maximum(np.array(found.lines, dtype=np.int64), -1),
-            "file": files,
-            "source_line": [number if file >= 0 else -1 for file, number in found.places],
-            "source": [
-                source_of(trace, line) if line >= 0 else f"{path}:{number}" if path else ""
-                for line, path, (_, number) in zip(found.lines, files, found.places, strict=True)
-            ],
-        },
-    )
+    columns: Columns = {
+        "where": found.where,
+        "text": found.text,
+        "instruction": np.maximum(np.array(found.lines, dtype=np.int64), -1),
+        "file": files,
+        "source_line": [number if file >= 0 else -1 for file, number in found.places],
+        "source": [
+            source_of(trace, line) if line >= 0 else f"{path}:{number}" if path else ""
+            for line, path, (_, number) in zip(found.lines, files, found.places, strict=True)
+        ],
+    }
+    return Table(HITS, columns)

@@ -10,13 +10,14 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, code_rows, source_files
-from rcv_py.base.paths import short_paths
+from rcv_py.base.text import short_paths
+from rcv_py.model.columns import of_rows
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
 from rcv_py.results.field import At, unknown
-from rcv_py.results.places import instructions, sources
-from rcv_py.results.table import Column, Spec, Table
+from rcv_py.results.places import placed
+from rcv_py.results.table import Column, Columns, Spec, Table
 
 _CAUSE = kinds.NOTE("cause", "What most of its stall waits for; empty if it has none or causes were not read")
 _LINE = kinds.INDEX(
@@ -80,7 +81,7 @@ def file_table(
     rows = found.ranked()
     files = [int(found.file[row]) for row in rows]
     best = [next(iter(lines.ranked(file)), None) for file in files]
-    columns: dict[str, Column | Sequence[Any]] = {
+    columns: Columns = {
         "file": [trace.sources[file].path for file in files],
         "source_lines": [len(lines.lines_of(file)) for file in files],
         **_numbers(found, rows),
@@ -110,19 +111,16 @@ def instruction_table(
     whole = max(1, int(costs.cost[~code.is_label].sum()))
     short = short_paths(source.path for source in trace.sources)
     chains = [[(trace.sources[at].path, line) for at, line in code.chain(row)] for row in rows.tolist()]
-    columns: dict[str, Column | Sequence[Any]] = {
-        "instruction": rows,
-        **{name: getattr(costs, name)[rows] for name in common.SUMS},
+    columns: Columns = {
+        **placed(trace, rows),
         "share_of_total": costs.cost[rows] / whole,
         "cause": [_cause(why, row) for row in rows.tolist()],
-        "text": instructions(trace, rows),
-        "source": sources(trace, rows),
         "frames": [" -> ".join(f"{path}:{line}" for path, line in chain) for chain in chains],
         "inlined_into": [
             " ← ".join(f"{short.get(path, path)}:{line}" for path, line in chain[1:]) for chain in chains
         ],
     }
-    return Table(common.measured_in(INSTRUCTIONS, costs.label), columns)
+    return Table.of(common.measured_in(INSTRUCTIONS, costs.label), of_rows(costs, rows), columns)
 
 
 def text_of(trace: Trace, file: int, line: int) -> str:

@@ -108,11 +108,7 @@ DOCUMENT = (
     ),
     Field(
         "units",
-        _open_rows(
-            "One compute unit.",
-            _UNIT,
-            _COUNTER.shape,
-        ),
+        _open_rows("One compute unit.", _UNIT, _COUNTER.shape),
         "One row a compute unit; besides these fields one for each counter",
         is_optional=True,
     ),

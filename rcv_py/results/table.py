@@ -156,6 +156,12 @@ class Table:
             return cls(spec, {**of_analysis(fields, found), **columns})
         return cls(spec, {field.name: [*map(field.of_analysis, found)] for field in fields} | {**columns})
 
+    @classmethod
+    def of_rows(cls, spec: Spec, rows: Sequence[Sequence[object]]) -> Table:
+        """Return the table of rows of plain values, in the order of the fields."""
+        columns = zip(*rows, strict=True) if rows else [()] * len(spec.fields)
+        return cls(spec, dict(zip((field.name for field in spec.fields), columns, strict=True)))
+
     def __len__(self) -> int:
         return self._length
 

@@ -12,18 +12,8 @@ from rcv_py.analysis.findings.finding import Finding, Findings, gain_percent
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE, INSTRUCTION_INDEX
-from rcv_py.results.field import (
-    At,
-    Field,
-    of_analysis,
-    only,
-    record,
-    record_field,
-    rows,
-    rows_field,
-    unknown,
-)
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.field import At, Field, of_analysis, only, record, record_field, rows, rows_field, unknown
+from rcv_py.results.table import Columns, Spec, Table
 
 _LINE_IN_FILE = record(
     kinds.WHOLE("file", "Number of the source file"), kinds.WHOLE("source_line", "Line, counted from 1")
@@ -71,9 +61,7 @@ FINDINGS = Spec.of(
     ),
     kinds.CYCLES("attributed", "Stalled and idle time of all waves, covered by others or not", at=_WINDOW),
     kinds.FLAG(
-        "is_small",
-        "Whether it shares a line with others, since it gains less than 2 %",
-        at=_FOR_PROGRAMS,
+        "is_small", "Whether it shares a line with others, since it gains less than 2 %", at=_FOR_PROGRAMS
     ),
     kinds.NOTE("sentence", "What is seen, with numbers", at=_WINDOW),
     kinds.NOTE("remedy", "What to do", at=_WINDOW),
@@ -165,7 +153,7 @@ def document(trace: Trace, found: Findings, table: Table) -> dict[str, Any]:
         "class": None if found.bound_class is None else found.bound_class.as_json(),
         "headline": found.headline,
         "total_findings": len(found.findings),
-        "below_threshold": found.hidden,
+        "below_threshold": len(found.small),
         "findings": table.rows(),
         "assumption": found.assumption,
         "note": found.why,
@@ -236,24 +224,22 @@ def capture_table(judged: Sequence[Judged], root: Path) -> Table:
     """Return one row a capture, with its first finding; people see its place below `root`."""
     paths = [row.entry.path for row in judged]
     first = [row.first for row in judged]
-    return Table(
-        CAPTURES,
-        {
-            "path": [str(path) for path in paths],
-            "place": [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths],
-            "folder_name": [row.entry.name for row in judged],
-            "kernel": [row.entry.kernel for row in judged],
-            "waves": [row.entry.waves for row in judged],
-            "class": [_class(row.found) for row in judged],
-            "name": [None if one is None else one.name for one in first],
-            "headline": ["" if one is None else one.title for one in first],
-            "gain": [float("nan") if one is None else one.gain for one in first],
-            "cycles": [-1 if one is None else one.cycles for one in first],
-            "share_of_unit": [float("nan") if one is None else one.share for one in first],
-            "note": [row.note for row in judged],
-            "is_ranked": [one is not None and bool(one.gain_text) for one in first],
-        },
-    )
+    columns: Columns = {
+        "path": [str(path) for path in paths],
+        "place": [str(path.relative_to(root) if path.is_relative_to(root) else path) for path in paths],
+        "folder_name": [row.entry.name for row in judged],
+        "kernel": [row.entry.kernel for row in judged],
+        "waves": [row.entry.waves for row in judged],
+        "class": [_class(row.found) for row in judged],
+        "name": [None if one is None else one.name for one in first],
+        "headline": ["" if one is None else one.title for one in first],
+        "gain": [float("nan") if one is None else one.gain for one in first],
+        "cycles": [-1 if one is None else one.cycles for one in first],
+        "share_of_unit": [float("nan") if one is None else one.share for one in first],
+        "note": [row.note for row in judged],
+        "is_ranked": [one is not None and bool(one.gain_text) for one in first],
+    }
+    return Table(CAPTURES, columns)
 
 
 def _class(found: Findings | None) -> str | None:

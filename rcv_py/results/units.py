@@ -15,7 +15,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
 from rcv_py.results.field import At
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import Columns, Spec, Table
 
 UNITS = Spec.of(
     "units",
@@ -43,12 +43,10 @@ def units(trace: Trace, waves: Sequence[Wave], window: TimeWindow) -> Table:
     busy = np.array(
         [IntervalSet.of(track.start, track.end).inside(window) for track in tracks], dtype=np.int64
     )
-    return Table(
-        UNITS,
-        {
-            "unit": [track.name for track in tracks],
-            "busy": busy,
-            "cycles": np.full(len(busy), window.width),
-            "share_of_range": busy / max(1, window.width),
-        },
-    )
+    columns: Columns = {
+        "unit": [track.name for track in tracks],
+        "busy": busy,
+        "cycles": np.full(len(busy), window.width),
+        "share_of_range": busy / max(1, window.width),
+    }
+    return Table(UNITS, columns)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.waits.wait_latency import WaitSummary
+from rcv_py.base.runs import ranges
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
 from rcv_py.results import common, kinds
-from rcv_py.results.field import record_field, rows_field
+from rcv_py.results.field import of_analysis, record_field, rows_field, unknown
 from rcv_py.results.places import instructions, placed, sources
-from rcv_py.results.table import Spec, Table
+from rcv_py.results.table import Column, Columns, Spec, Table
 
 _LATENCY = replace(kinds.MEAN_CYCLES, digits=1, text=lambda cycles: count(round(cycles)))
 _STATISTICS = (
@@ -24,7 +25,11 @@ _STATISTICS = (
 )
 _SAMPLED = (
     kinds.COUNT("exact", "Samples in which a wait stalled until the result was there"),
-    kinds.COUNT("bounds", "Samples in which the result was there before, which only bounds the latency"),
+    kinds.COUNT(
+        "bounds",
+        "Samples in which the result was there before, which only bounds the latency",
+        key="censored",
+    ),
     *_STATISTICS,
 )
 _NOTHING = "No wave waited for an operation of memory, LDS or messages."
@@ -40,11 +45,13 @@ WAITS = Spec.of(
     TIMES,
     STALL,
     SHARE_OF_STALL,
-    kinds.COUNT("exact", "Executions that stalled for an operation"),
+    kinds.COUNT("exact", "Executions that stalled for an operation", key="blocked"),
     nothing=_NOTHING,
 )
-_N = kinds.COUNT("hits", "Executions of the wait that required it")
-_CHARGED = kinds.CYCLES("stall", "Stall that is charged to it, as the newest that was required")
+_N = kinds.COUNT("hits", "Executions of the wait that required it", key="n")
+_CHARGED = kinds.CYCLES(
+    "stall", "Stall that is charged to it, as the newest that was required", key="charged"
+)
 _PART = kinds.SHARE("share_of_wait_stall", "Part of the stall of the wait")
 _PRODUCER_LINE = replace(
     common.INSTRUCTION_INDEX,
@@ -116,11 +123,7 @@ FACTS = (
     common.CAPTURE,
     common.WAVE_ASKED,
     common.WAVES_READ,
-    record_field(
-        "totals",
-        "Sums over all waits; null if no wave was read",
-        *(replace(field, is_unknown=True) for field in _TOTALS),
-    ),
+    record_field("totals", "Sums over all waits; null if no wave was read", *unknown(*_TOTALS)),
 )
 
 
@@ -133,14 +136,9 @@ def totals(found: WaitSummary) -> dict[str, int]:
 
 def wait_table(trace: Trace, found: WaitSummary) -> Table:
     """Return one row a wait instruction that ran, most stall first."""
-    table = found.blocking
-    numbers = {
-        "hits": table.hits,
-        "stall": table.stall,
-        "share_of_stall": table.stall / max(1, int(table.stall.sum())),
-        "exact": table.blocked,
-    }
-    return Table(WAITS, {**placed(trace, table.line), **numbers})
+    waits = found.blocking
+    share: dict[str, Column] = {"share_of_stall": waits.stall / max(1, int(waits.stall.sum()))}
+    return Table.of(WAITS, waits, placed(trace, waits.line) | share)
 
 
 def waits_about(found: WaitSummary, line: int | None) -> np.ndarray:
@@ -158,12 +156,10 @@ def producer_table(trace: Trace, found: WaitSummary) -> Table:
     table, wait = found.blocking, _wait_of(found)
     blamed = placed(trace, table.producer, "producer_")
     numbers = {
-        "hits": table.n,
-        "stall": table.charged,
         "share_of_wait_stall": table.charged / np.maximum(1, table.stall[wait]),
         "median_latency": _latency(found, table.producer)["median"],
     }
-    return Table(PRODUCERS, placed(trace, table.line[wait]) | blamed | numbers)
+    return Table.of(PRODUCERS, table, placed(trace, table.line[wait]) | blamed | numbers)
 
 
 def latency_table(trace: Trace, found: WaitSummary) -> Table:
@@ -177,27 +173,24 @@ def flat_table(trace: Trace, found: WaitSummary, waits: np.ndarray) -> Table:
     table = found.blocking
     counts = np.maximum(1, np.diff(table.first)[waits])
     wait = np.repeat(waits, counts)
-    within = np.arange(len(wait)) - np.repeat(np.cumsum(counts) - counts, counts)
     has = np.diff(table.first)[wait] > 0
-    at = np.where(has, table.first[wait] + within, 0)
+    at = np.where(has, table.first[wait] + ranges(0, counts), 0)
     line, n, charged = (_picked(column, at, has) for column in (table.producer, table.n, table.charged))
     line = np.where(has, line, -1)
     one = wait_table(trace, found)[wait].columns
-    return Table(
-        FLAT,
-        {
-            "instruction": one["instruction"],
-            "text": one["text"],
-            **{field.name: one[field.name] for field in WAITS.fields[3:]},
-            "producer": line,
-            "producer_text": instructions(trace, line),
-            "producer_hits": n,
-            "producer_stall": charged,
-            "median_latency": _latency(found, line)["median"],
-            "producer_source": sources(trace, line),
-            "source": one["source"],
-        },
-    )
+    columns: Columns = {
+        "instruction": one["instruction"],
+        "text": one["text"],
+        **{field.name: one[field.name] for field in WAITS.fields[3:]},
+        "producer": line,
+        "producer_text": instructions(trace, line),
+        "producer_hits": n,
+        "producer_stall": charged,
+        "median_latency": _latency(found, line)["median"],
+        "producer_source": sources(trace, line),
+        "source": one["source"],
+    }
+    return Table(FLAT, columns)
 
 
 def wait_documents(
@@ -239,8 +232,7 @@ def _latency(found: WaitSummary, line: np.ndarray) -> dict[str, np.ndarray]:
     order = np.argsort(table.line, kind="stable")
     at = np.searchsorted(table.line[order], line)
     is_known = np.append(table.line[order], -2)[at] == line
-    columns = {"exact": table.exact, "bounds": table.censored}
-    columns |= {field.name: getattr(table, field.name) for field in _STATISTICS}
+    columns = of_analysis(_SAMPLED, table)
     return {
         name: np.where(is_known, np.append(column[order], 0)[at], np.nan if column.dtype.kind == "f" else 0)
         for name, column in columns.items()

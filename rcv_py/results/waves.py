@@ -21,11 +21,10 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.results import common, kinds
-from rcv_py.results.field import At, Field, record_field
-from rcv_py.results.places import instructions, sources
+from rcv_py.results.field import At, Field, of_analysis, record_field
+from rcv_py.results.places import placed
 from rcv_py.results.table import Columns, Spec, Table
 
-STATES = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
 STATE_MEANING = {
     WaveState.EXEC: "Part of the life in which it executed",
     WaveState.WAIT: "Part in which it waited",
@@ -168,9 +167,11 @@ def wave_facts(
         "end": wave.end,
         "cycles": wave.end - wave.begin,
         "range": [part.begin, part.end],
-        "states": {state.name.lower(): None if cycles is None else cycles[state] for state in STATES},
+        "states": {state.name.lower(): None if cycles is None else cycles[state] for state in STATE_MEANING},
         "hits": len(wave.tokens),
-        **{name: int(getattr(whole, name).sum()) for name in ("latency", "stall", "idle")},
+        "latency": int(whole.latency.sum()),
+        "stall": int(whole.stall.sum()),
+        "idle": int(whole.idle.sum()),
         "counted": len(counted_rows(trace.waves, None, clock)),
         "traced": len(trace.waves),
     }
@@ -182,20 +183,13 @@ def token_table(trace: Trace, wave: Wave, part: TimeWindow) -> Table:
     inside = (piece.start < part.end) & (piece.start + np.maximum(piece.duration, 1) > part.begin)
     rows = np.flatnonzero(inside)
     names, line = {kind.value: kind.name for kind in TokenKind}, piece.line[rows]
-    return Table(
-        TOKENS,
-        {
-            "token": rows,
-            "start": piece.start[rows],
-            "stall": piece.stall[rows],
-            "issue": piece.busy[rows],
-            "idle": piece.idle[rows],
-            "kind": [names.get(kind, str(kind)) for kind in piece.kind[rows].tolist()],
-            "instruction": line,
-            "text": instructions(trace, line),
-            "source": sources(trace, line),
-        },
-    )
+    columns: Columns = {
+        "token": rows,
+        **{name: column[rows] for name, column in of_analysis(common.TOKEN[1:], piece).items()},
+        "kind": [names.get(kind, str(kind)) for kind in piece.kind[rows].tolist()],
+        **placed(trace, line),
+    }
+    return Table(TOKENS, columns)
 
 
 # -- tables of waves ------------------------------------------------------------------------------------
@@ -215,22 +209,20 @@ def waves(
     index, row = trace.waves, np.array(rows, dtype=np.int64)
     found = [read.get(at) for at in rows]
     states = [None if wave is None else states_within(wave, window) for wave in found]
-    return Table(
-        WAVES,
-        {
-            "wave": [str(index.id(at)) for at in rows],
-            "cu": index.cu[row],
-            "kernel": kernels,
-            "start": index.begin[row],
-            "end": index.end[row],
-            "cycles": index.end[row] - index.begin[row],
-            "hits": [-1 if wave is None else len(wave.tokens) for wave in found],
-            **{
-                state.name.lower(): [-1 if cycles is None else cycles[state] for cycles in states]
-                for state in STATES
-            },
+    columns: Columns = {
+        "wave": [str(index.id(at)) for at in rows],
+        "cu": index.cu[row],
+        "kernel": kernels,
+        "start": index.begin[row],
+        "end": index.end[row],
+        "cycles": index.end[row] - index.begin[row],
+        "hits": [-1 if wave is None else len(wave.tokens) for wave in found],
+        **{
+            state.name.lower(): [-1 if cycles is None else cycles[state] for cycles in states]
+            for state in STATE_MEANING
         },
-    )
+    }
+    return Table(WAVES, columns)
 
 
 def resident(trace: Trace, lives: Residencies, kernels: Sequence[str]) -> Table:

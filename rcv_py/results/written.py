@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rcv_py.results import kinds
 from rcv_py.results.common import CAPTURE
-from rcv_py.results.field import Field, unknown
+from rcv_py.results.field import At, Field, unknown
 from rcv_py.results.table import Spec
 
-_REPORTS = Spec.of(
+REPORTS = Spec.of(
     "reports",
     "One row a capture, in the order they were named.",
     "report",
@@ -15,31 +15,31 @@ _REPORTS = Spec.of(
     *unknown(kinds.TEXT("file", "The file that was written; null if there is none")),
     kinds.TEXT("error", "Why there is none; the exit code is then 2"),
 )
-REPORT = (_REPORTS.field("reports"),)
+REPORT = (REPORTS.field("reports"),)
 EXPORT = (
     CAPTURE,
     Field("to", kinds.choice("perfetto", "speedscope", "csv", "parquet"), "The kind of file"),
     kinds.TEXT("file", "The file or folder that was written"),
     kinds.TEXT("text", "What is in it, in a few words with counts"),
 )
-_SAMPLES = Spec.of(
+SAMPLES = Spec.of(
     "samples",
     "One row a sample.",
     "sample",
     kinds.TEXT("name", "Its name", "sample"),
-    kinds.TEXT("text", "What is in it", "what is in it"),
+    kinds.NOTE("text", "What is in it", "what is in it"),
     *unknown(
-        kinds.TEXT("folder", "The folder that was written; null if it was only listed"),
-        kinds.COUNT("files", "Files that were written; null if it was only listed"),
+        kinds.TEXT("folder", "The folder that was written; null if it was only listed", at=At.DATA),
+        kinds.COUNT("files", "Files that were written; null if it was only listed", at=At.DATA),
     ),
 )
-SYNTH = (_SAMPLES.field("samples"),)
-_SCHEMAS = Spec.of(
+SYNTH = (SAMPLES.field("samples"),)
+SCHEMAS = Spec.of(
     "schemas",
     "One row a schema.",
     "schema",
     kinds.TEXT("schema", "Name and version, as documents carry them"),
     kinds.TEXT("command", "The command that prints such documents"),
-    kinds.TEXT("text", "What they hold", "what such documents hold"),
+    kinds.NOTE("text", "What they say", "what such documents say"),
 )
-LIST = (_SCHEMAS.field("schemas"),)
+LIST = (SCHEMAS.field("schemas"),)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rcv_py.base.numbers import MAX_DIGITS
+from rcv_py.base.text import MAX_DIGITS
 from rcv_py.model.ids import MAX_SHOWN, WaveId
 from rcv_py.model.trace import Trace
 

@@ -49,17 +49,12 @@ class History:
         del self.visits[:-MAX_VISITS]
         self.position = len(self.visits) - 1
 
-    def step(self, direction: int) -> Visit | None:
-        """Go one visit back (-1) or forward (+1); None at the end."""
-        position = self.position + direction
+    def go(self, position: int) -> Visit | None:
+        """Go to the visit at `position`; None if there is none."""
         if not 0 <= position < len(self.visits):
             return None
         self.position = position
         return self.visits[position]
-
-    def go(self, position: int) -> Visit | None:
-        """Go to the visit at `position`; None if there is none."""
-        return self.step(position - self.position)
 
     @property
     def can_go_back(self) -> bool:
@@ -151,10 +146,6 @@ class Session:
         self.problems.set(())
         self.trace.set(None)
 
-    def set_baseline(self, baseline: Baseline | None) -> None:
-        """Compare what is open with another capture; it stays when another one is opened."""
-        self.baseline.set(baseline)
-
     def wave_loaded(self) -> None:
         """Tell that the store has more waves."""
         self.loaded.set(self.loaded.value + 1)
@@ -182,10 +173,6 @@ class Session:
             self.selection.set(self._first)
             self.history = History()
             self._remember()
-
-    def choose_waves(self, name: str) -> None:
-        """Explain what some waves cost: `working`, `all`, or the id of a population."""
-        self.waves.set(name)
 
     # -- asking -------------------------------------------------------------------------------------
 
@@ -308,15 +295,19 @@ class Session:
 
     def back(self) -> None:
         """Go to the place before this one."""
-        self._visit(self.history.step(-1))
+        self.go_to_visit(self.history.position - 1)
 
     def forward(self) -> None:
         """Go to the place that `back` left."""
-        self._visit(self.history.step(1))
+        self.go_to_visit(self.history.position + 1)
 
     def go_to_visit(self, position: int) -> None:
-        """Go to a place of the history."""
-        self._visit(self.history.go(position))
+        """Go to a place of the history, if there is one at this position."""
+        visit = self.history.go(position)
+        if visit is not None:
+            self.selection.set(visit.selection)
+            self.set_view(visit.window)
+            self.visited.set(self.visited.value + 1)
 
     # -- time ---------------------------------------------------------------------------------------
 
@@ -366,10 +357,6 @@ class Session:
         if trace is not None and row is not None:
             self.set_view(trace.waves.span(row).padded(0.02))
 
-    def set_clock_range(self, window: TimeWindow | None) -> None:
-        """Choose which waves count: those that touch the window; None for the default."""
-        self.clock_range.set(window)
-
     # -- inside -------------------------------------------------------------------------------------
 
     def _leaf(self, line: int) -> tuple[int, int] | None:
@@ -409,11 +396,4 @@ class Session:
 
     def _remember(self) -> None:
         self.history.push(Visit(self.selection.value, self.view.value))
-        self.visited.set(self.visited.value + 1)
-
-    def _visit(self, visit: Visit | None) -> None:
-        if visit is None:
-            return
-        self.selection.set(visit.selection)
-        self.set_view(visit.window)
         self.visited.set(self.visited.value + 1)

@@ -7,9 +7,8 @@ import numpy as np
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
-from rcv_py.model.lod import WaveLod
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import Wave, WaveBatch, WaveLod
 
 NAMED = 20  # waves with a sentence of their own in the list of problems
 NO_LIMIT = 1 << 62
@@ -112,14 +111,11 @@ class WaveStore:
         if len(found) > NAMED:
             more = plural(len(found) - NAMED, "other wave is", "other waves are")
             named.append(Problem(Severity.WARNING, "", f"{more} unreadable or doubtful for such reasons."))
-        return (*named, *self._shortage())
-
-    def _shortage(self) -> tuple[Problem, ...]:
         if self.is_complete or not self.is_full:
-            return ()
+            return tuple(named)
         text = f"{self.count:,} of {len(self.trace.waves):,} waves fill the memory meant for waves."
         hint = "The others are read when they are looked at; a larger load.budget_gb holds more."
-        return (Problem(Severity.INFO, "", text, hint),)
+        return (*named, Problem(Severity.INFO, "", text, hint))
 
     def _touch(self, batch: WaveBatch) -> None:
         self._uses += 1

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.synth.capture import Capture, WaveRun, timeline
+from rcv_py.synth.capture import Capture, Cause, Truth, WaveRun, WaveTruth, timeline
 from rcv_py.synth.hardware import Hardware
 from rcv_py.synth.program import Kernel, first_rows
 from rcv_py.synth.simulate import ComputeUnit
-from rcv_py.synth.truth import Cause, Truth, WaveTruth
 from rcv_py.synth.waits import replay
 from rcv_py.synth.wave_state import (
     BLAMED,

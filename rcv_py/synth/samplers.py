@@ -9,9 +9,8 @@ import numpy as np
 
 from rcv_py.base.runs import borders
 from rcv_py.model.kinds import MATRIX_PREFIXES, EventKind, StallReason, TokenKind
-from rcv_py.synth.capture import Capture, WaveRun
+from rcv_py.synth.capture import Capture, Cause, WaveRun
 from rcv_py.synth.program import Kernel, first_rows
-from rcv_py.synth.truth import Cause
 from rcv_py.synth.wave_state import DURATION, KIND, STALL, TIME, LiveWave
 
 SAMPLE_INTERVAL = 40  # cycles between two counter samples
@@ -27,6 +26,7 @@ COUNTERS = (
 )
 _ACTIVE = (TokenKind.VALU, TokenKind.LDS, TokenKind.FLAT)
 
+PERIOD = 48  # cycles between two PC samples of a wave
 UNIT_SKEW = 8  # cycles by which each further compute unit lags behind the traced one
 MONITOR_INTERVAL = 512  # cycles between two values of a performance monitor
 _VMEM = (TokenKind.VMEM, TokenKind.FLAT)
@@ -248,10 +248,10 @@ def _union(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return begin[is_new], reach[np.roll(is_new, -1)]
 
 
-def pc_samples(capture: Capture, period: int = 48) -> tuple[np.ndarray, np.ndarray]:
+def pc_samples(capture: Capture) -> tuple[np.ndarray, np.ndarray]:
     """Return samples that issued, int64 [rows], and that did not, by reason, int64 [rows, 10].
 
-    Every wave is looked at every `period` cycles; between two instructions it is stalled on the later one.
+    Every wave is looked at every `PERIOD` cycles; between two instructions it is stalled on the later one.
     """
     issued = np.zeros(first_rows(capture.kernels)[-1], dtype=np.int64)
     reasons = np.zeros((len(issued), len(StallReason)), dtype=np.int64)
@@ -259,7 +259,7 @@ def pc_samples(capture: Capture, period: int = 48) -> tuple[np.ndarray, np.ndarr
     for number, wave in enumerate(capture.waves):
         truth = capture.truth.waves[wave.key]
         start, _, stall, duration, row = wave.tokens.T
-        time = np.arange(wave.begin + number * 4 % period, start[-1], period)
+        time = np.arange(wave.begin + number * 4 % PERIOD, start[-1], PERIOD)
         token = np.searchsorted(start + duration, time, side="right")
         is_stalled = time < start[token] + stall[token]
         cause = np.where(time < start[token], truth.gap_cause[token], truth.cause[token])

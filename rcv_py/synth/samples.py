@@ -11,10 +11,9 @@ import numpy as np
 from rcv_py.base.registry import Registry
 from rcv_py.synth import samplers
 from rcv_py.synth.build import Plan, Simulated, build
-from rcv_py.synth.capture import Capture
+from rcv_py.synth.capture import Capture, Truth
 from rcv_py.synth.hardware import CDNA, RDNA3, RDNA4, Hardware
 from rcv_py.synth.program import Kernel, kernel
-from rcv_py.synth.truth import Truth
 from rcv_py.synth.wave_state import Launch
 from rcv_py.synth.write import NATIVE, PACKED, SCRIPTED, Layout, write_folder
 

@@ -14,9 +14,9 @@ import heapq
 import random
 
 from rcv_py.model.kinds import TokenKind
+from rcv_py.synth.capture import Cause
 from rcv_py.synth.hardware import Hardware
 from rcv_py.synth.program import Instruction
-from rcv_py.synth.truth import Cause
 from rcv_py.synth.wave_state import Group, Launch, LiveWave
 
 _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs
@@ -115,8 +115,7 @@ class ComputeUnit:
         wave.attempt = fetched
         if fetched > attempt and self._hw.fetch_stalls and wave.instruction.meaning.unit not in _MEET:
             wave.attempt = attempt
-            wave.block(fetched - attempt, Cause.FETCH, -1)
-            wave.hold(Cause.FETCH, fetched - attempt)
+            wave.stall(fetched - attempt, Cause.FETCH)
         elif fetched > attempt:
             wave.gap_cause = int(Cause.FETCH)
         wave.untold = 0
@@ -260,14 +259,12 @@ class ComputeUnit:
             due = queue[:split]
             wave.pending[counter] = queue[split:]
             if due and due[-1][0] > release:
-                release, producer = due[-1]
+                release, producer = self._hw.up(due[-1][0]), due[-1][1]
         cause = Cause.COUNTER if producer >= 0 else Cause.SLEEP
-        wave.block(release - now, cause, producer, wave.instruction_of(producer), wave)
-        wave.hold(cause, self._hw.up(release) - now, wave.instruction_of(producer))
+        wave.stall(release - now, cause, producer, wave.instruction_of(producer), wave)
         if wave.untold > now:
-            wave.block(wave.untold - now, Cause.UNTOLD, -1)
-            wave.hold(Cause.UNTOLD, wave.untold - now)
-        self._immediate(wave, max(self._hw.up(release), wave.untold))
+            wave.stall(wave.untold - now, Cause.UNTOLD)
+        self._immediate(wave, max(release, wave.untold))
 
     def _sleep(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         words = instruction.text.split()
@@ -275,8 +272,7 @@ class ComputeUnit:
             wave.signals.append(wave.attempt)
             self._signalled(wave.group)
         turns = int(words[1], 0) + 1 if words[0] == "s_nop" else 1
-        wave.block(turns * self._hw.step, Cause.SLEEP, -1)
-        wave.hold(Cause.SLEEP, turns * self._hw.step)
+        wave.stall(turns * self._hw.step, Cause.SLEEP)
         self._immediate(wave, now + turns * self._hw.step)
 
     def _immediate(self, wave: LiveWave, release: int) -> None:
@@ -309,8 +305,7 @@ class ComputeUnit:
             release = max(opened, wave.attempt) + self._hw.step
             is_held = latest is not wave and opened > wave.attempt
             cause = Cause.BARRIER if is_held else Cause.SLEEP
-            wave.block(release - wave.attempt, cause, -1, -1, latest)
-            wave.hold(cause, release - wave.attempt)
+            wave.stall(release - wave.attempt, cause, by=latest)
             self._immediate(wave, release)
 
     def _open_barrier(self, group: Group) -> None:
@@ -323,16 +318,11 @@ class ComputeUnit:
             latest, last = left, self._hw.up(left.last_end)
         arrived, group.arrived = group.arrived, []
         for wave in arrived:
-            opened = last + self._hw.step * (1 + self._late())
+            spread = self._hw.barrier_spread  # some SIMDs see it later
+            opened = last + self._hw.step * (1 + (spread and int((spread + 1) * self._rng.random())))
             cause = Cause.SLEEP if wave is latest else Cause.BARRIER
-            wave.block(opened - wave.attempt, cause, -1, -1, latest)
-            wave.hold(cause, opened - wave.attempt)
+            wave.stall(opened - wave.attempt, cause, by=latest)
             self._immediate(wave, opened)
-
-    def _late(self) -> int:
-        """Turns after which a wave leaves an open barrier: some SIMDs see it later."""
-        spread = self._hw.barrier_spread
-        return spread and int((spread + 1) * self._rng.random())
 
     def _branch(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         ready = self._ready(wave, instruction, now)
@@ -354,11 +344,9 @@ class ComputeUnit:
         drained = self._hw.up(max(drained, now + _DRAIN, wave.last_end))
         if self._rng.random() < 0.08 and drained - now > 4 * _DRAIN:
             wave.gap_cause, wave.attempt = int(Cause.DRAIN), drained - _DRAIN
-            wave.block(self._hw.step, Cause.DRAIN, producer, wave.instruction_of(producer), wave)
-            wave.hold(Cause.DRAIN, self._hw.step, wave.instruction_of(producer))
+            wave.stall(self._hw.step, Cause.DRAIN, producer, wave.instruction_of(producer), wave)
             self._record(wave, TokenKind.MSG, wave.attempt + self._hw.step, _DRAIN - self._hw.step, -1)
         else:
-            wave.block(0, Cause.NONE, -1)
             self._record(wave, TokenKind.MSG, now, drained - now, -1)
         wave.last_end = wave.rows[-1][0] + wave.rows[-1][3]
         wave.end = wave.last_end + self._end_skew()

@@ -6,8 +6,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rcv_py.synth.capture import Cause
 from rcv_py.synth.program import Instruction, Kernel
-from rcv_py.synth.truth import Cause
 
 # Columns of `Lane.rows`: the five of a file (with the instruction for the line), then the truth.
 TIME, KIND, STALL, DURATION, INSTRUCTION, CAUSE, GAP_CAUSE, PRODUCER, RETURNED, BLAMED = range(10)
@@ -101,12 +101,17 @@ class LiveWave:
         """The unit that executed a token."""
         return self.launch.kernel.instructions[self.rows[token][INSTRUCTION]].meaning.unit
 
-    def block(
-        self, cycles: int, cause: Cause, producer: int, blamed: int = -1, by: LiveWave | None = None
-    ) -> None:
+    def block(self, cycles: int, cause: Cause, producer: int, blamed: int, by: LiveWave | None) -> None:
         """Remember the longest reason for the stall of the current instruction."""
         if cycles > self.blocked[0]:
             self.blocked = (cycles, int(cause), producer, blamed, by)
+
+    def stall(
+        self, cycles: int, cause: Cause, producer: int = -1, blamed: int = -1, by: LiveWave | None = None
+    ) -> None:
+        """Count a reason that explains a stall of the current instruction by itself."""
+        self.block(cycles, cause, producer, blamed, by)
+        self.hold(cause, cycles, blamed)
 
     def hold(self, cause: Cause, cycles: int, blamed: int = -1) -> None:
         """Count cycles of the stall of the current instruction in which a cause would have been enough.
@@ -139,7 +144,8 @@ class LiveWave:
         name = notes.get("iterations") or notes.get("last")
         if name is None:
             return True
-        total = self._iterations_of(name)
+        choices = [int(name)] if name.isdigit() else self.launch.iterations[name]
+        total = choices[self.group.number % len(choices)]
         done = self.visits.get(self.pc, 0) + 1
         self.visits[self.pc] = done if done < total else 0
         if "last" in notes:
@@ -147,12 +153,6 @@ class LiveWave:
         if done == total:
             self.iterations.setdefault(self._label(instruction.target), []).append(total)
         return done < total
-
-    def _iterations_of(self, name: str) -> int:
-        if name.isdigit():
-            return int(name)
-        choices = self.launch.iterations[name]
-        return choices[self.group.number % len(choices)]
 
     def _label(self, target: int) -> str:
         labels = self.launch.kernel.labels

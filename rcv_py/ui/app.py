@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 from PySide6.QtCore import QEvent, QSettings, QSocketNotifier
 from PySide6.QtGui import QFontDatabase
@@ -45,7 +44,8 @@ def closes(window: QWidget) -> Iterator[None]:
     near, far = socket.socketpair()
     near.setblocking(False)
     far.setblocking(False)
-    old = {number: signal.signal(number, _ignore) for number in _SIGNALS}
+    # Without a handler in Python the system would end the process.
+    old = {number: signal.signal(number, lambda *_: None) for number in _SIGNALS}
     wakeup = signal.set_wakeup_fd(far.fileno(), warn_on_full_buffer=False)
     notifier = QSocketNotifier(near.fileno(), QSocketNotifier.Type.Read, window)
 
@@ -65,10 +65,6 @@ def closes(window: QWidget) -> Iterator[None]:
             signal.signal(number, handler)
         near.close()
         far.close()
-
-
-def _ignore(number: int, frame: FrameType | None) -> None:
-    """Be there: without a handler in Python the system would end the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +100,7 @@ def run(
     comes to the front, and `place` is selected.  `run_files` are tables of the run, instead of
     those near each capture.  Raise UsageError, with nothing shown, for a panel that does not exist.
     """
-    app = start(stored_settings())
+    app = start(QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "rcv", "rcv"))
     app.ui.session.run_files = tuple(run_files)
     try:
         app.window.exporter.check_name(panel or WINDOW)
@@ -165,8 +161,3 @@ def load_fonts() -> None:
     folder = resources.resource("fonts")
     for path in sorted(folder.glob("*.ttf")) if folder is not None else ():
         QFontDatabase.addApplicationFont(str(path))
-
-
-def stored_settings() -> QSettings:
-    """The user's settings file."""
-    return QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "rcv", "rcv")

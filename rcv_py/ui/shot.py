@@ -93,14 +93,9 @@ def wait_until_idle(app: App, errors: list[BaseException]) -> None:
             raise ExportError(
                 "The picture did not get ready in three minutes.", hint="Try a smaller capture."
             )
-        _rest()
-
-
-def _rest() -> None:
-    """Wait a moment for timers and threads."""
-    loop = QEventLoop()
-    QTimer.singleShot(25, loop.quit)
-    loop.exec()
+        loop = QEventLoop()  # wait a moment for timers and threads
+        QTimer.singleShot(25, loop.quit)
+        loop.exec()
 
 
 def _print_message(kind: QtMsgType, context: object, text: str) -> None:

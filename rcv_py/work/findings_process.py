@@ -78,7 +78,7 @@ class FindingsProcess:
             return Findings(findings(trace, ()).numbers, of=len(trace.waves), why=STOPPED)
 
 
-def findings_of_folder(folder: Path, waves: str = WORKING, run_files: tuple[Path, ...] = ()) -> Findings:
+def findings_of_folder(folder: Path, waves: str, run_files: tuple[Path, ...]) -> Findings:
     """Open a capture, read the waves that are looked at, and return its findings."""
     trace = open_trace(folder)
     return findings_of_trace(trace, run_facts(folder, trace.kernel_name, trace.target, run_files), waves)

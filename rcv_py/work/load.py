@@ -71,16 +71,13 @@ class WaveStream:
         self._done.put(None)
 
     def __iter__(self) -> Iterator[WaveBatch]:
-        batches = self._from_processes() if self.processes else self._in_process()
-        for batch in batches:
+        if not self.processes:
+            hold_memory()
+        here = (prepare(self._reader, rows, self._lod) for rows in iter(self._queue.take, None))
+        for batch in self._from_processes() if self.processes else here:
             if self._cancelled.is_set():
                 return
             yield batch
-
-    def _in_process(self) -> Iterator[WaveBatch]:
-        hold_memory()
-        while (rows := self._queue.take()) is not None:
-            yield prepare(self._reader, rows, self._lod)
 
     def _from_processes(self) -> Iterator[WaveBatch]:
         asked: dict[Future[WaveColumns], list[int]] = {}
@@ -253,12 +250,7 @@ def batches(
 
 
 def load_all(
-    trace: Trace,
-    *,
-    report: Report = silent,
-    cancel: CancelFlag | None = None,
-    workers: int | None = None,
-    lod: bool = False,
+    trace: Trace, *, report: Report = silent, workers: int | None = None, lod: bool = False
 ) -> tuple[WaveBatch, ...]:
     """Return all waves of a trace; see `batches`."""
-    return tuple(batches(trace, report=report, cancel=cancel, workers=workers, lod=lod))
+    return tuple(batches(trace, report=report, workers=workers, lod=lod))

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.model.clock import Clock
 from rcv_py.model.code import CodeTable, Kernel, SourceFile
-from rcv_py.model.device import OtherSimd, WaveEvents
+from rcv_py.model.device import Clock, OtherSimd, WaveEvents
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import Tokens, Waits
 from rcv_py.model.trace import Trace

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from rcv_py.formats.uiout.load import open_folder
-from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from tests.analysis import plain
 from tests.support import captures
+from tests.support.reference_clock import open_as_reference
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Case:
 
 def opened(path: Path) -> tuple[Trace, tuple[WaveBatch, ...]]:
     """The capture as the product reads it, its clocks aligned to the cycle like the reference's."""
-    trace = open_folder(path, rule=ReferenceRule.REFERENCE)
+    trace = open_as_reference(path)
     rows = list(range(len(trace.waves)))
     return trace, tuple(trace.reader.read(rows[i : i + 5]) for i in range(0, len(rows), 5))
 

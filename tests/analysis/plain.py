@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.model.clock import Clock
 from rcv_py.model.code import CodeTable, Kernel, SourceFile
-from rcv_py.model.device import OtherSimd, WaveEvents
+from rcv_py.model.device import Clock, OtherSimd, WaveEvents
 from rcv_py.model.kinds import MATRIX_PREFIXES
 from rcv_py.model.tokens import States, Tokens, Waits
 from rcv_py.model.trace import Trace

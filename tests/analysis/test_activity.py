@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.cost.activity import SHOWN, activity, state_shares
 from rcv_py.analysis.device.pipe_use import PIPES, covered, pipe_use
-from rcv_py.analysis.device.unit_table import unit_occupancy, unit_table
+from rcv_py.analysis.device.unit_table import unit_table
 from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.waves import Wave
@@ -94,14 +94,13 @@ def test_issue_and_work_stand_beside_each_other_in_the_summary(real) -> None:
 
 def test_units_add_up_to_the_curve(real) -> None:
     trace, _, _, beyond = real
-    units = unit_occupancy(trace.occupancy)
-    curve = steps(trace.occupancy)[-1]
-    assert int(units.cycles.sum()) == curve.area
-    assert int(units.waves.sum()) == beyond["waves_total"]
-    assert float(units.mean.sum()) == pytest.approx(beyond["avg_waves"], abs=0.005)
-    assert (units.peak <= units.waves).all()
     table = unit_table(trace)
     assert table is not None
+    curve = steps(trace.occupancy)[-1]
+    assert int(table.column("cycles").sum()) == curve.area
+    assert int(table.column("waves").sum()) == beyond["waves_total"]
+    assert float(table.column("mean").sum()) == pytest.approx(beyond["avg_waves"], abs=0.005)
+    assert (table.column("peak") <= table.column("waves")).all()
     assert int(table.column("traced").sum()) == len(trace.waves)
 
 

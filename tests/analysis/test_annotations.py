@@ -81,7 +81,7 @@ def test_kinds_show_those_that_occur() -> None:
     kinds = np.zeros((4, KIND_COUNT), dtype=np.int64)
     kinds[1, TokenKind.VALU], kinds[3, TokenKind.SALU] = 100, 40
     rows = np.arange(len(CODE))
-    bars = annotation(Annotation.KINDS, Ingredients(CODE, costs(), kinds=Bins(rows, rows + 1, kinds, 1, 0.0)))
+    bars = annotation(Annotation.KINDS, Ingredients(CODE, costs(), kinds=Bins(rows, rows + 1, kinds, 1)))
     assert named(bars) == {"SALU": [0, 0, 0, 40], "VALU": [0, 100, 0, 0], "idle": [0, 10, 0, 0]}
     assert {part.table for part in bars.parts} == {"kind", "role"}
 

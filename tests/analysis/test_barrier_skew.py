@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
-from rcv_py.analysis.waves.workgroups import Told
+from rcv_py.analysis.waves.workgroups import KnownBy
 from rcv_py.formats.open import open_trace
 from tests.analysis import build
 from tests.support import captures
@@ -35,7 +35,7 @@ def test_the_last_to_arrive_is_named() -> None:
     found = barrier_skew(build.trace(build.code(TEXTS), [one, two, other]), [build.batch(one, two, other)])
     assert (found.skew.tolist(), found.last.tolist(), found.waves.tolist()) == ([3], [1], [2])
     assert found.arrived.tolist() == [2]
-    assert (found.told, found.is_guess) == (Told.BARRIERS, False)
+    assert (found.known_by, found.is_guess) == (KnownBy.BARRIERS, False)
 
 
 def test_waves_that_leave_at_other_times_are_no_group() -> None:
@@ -49,7 +49,7 @@ def test_a_numbered_group_whose_waves_leave_apart_is_dropped() -> None:
     one = replace(build.wave("VV|iiI|" + "V" * 600, [0, 1, 2], row=0, place=(0, 0, 0, 0)), workgroup=3)
     far = replace(build.wave("VV|iiI|V", [0, 1, 2], row=1, begin=500, place=(0, 1, 0, 0)), workgroup=3)
     found = barrier_skew(build.trace(build.code(TEXTS), [one, far]), [build.batch(one, far)])
-    assert (len(found), found.dropped, found.told) == (0, 1, Told.CAPTURE)
+    assert (len(found), found.dropped, found.known_by) == (0, 1, KnownBy.CAPTURE)
 
 
 def test_waves_that_are_not_asked_for_still_arrive_but_cost_nothing() -> None:

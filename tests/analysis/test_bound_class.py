@@ -71,7 +71,7 @@ def test_sentences_carry_the_numbers() -> None:
     unknown = bound_class(replace(NONE, nothing=0.61, matrix=0.16, rate=14.6, roof=None)).sentence
     assert unknown == (
         "Latency-bound: SIMDs do nothing in 61 % of their cycles, while the matrix pipe is 16 % busy; how "
-        "near memory is to its roof is not known: waves ask for at most 14.6 B per CU and cycle."
+        "near memory is to its roof is not known: waves request at most 14.6 B per CU and cycle."
     )
     assert "is near its roof" not in bound_class(replace(NONE, rate=None)).sentence
     near = bound_class(replace(NONE, matrix=0.909)).sentence

@@ -188,4 +188,4 @@ def test_waves_that_do_not_count_still_cover() -> None:
     assert found.of(np.arange(len(table))).cycles == 3, (
         "17 to 19: the matrix unit works, and another wave issues"
     )
-    assert (work.resident_cycles, work.nothing_cycles) == (24, 3)
+    assert (work.resident.total, work.nothing.total) == (24, 3)

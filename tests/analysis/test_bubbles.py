@@ -145,8 +145,8 @@ def test_waves_on_other_simds_do_not_cover() -> None:
     found = of(first, other)
     assert charges(found) == {0: (0, 4.0, 0)}
     assert found.place.tolist() == [0, 1]
-    assert found.bubble_of.tolist() == [4, 0]
-    assert found.issuing_of.tolist() == [1, 5]
+    assert found.of_simd["bubble"].tolist() == [4, 0]
+    assert found.of_simd["issuing"].tolist() == [1, 5]
 
 
 def test_three_waves_share_a_cycle_exactly() -> None:

@@ -15,8 +15,6 @@ import pytest
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.health.capture_health import (
     CHECKED,
-    Extras,
-    HealthNote,
     capture_health,
     headline,
     verdict,
@@ -28,7 +26,8 @@ from rcv_py.analysis.health.input_yaml import (
     input_yaml,
     kernel_pattern,
 )
-from rcv_py.analysis.health.mapping import granularity, what_line
+from rcv_py.analysis.health.mapping import effective_lines, what_line
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import line_costs, replicate_noise
 from rcv_py.analysis.health.representative import representation
 from rcv_py.base.problems import Severity
@@ -83,9 +82,9 @@ def batches_of(trace: Trace) -> list[WaveBatch]:
     return [trace.reader.read(list(range(len(trace.waves))))] if len(trace.waves) else []
 
 
-def notes_of(place: Path | Trace, with_waves: bool = True, **extras: Trace) -> Notes:
+def notes_of(place: Path | Trace, with_waves: bool = True, replicate: Trace | None = None) -> Notes:
     trace = place if isinstance(place, Trace) else open_trace(place)
-    found = capture_health(trace, batches_of(trace) if with_waves else None, Extras(**extras))
+    found = capture_health(trace, batches_of(trace) if with_waves else None, replicate)
     assert len({note.name for note in found}) == len(found)
     return {note.name: note for note in found}
 
@@ -291,18 +290,17 @@ def test_samples_are_no_trace(made: Callable[[str], Path]) -> None:
 def test_flash_attention_before_and_after_its_locations_were_kept(name: str, lines: int) -> None:
     trace = open_trace(captures.trace_path(name))
     note = notes_of(trace)["mapping"]
-    assert note.number("source lines") == granularity(trace).lines == lines
+    assert note.number("source lines") == lines
     assert note.title.endswith("a decorator")
 
 
 def test_keeping_locations_helped() -> None:
-    before, after = map(granularity, flash_attention())
-    assert before.effective < 2.5 < 3 * before.effective < after.effective
-    assert before.top > 1.5 * after.top
+    before, after = map(effective_lines, flash_attention())
+    assert before < 2.5 < 3 * before < after
 
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
-def test_granularity_is_that_of_the_definition(name: str) -> None:
+def test_effective_lines_are_those_of_the_definition(name: str) -> None:
     trace = open_trace(captures.trace_path(name))
     code = trace.code
     weight: dict[tuple[str, int], int] = {}
@@ -312,16 +310,13 @@ def test_granularity_is_that_of_the_definition(name: str) -> None:
             place = (trace.sources[file].path.rsplit("/", 1)[-1], line)
             weight[place] = weight.get(place, 0) + int(code.hits[row] + code.stall[row])
     shares = [value / max(1, sum(weight.values())) for value in weight.values() if value]
-    found = granularity(trace)
-    assert found.lines == len(shares)
-    if shares:
-        assert found.effective == pytest.approx(math.exp(-sum(share * math.log(share) for share in shares)))
-        assert [found.top, found.second] == pytest.approx(sorted(shares)[-1:-3:-1])
+    entropy = -sum(share * math.log(share) for share in shares)
+    assert effective_lines(trace) == pytest.approx(math.exp(entropy) if shares else 0)
 
 
 def test_a_hot_line_is_no_collapsed_one(made: Callable[[str], Path]) -> None:
     trace = open_trace(made("reduction"))
-    assert granularity(trace).top > 0.9
+    assert effective_lines(trace) < 1.5
     assert "mapping" not in notes_of(trace)
 
 

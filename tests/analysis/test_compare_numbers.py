@@ -135,7 +135,7 @@ def test_what_two_runs_differ_by_is_told_only_with_a_replicate() -> None:
     replicate = costs(table(), STALLS, spread=0.01, seed=3)
     assert compare(a, b).verdict is Verdict.SAME  # 4 % more, which two runs of one build may differ by
     assert compare(a, b, replicate=replicate).verdict is Verdict.MORE
-    assert compare(a, b, least=0.01).verdict is Verdict.MORE
+    assert compare(a, b, threshold=0.01).verdict is Verdict.MORE
 
 
 def test_a_replicate_must_be_of_the_same_build() -> None:

@@ -16,7 +16,6 @@ from rcv_py.analysis.cost.distribution import (
     distribution_view,
     histogram,
     line_hits,
-    slowest,
     spread,
 )
 from tests.analysis import build
@@ -80,7 +79,7 @@ def test_the_median_is_in_the_middle_and_p95_is_the_time_of_a_hit(values: list[i
     assert found.p95 in values
     assert sum(v <= found.p95 for v in values) >= 0.95 * len(values) - 1e-9
     assert sum(v < found.p95 for v in values) < 0.95 * len(values)
-    assert (found.least, found.most, found.total, found.count) == (
+    assert (found.min, found.max, found.total, found.hits) == (
         order[0],
         order[-1],
         sum(values),
@@ -133,8 +132,8 @@ def test_groups_split_the_bars() -> None:
 
 def test_the_slowest_come_first_and_steps_follow_the_order() -> None:
     found = hits()
-    assert slowest(found, "latency", 2).tolist() == [1, 0]
-    assert slowest(found, "since", 0).tolist() == [1, 2]
+    assert distribution_view(found, Wanted()).slowest(2).tolist() == [1, 0]
+    assert distribution_view(found, Wanted("since")).ranked.tolist() == [1, 2]
     view = distribution_view(found, Wanted())
     assert view.slowest().tolist() == [1, 0, 3, 2]
     assert view.step(-1, 1) == 1

@@ -141,7 +141,7 @@ def test_what_simds_do_is_counted_without_a_wave_of_impossible_times(stall: int,
     assert "left out" not in right.assumption
     work, whole = simd_work(trace, [batch]), simd_work(trace, [others])
     assert work.left_out == {0}
-    assert work.nothing_cycles == whole.nothing_cycles
+    assert work.nothing.total == whole.nothing.total
     seen, true = (FindingInputs(trace, [one], waves="all").exposure for one in (batch, others))
     assert (seen.resident, seen.nothing, seen.waves) == (true.resident, true.nothing, true.waves)
 
@@ -155,4 +155,4 @@ def test_long_waves_are_no_damage() -> None:
 def test_when_no_wave_is_possible_nothing_is_counted() -> None:
     trace, batch = hostile(1 << 60, 3, waves=1)
     assert bubbles(trace, [batch]).resident == 0
-    assert simd_work(trace, [batch]).resident_cycles == 0
+    assert simd_work(trace, [batch]).resident.total == 0

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rcv_py.analysis.health.capture_health import HealthNote, capture_health
+from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.health.input_yaml import input_yaml
-from rcv_py.analysis.health.replicates import LineCosts, replicate_noise
+from rcv_py.analysis.health.note import HealthNote
+from rcv_py.analysis.health.replicates import replicate_noise
 from rcv_py.base.problems import Severity
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
@@ -237,9 +238,9 @@ def test_counters(capture: Path, tmp_path: Path) -> None:
 
 def test_noise_does_not_depend_on_how_many_waves_were_traced() -> None:
     hits, cost = np.array([4, 8]), np.array([400, 80])
-    first = LineCosts(hits, cost, cost // 2)
-    assert replicate_noise(first, LineCosts(2 * hits, 2 * cost, cost)).per_hit == 0
-    slower = replicate_noise(first, LineCosts(hits, np.array([440, 72]), cost // 2))
+    first = np.array([hits, cost, cost // 2])
+    assert replicate_noise(first, np.array([2 * hits, 2 * cost, cost])).per_hit == 0
+    slower = replicate_noise(first, np.array([hits, [440, 72], cost // 2]))
     assert slower.per_hit == pytest.approx((40 + 8) / 480)
     assert slower.net == pytest.approx((40 - 8) / 480)
 

@@ -24,7 +24,6 @@ def test_a_token_counts_in_the_bin_of_its_line_with_all_its_cycles() -> None:
     bins = hotspot([build.batch(WAVE)], 6, None, bins=3)
     assert (bins.step, bins.first.tolist(), bins.stop.tolist()) == (2, [0, 2, 4], [2, 4, 6])
     assert [kinds(row) for row in bins.cycles.tolist()] == [{"VALU": 4, "LDS": 3}, {"SALU": 2}, {"VALU": 3}]
-    assert bins.axis_max == pytest.approx(1.04 * 7)
 
 
 def test_a_window_cuts_tokens_where_the_reference_counts_them_in_full() -> None:
@@ -41,7 +40,7 @@ def test_more_bins_than_lines_leave_the_last_ones_empty() -> None:
 
 def test_nothing_to_count() -> None:
     bins = hotspot([], 0, None)
-    assert (bins.step, bins.axis_max, bins.cycles.shape) == (1, 0.0, (32, KIND_COUNT))
+    assert (bins.step, bins.cycles.shape) == (1, (32, KIND_COUNT))
 
 
 @given(st.integers(1, 40), st.integers(0, 20), st.integers(1, 20))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rcv_py.analysis.timeline import lod as module
 from rcv_py.analysis.timeline.lod import build, joined
 from rcv_py.model.kinds import TokenKind
-from rcv_py.model.lod import NOTHING, STALLED, WaveLod
 from rcv_py.model.tokens import States, Tokens
+from rcv_py.model.waves import NOTHING, STALLED, WaveLod
 from tests.support.drawing import states, tokens
 
 NO_STATES = States(0, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)

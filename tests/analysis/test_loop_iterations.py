@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rcv_py.analysis.iterations.loop_iterations import LoopIterations, loop_iterations
-from rcv_py.analysis.iterations.loop_summary import first_hits, loop_summary, phases
+from rcv_py.analysis.iterations.loop_summary import (
+    LoopIterations,
+    first_hits,
+    loop_iterations,
+    loop_summary,
+    phases,
+)
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace

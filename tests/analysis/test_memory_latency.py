@@ -24,13 +24,13 @@ from rcv_py.analysis.latency.memory_levels import (
     returns,
 )
 from rcv_py.formats.open import open_trace
-from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.support import captures
 from tests.support.code_samples import code_table, trace, two_waves
+from tests.support.reference_clock import open_as_reference
 from tests.support.samples import write_sample
 
 Loaded = tuple[Trace, tuple[WaveBatch, ...]]
@@ -39,7 +39,7 @@ VMEM, LDS, _ = LEVEL_COUNTERS
 
 @pytest.fixture
 def counters() -> Loaded:
-    found = open_folder(captures.synthetic_path("counters_gfx9"), rule=ReferenceRule.REFERENCE)
+    found = open_as_reference(captures.synthetic_path("counters_gfx9"))
     rows = list(range(len(found.waves)))
     return found, (found.reader.read(rows[:3]), found.reader.read(rows[3:]))
 

@@ -17,15 +17,15 @@ from rcv_py.analysis.device.occupancy_curves import (
 )
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.device import Dispatch
-from rcv_py.model.modes import ReferenceRule
 from tests.analysis import build
 from tests.support import captures
+from tests.support.reference_clock import open_as_reference
 from tests.support.traces import CU, SE, made_trace
 
 
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_numbers_are_the_reference_s(name: str) -> None:
-    trace = open_folder(captures.trace_path(name), rule=ReferenceRule.REFERENCE)
+    trace = open_as_reference(captures.trace_path(name))
     golden = captures.golden(f"beyond/{name}.json")
     found = occupancy_numbers(steps(trace.occupancy)[-1])
     assert found.end - found.begin == golden["span"]

@@ -71,7 +71,7 @@ def test_vector_registers_round_up_to_what_is_given() -> None:
     found = limits_of("v_mov_b32 v94, 0", vgprs=95)
     assert (found.waves, found.goal, found.binding.name) == (5, 6, "vector registers")
     limit = found.limits[0]
-    assert (limit.used, limit.given, limit.most, limit.excess) == (95, 96, 80, 15)
+    assert (limit.used, limit.allocated, limit.max_used, limit.excess) == (95, 96, 80, 15)
     assert found.next_step == "15 vector registers fewer (at most 80) would make room for 6 waves a SIMD."
 
 
@@ -98,7 +98,7 @@ def test_lds_counts_whole_workgroups() -> None:
     assert waves(found)["LDS"] == 3
     assert found.binding.name == "LDS"
     lds = next(one for one in found.limits if one.name == "LDS")
-    assert (lds.given, lds.of, lds.most) == (49920, 160 * 1024, 40960)
+    assert (lds.allocated, lds.available, lds.max_used) == (49920, 160 * 1024, 40960)
     assert limits_of("v_mov_b32 v0, 0", lds=49152, target="gfx942").waves == 1
 
 
@@ -106,7 +106,7 @@ def test_large_workgroups_leave_room_unused() -> None:
     found = limits_of("v_mov_b32 v79, 0", vgprs=80, workgroup=(1024, 1, 1))
     assert waves(found) == {"vector registers": 6, "scalar registers": 8, "LDS": 8, "workgroup": 4}
     assert (found.waves, found.goal, found.binding.name) == (4, 8, "workgroup")
-    assert found.limits[0].most == 64
+    assert found.limits[0].max_used == 64
 
 
 def test_nothing_binds() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.timeline import pixel_codes
 from rcv_py.analysis.timeline.pixel_codes import Pixels, StatePart, TokenPart, put_shares
-from rcv_py.model.lod import NOTHING
 from rcv_py.model.tokens import States, Tokens, find
+from rcv_py.model.waves import NOTHING
 from rcv_py.model.window import TimeWindow
 
 CELLS = st.lists(

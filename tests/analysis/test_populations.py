@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rcv_py.analysis.health.capture_health import HealthNote, capture_health
+from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.waves.populations import ALL, WORKING, Populations, populations, wave_choice
 from rcv_py.base.errors import UsageError
 from rcv_py.formats.open import open_trace

@@ -10,8 +10,8 @@ from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.timeline.pixel_codes import Pixels
 from rcv_py.analysis.timeline.raster import Segment, TokenRow, is_wide, raster, tokens_in
 from rcv_py.model.kinds import TokenKind, WaveState
-from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.tokens import States, Tokens
+from rcv_py.model.waves import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
 from tests.support.drawing import states, tokens
 

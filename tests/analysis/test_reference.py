@@ -74,7 +74,7 @@ def test_hotspot_bins(case: Case) -> None:
     rows = counted_rows(case.trace.waves, case.main.id.se, window)
     bins = hotspot(case.batches, len(case.trace.code), rows)
     assert bins.step == golden["step"]
-    assert bins.axis_max == pytest.approx(golden["max_value"], rel=1e-12)
+    assert 1.04 * bins.totals.max() == pytest.approx(golden["max_value"], rel=1e-12)
     assert len(bins.first) == golden["n_bins"] == len(golden["bins"])
     lines = np.stack([bins.first, bins.stop - 1], axis=1)
     assert lines.tolist() == [one["lines"] for one in golden["bins"]]
@@ -189,7 +189,11 @@ def test_utilization_tracks(case: Case) -> None:
     same_cu = [wave for wave in case.waves if (wave.id.se, wave.cu) == (case.main.id.se, case.main.cu)]
     tracks = utilization(same_cu, case.trace)
     found = {
-        track.name: {"tokens": len(track), "cycles": track.cycles, "overlapped": track.overlapped}
+        track.name: {
+            "tokens": len(track),
+            "cycles": int((track.end - track.start).sum()),
+            "overlapped": int((track.start[1:] < np.maximum.accumulate(track.end)[:-1]).sum()),
+        }
         for track in tracks
     }
     assert found == case.golden["utilization"]

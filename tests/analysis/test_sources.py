@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.cost_columns import CostColumns, cost_columns
-from rcv_py.analysis.cost.explorer import NO_SOURCE, CostNode, explorer, top_lines
+from rcv_py.analysis.cost.explorer import NO_SOURCE, CostNode, source_tree, top_lines
 from rcv_py.analysis.cost.ranking import BY, ranking
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
 from rcv_py.analysis.program.blocks import labels
@@ -111,7 +111,7 @@ def tree(
     paths: list[str], chains: list[list[tuple[int, int]]], cost: list[int], how: SourceCost = SELF
 ) -> list[str]:
     code = build.code(["v_x"] * len(cost), latency=cost, chains=chains)
-    return drawn(explorer(code, [SourceFile(path, None) for path in paths], code.latency, how))
+    return drawn(source_tree(code, [SourceFile(path, None) for path in paths], code.latency, how, 0))
 
 
 def test_folders_with_one_child_join_and_children_are_sorted_by_cost() -> None:
@@ -157,7 +157,7 @@ def test_no_folder_costs_more_than_everything_or_less_than_a_child(code: CodeTab
             assert child.cost <= node.cost
             walk(child)
 
-    walk(explorer(code, paths, code.latency, how))
+    walk(source_tree(code, paths, code.latency, how, 0))
 
 
 def test_top_lines_are_ranked_with_their_text() -> None:

@@ -38,16 +38,15 @@ def test_waits_count_with_their_last_cycles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gfxip", "separate", "names"),
+    ("gfxip", "names"),
     [
-        (9, False, ["VALU2", "VMEM2", "SCAL2", "IMMED"]),
-        (9, True, ["VALU2", "LDS2", "VMEM2", "SCAL2", "IMMED"]),
-        (12, False, ["WMMA2", "VALU2", "LDS2", "VMEM2", "SCAL2", "JUMP", "IMMED"]),
+        (9, ["VALU2", "VMEM2", "SCAL2", "IMMED"]),
+        (12, ["WMMA2", "VALU2", "LDS2", "VMEM2", "SCAL2", "JUMP", "IMMED"]),
     ],
 )
-def test_which_unit_a_kind_occupies(gfxip: int, separate: bool, names: list[str]) -> None:
+def test_which_unit_a_kind_occupies(gfxip: int, names: list[str]) -> None:
     wave = build.wave("VV|MM|LL|BB|FF|CC|SS|JJ|NN|II", [0] * 10, place=(0, 2, 0, 0))
-    assert list(tracks(wave, gfxip=gfxip, separate_lds=separate)) == names
+    assert list(tracks(wave, gfxip=gfxip)) == names
 
 
 def test_waves_of_a_simd_share_its_tracks_and_remember_whose_token_it_was() -> None:
@@ -55,7 +54,7 @@ def test_waves_of_a_simd_share_its_tracks_and_remember_whose_token_it_was() -> N
     second = build.wave("..VVVV", row=5, place=(0, 1, 1, 0))
     track = tracks(first, second)["VALU1"]
     assert (track.wave.tolist(), track.token.tolist()) == ([0, 5, 0], [0, 0, 1])
-    assert (track.cycles, track.overlapped) == (12, 1)
+    assert spans(track) == [(0, 4), (2, 6), (8, 12)]
 
 
 def test_the_sibling_simd_counts_as_vector_memory_of_its_number() -> None:

@@ -17,7 +17,7 @@ from rcv_py.analysis.attribution.stream import engine_stream
 from rcv_py.analysis.compare.costs import capture_costs
 from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
-from rcv_py.analysis.waves.workgroups import Told, Workgroups, workgroups
+from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups, workgroups
 from rcv_py.formats.open import open_trace
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
@@ -74,7 +74,7 @@ def test_waves_in_different_slots_at_different_barriers_are_one_workgroup() -> N
     )
     assert found.number.tolist() == [0, 0, 1]
     assert found.waves.tolist() == [2, 1]
-    assert found.told.tolist() == [Told.BARRIERS] * 2
+    assert found.known_by.tolist() == [KnownBy.BARRIERS] * 2
     assert not found.is_guess
 
 
@@ -115,7 +115,7 @@ def test_waves_that_leave_before_the_first_barrier_belong_to_those_they_started_
         wave(6, 256, [], end=300), wave(7, 260, [], end=300), wave(8, 264, [], end=300),
     )  # fmt: skip
     assert found.number.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    assert found.told.tolist() == [Told.STARTS] * 3
+    assert found.known_by.tolist() == [KnownBy.STARTS] * 3
     assert found.is_guess
 
 
@@ -147,7 +147,7 @@ def test_a_number_in_the_capture_wins_and_is_used_again() -> None:
     numbered = [replace(one, workgroup=number) for one, number in zip(waves, (7, 8, 7, 7), strict=True)]
     found = told(*numbered)
     assert found.number.tolist() == [0, 1, 2, 2]
-    assert set(found.told.tolist()) == {Told.CAPTURE}
+    assert set(found.known_by.tolist()) == {KnownBy.CAPTURE}
 
 
 def test_a_split_barrier_holds_only_those_that_came_before_the_last_signal() -> None:

@@ -15,6 +15,7 @@ from rcv_py.api import Capture, Table
 from rcv_py.cli.main import main
 from tests.api.calls import call_all
 from tests.support import captures
+from tests.support.command_runs import CACHE
 
 SMALL = ("flash_attn_small_before", "mla_decode", "pa_mqa_small", "pcsampling")
 
@@ -27,7 +28,7 @@ def opened(name: str) -> Capture:
 @pytest.fixture
 def told(capsys: pytest.CaptureFixture[str]) -> Any:
     def run(command: str, name: str, *words: object) -> dict[str, Any]:
-        assert main([command, str(captures.trace_path(name)), *map(str, words), "--json"]) == 0
+        assert main([command, str(captures.trace_path(name)), *map(str, words), "--json"], CACHE) == 0
         return json.loads(capsys.readouterr().out)
 
     return run

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.base.paths import short_paths, short_place
+from rcv_py.base.text import short_paths, short_place
 
 
 @pytest.mark.parametrize(

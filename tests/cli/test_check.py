@@ -27,7 +27,7 @@ def test_the_card(capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, captures.trace_path("flash_attn_small_before"))
     assert "verdict  2 warnings, 3 notes" in text
     assert "flash_attn_func.py:257, a decorator" in text
-    for word in ("shown by", "means", "mend", "settings", "att_target_cu: ", "Looked at:"):
+    for word in ("evidence", "impact", "fix", "settings", "att_target_cu: ", "Looked at:"):
         assert word in text
 
 

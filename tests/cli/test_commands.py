@@ -15,6 +15,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support import captures
+from tests.support.command_runs import CACHE
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {"hits": 6, "latency": 7, "stall": 8, "idle": 9}
@@ -22,7 +23,7 @@ COLUMNS = {"hits": 6, "latency": 7, "stall": 8, "idle": 9}
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     """What a command that works prints."""
-    code = main([str(word) for word in words])
+    code = main([str(word) for word in words], CACHE)
     output = capsys.readouterr()
     assert (code, output.err) == (0, "")
     return output.out

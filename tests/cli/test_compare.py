@@ -13,13 +13,14 @@ import pytest
 
 from rcv_py.cli.main import main
 from tests.support.captures import trace_path
+from tests.support.command_runs import CACHE
 from tests.support.samples import write_sample
 
 BEFORE, AFTER = "flash_attn_small_before", "flash_attn_small_after"
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object, expected: int = 0) -> str:
-    code = main(["compare", *(str(word) for word in words)])
+    code = main(["compare", *(str(word) for word in words)], CACHE)
     output = capsys.readouterr()
     assert (code, output.err) == (expected, ""), output.err
     return output.out

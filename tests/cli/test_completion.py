@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.arguments import COMMANDS, NAMES
 from rcv_py.cli.commands.completion import words_of
 from rcv_py.cli.main import main
-from rcv_py.cli.options.output_options import SHELLS
+from rcv_py.cli.options.commands import COMMANDS
+from rcv_py.cli.options.other_options import SHELLS
 
 
 def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -22,23 +22,23 @@ def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_has_every_command_option_and_choice(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = script(shell, capsys)
-    for command in COMMANDS:
-        lines = "\n".join(part for part in text.split("\n") if command.name in part)
+    for command in COMMANDS.values():
+        lines = "\n".join(part for part in text.split("\n") if command.command in part)
         for word in words_of(command) if shell != "zsh" else ():
             flags = [flag if shell == "bash" else f" {flag[2:] or flag[1:]} " for flag in word.flags]
-            assert all(flag.strip("-") in lines for flag in flags), (command.name, word)
-            assert all(choice in lines for choice in word.choices), (command.name, word)
-        assert command.name in text
+            assert all(flag.strip("-") in lines for flag in flags), (command.command, word)
+            assert all(choice in lines for choice in word.choices), (command.command, word)
+        assert command.command in text
 
 
 def test_the_zsh_script_has_every_option_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     parts = script("zsh", capsys).split("        ")
     text = "".join(parts)
-    for command in COMMANDS:
-        body = text.partition(f"{command.name}) _arguments")[2].partition(";;")[0]
+    for command in COMMANDS.values():
+        body = text.partition(f"{command.command}) _arguments")[2].partition(";;")[0]
         for word in words_of(command):
-            assert all(f"'*{flag}[" in body for flag in word.flags), (command.name, word)
-            assert not word.choices or f"({' '.join(word.choices)})" in body, (command.name, word)
+            assert all(f"'*{flag}[" in body for flag in word.flags), (command.command, word)
+            assert not word.choices or f"({' '.join(word.choices)})" in body, (command.command, word)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -91,14 +91,14 @@ def test_bash_completes(
 def test_help_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["help"]) == 0
     listed = capsys.readouterr().out
-    assert all(f"  {name} " in listed for name in NAMES)
+    assert all(f"  {name} " in listed for name in COMMANDS)
     assert main(["help", "hotspot"]) == 0
     assert capsys.readouterr().out.startswith("usage: rcv hotspot ")
     assert main(["help", "hotspto"]) == 2
     assert "Did you mean `rcv hotspot`?" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["", *NAMES])
+@pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_help_fits_80_columns(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,7 +117,7 @@ def test_a_wrong_option_shows_the_usage_of_its_command(capsys: pytest.CaptureFix
 
 
 def test_help_texts_are_orders() -> None:
-    verbs = {command.help.split()[0] for command in COMMANDS}
+    verbs = {command.help().split()[0] for command in COMMANDS.values()}
     assert verbs <= {
         "Check", "Compare", "Draw", "Find", "List", "Open", "Print", "Rank", "Serve", "Show", "Sum",
         "Summarise", "Write",

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.arguments import NAMES
 from rcv_py.cli.exit_codes import EXIT_TEXT, ExitCode, codes_text
-from rcv_py.cli.options.commands import FOLDED
+from rcv_py.cli.options.commands import COMMANDS, FOLDED
 from tests.formats.test_broken_corpus import FILES, SHAPES, rich
 from tests.formats.test_broken_corpus import damaged as corpus
 from tests.support import captures
@@ -67,7 +66,7 @@ def refused(done: Run) -> None:
 
 
 def test_every_command_that_reads_is_here() -> None:
-    assert {*NAMES, *FOLDED} == {*WORDS, *ELSEWHERE, "synth", "schema", "completion", "help"}
+    assert {*COMMANDS, *FOLDED} == {*WORDS, *ELSEWHERE, "synth", "schema", "completion", "help"}
 
 
 @pytest.mark.parametrize("command", WORDS)

@@ -13,7 +13,7 @@ import pytest
 from rcv_py.base.progress import Stage
 from rcv_py.cli.commands import report as report_command
 from rcv_py.cli.main import main
-from rcv_py.cli.progress import progress
+from rcv_py.cli.terminal import progress
 from rcv_py.export.report import files as report_module
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.open import open_trace

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.arguments import COMMANDS, help_text, parse
-from rcv_py.cli.options.commands import FOLDED
+from rcv_py.cli.arguments import help_text, parse
+from rcv_py.cli.options.commands import COMMANDS, FOLDED
 from tests.cli.test_schemas import checked
 from tests.support import captures
 from tests.support.command_runs import a_place, run
@@ -53,7 +53,7 @@ def test_help_lists_only_the_new_names() -> None:
     assert not set(FOLDED) & set(names)
     for old, (name, *_) in FOLDED.items():
         assert run("help", old).out == run("help", name).out
-    for command in COMMANDS:
+    for command in COMMANDS.values():
         assert not [flag for flag in ("--clock", "--within", "--blocks") if flag in help_text(command)]
 
 

@@ -20,8 +20,7 @@ from rcv_py.base.markdown import md_code, md_in_tags, md_text
 from rcv_py.base.progress import Stage
 from rcv_py.base.text import visible
 from rcv_py.cli.main import main
-from rcv_py.cli.outlet import Outlet
-from rcv_py.cli.progress import progress
+from rcv_py.cli.terminal import Outlet, progress
 from tests.support.command_runs import ON_A_CAPTURE, Run, of_capture, run
 from tests.support.hostile_text import CONTROLS, FOLDER, hostile, is_formula, markup, unseen
 

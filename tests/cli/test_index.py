@@ -13,7 +13,7 @@ import pytest
 
 from rcv_py.analysis.overview.library import ORDERS
 from rcv_py.cli.main import main
-from rcv_py.cli.options.capture_options import INDEX_ORDERS
+from rcv_py.model.modes import LIBRARY_ORDERS
 from rcv_py.results import library as library_result
 from rcv_py.results.field import At
 from rcv_py.work.library import library_rows
@@ -120,9 +120,9 @@ def test_replicates_are_named_with_their_noise(library: Path, capsys: pytest.Cap
     assert 0.05 < replicates[0][2] < 0.07
 
 
-@pytest.mark.parametrize("order", INDEX_ORDERS)
+@pytest.mark.parametrize("order", LIBRARY_ORDERS)
 def test_every_order(order: str, mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert set(INDEX_ORDERS) == set(ORDERS)
+    assert set(LIBRARY_ORDERS) == set(ORDERS)
     rows = list(csv.DictReader(io.StringIO(run(capsys, mixed, "--csv", "--sort", order))))
     assert {row["capture"] for row in rows} == {"first", "deep", "broken"}
     if order == "health":

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from rcv_py.cli.main import main
-from rcv_py.cli.options.wait_options import LOOPS_BY
+from rcv_py.cli.options.dig_options import LOOPS_BY
 from rcv_py.results.loops import TABLES
 from tests.support import captures
 from tests.ui.window import SAMPLES

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.arguments import COMMANDS, parser, shown_actions
+from rcv_py.cli.arguments import parser, shown_actions
+from rcv_py.cli.options.commands import COMMANDS
 from tests.support.captures import ROOT
 
 
@@ -23,13 +24,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_manual_is_complete(page: Path) -> None:
     text = page.read_text().replace("\\-", "-").replace("\\(dq", '"').replace("\\e", "\\")
-    for command in COMMANDS:
-        section = text.partition(f'.SS "rcv {command.name} ')[2].partition(".SS ")[0]
-        assert f"{command.help}." in section
+    for command in COMMANDS.values():
+        section = text.partition(f'.SS "rcv {command.command} ')[2].partition(".SS ")[0]
+        assert str(command.__doc__) in section
         assert command.example in section
         for action in shown_actions(parser(command))[1:]:
             names = ", ".join(action.option_strings) or str(action.metavar)
-            assert f"\n.B {names}" in section, (command.name, names)
+            assert f"\n.B {names}" in section, (command.command, names)
     for name in ("RCV_PAGER", "NO_COLOR", "FORCE_COLOR", "COLUMNS", ".SH EXIT STATUS"):
         assert name in text
 

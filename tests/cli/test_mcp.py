@@ -21,7 +21,6 @@ from mcp import ClientSession, StdioServerParameters, stdio_client
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.handler import reply
-from rcv_py.cli.mcp.runner import Outcome
 from tests.support.captures import ROOT, trace_path
 from tests.support.mcp_client import McpClient
 
@@ -290,7 +289,7 @@ def test_a_root_that_is_none_is_refused(capsys: pytest.CaptureFixture[str], tmp_
 
 
 def test_an_agent_reads_no_letter_that_a_terminal_would_obey() -> None:
-    told = {"kernel": "a\x9b31m\u202eb\u2066"}
-    text = reply(Outcome(0, told), ["info", "x"], 0).text
+    told = json.dumps({"kernel": "a\x9b31m\u202eb\u2066"})
+    text = reply(["info", "x"], 0, told).text
     assert text.isascii()
     assert text.isprintable()

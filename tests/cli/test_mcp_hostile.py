@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from rcv_py.cli.mcp.allowed_paths import AllowedPaths
 from rcv_py.cli.mcp.handler import TIMEOUT_S, Request, ToolHandler, command_pool
+from rcv_py.cli.mcp.tools import AllowedPaths
 from tests.support.captures import ROOT
 from tests.support.mcp_client import McpClient
 from tests.support.processes import gone, wait_until

@@ -13,12 +13,19 @@ import pytest
 from mcp_types import ListToolsResult
 
 from rcv_py.base.errors import Cancelled, UsageError
-from rcv_py.cli.arguments import COMMANDS, parse
-from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.mcp.handler import Reply, Request, ToolHandler, command_pool, reply
-from rcv_py.cli.mcp.runner import CommandRunner, Outcome, fitted
+from rcv_py.cli.arguments import parse
+from rcv_py.cli.mcp.handler import (
+    CommandRunner,
+    Reply,
+    Request,
+    ToolHandler,
+    command_pool,
+    fitted,
+    reply,
+)
 from rcv_py.cli.mcp.server import definitions
-from rcv_py.cli.mcp.tools import NO_TOOLS, Tool, tools
+from rcv_py.cli.mcp.tools import NO_TOOLS, AllowedPaths, Tool, tools
+from rcv_py.cli.options.commands import COMMANDS
 from tests.support.captures import ROOT, trace_path
 from tests.support.processes import wait_until
 
@@ -27,7 +34,7 @@ SAMPLES = ROOT / "sample_traces"
 
 
 def test_every_command_is_a_tool_but_those_for_people() -> None:
-    assert set(TOOLS) == {command.name for command in COMMANDS} - NO_TOOLS
+    assert set(TOOLS) == set(COMMANDS) - NO_TOOLS
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
@@ -126,13 +133,11 @@ def test_what_has_no_list_is_left_out_the_largest_first() -> None:
 )
 def test_an_answer_has_eight_kilobytes_at_most(command: str) -> None:
     folder = trace_path("flash_attn_small_after")
-    outcome = CommandRunner()([command, str(folder), "--json"], 8)
-    told = reply(outcome, [command, str(folder)], 8)
+    told = CommandRunner()([command, str(folder), "--json"], 8)
     assert told.document is not None
     assert size(told.document) + len(told.text) <= 8_000
     assert len(told.text) < 1_000
-    assert bool(outcome.cut) == ("shortened" in told.document)
-    assert not outcome.cut or "max_kb (0: all)" in told.text
+    assert ("max_kb (0: all)" in told.text) == ("shortened" in told.document)
 
 
 def test_all_definitions_together_are_short() -> None:
@@ -161,9 +166,9 @@ def test_help_tells_all_arguments_of_a_tool(tmp_path: Path) -> None:
 
 
 def test_text_that_is_no_document_is_passed_on() -> None:
-    done = reply(Outcome(0, text="a.html\nb.html\n"), ["report", "x"], 0)
+    done = reply(["report", "x"], 0, "a.html\nb.html\n")
     assert done.document == {"printed": ["a.html", "b.html"]}
-    partly = reply(Outcome(2, text="a.html\n", error="x: It is damaged."), ["report", "x"], 0)
+    partly = reply(["report", "x"], 2, "a.html\n", "x: It is damaged.")
     assert partly.is_error
     assert partly.text == "x: It is damaged.\na.html"
 
@@ -173,9 +178,9 @@ def test_a_bug_is_a_sentence_with_the_command(monkeypatch: pytest.MonkeyPatch) -
         raise ZeroDivisionError("oops")
 
     monkeypatch.setattr("rcv_py.cli.commands.hotspot.run", fail)
-    outcome = CommandRunner()(["hotspot", "a b"], 0)
-    assert outcome.code == 1
-    assert outcome.hint == "Please report it with: rcv hotspot 'a b'"
+    told = CommandRunner()(["hotspot", "a b"], 0)
+    assert told.meta["rcv/exit"] == 1
+    assert told.text.endswith("Please report it with: rcv hotspot 'a b'")
 
 
 def test_captures_stay_open_between_commands() -> None:

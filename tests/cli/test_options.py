@@ -6,13 +6,13 @@ A row of `REFUSED` names words that no command may take silently.  Both together
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.arguments import COMMANDS, shown_actions
+from rcv_py.cli.arguments import parser, shown_actions
+from rcv_py.cli.options.commands import COMMANDS
 from tests.support import captures, mixed
 from tests.support.command_runs import run
 
@@ -463,13 +463,11 @@ def test_every_option_is_in_a_table() -> None:
         given = [*words.split(), *option.split()]
         seen.setdefault(command, set()).update(w[2:].replace("-", "_") for w in given if w.startswith("--"))
     missing = []
-    for command in COMMANDS:
-        parser = argparse.ArgumentParser(command.name)
-        command.add(parser)
-        flags = (flag for action in shown_actions(parser) for flag in action.option_strings)
+    for name, command in COMMANDS.items():
+        flags = (flag for action in shown_actions(parser(command)) for flag in action.option_strings)
         options = {flag.lstrip("-").replace("-", "_") for flag in flags if flag.startswith("--")}
         options -= {"help", "json", "csv"}
-        missing += [f"{command.name} --{name}" for name in sorted(options - seen.get(command.name, set()))]
+        missing += [f"{name} --{flag}" for flag in sorted(options - seen.get(name, set()))]
     assert missing == []
 
 

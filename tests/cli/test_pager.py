@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.pager import pager_words, wrapped
-from rcv_py.cli.progress import watched
-from rcv_py.cli.report import has_style
+from rcv_py.cli.terminal import has_style, pager_words, watched, wrapped
 from tests.support.captures import ROOT
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"

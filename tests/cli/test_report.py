@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,10 +15,16 @@ from hypothesis import strategies as st
 from rcv_py import __version__
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.text import visible
-from rcv_py.cli.report import Column, json_text, plain, print_facts, print_table, table, width_of
+from rcv_py.cli.answer import Column, json_text, plain, print_facts, print_table, tables
+from rcv_py.cli.terminal import width_of
 
 COLUMNS = (Column("line", True), Column("instruction", elastic="right"), Column("source", elastic="left"))
 ROWS = [(7, "v_add_f32 v0, v1, v2", "/long/way/to/kernel.py:12"), (1234, "s_nop", "")]
+
+
+def table(*given: Any) -> list[str]:
+    """The lines of a table, or of several below each other."""
+    return [line for _, lines in tables(*given) for line in lines]
 
 
 def test_a_table_is_aligned_and_has_no_trailing_blanks() -> None:

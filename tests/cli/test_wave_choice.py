@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rcv_py.cli.arguments import COMMANDS, parser
 from rcv_py.cli.main import main
+from rcv_py.cli.options.commands import COMMANDS
 from tests.support import mixed
 from tests.support.captures import trace_path
+from tests.support.command_runs import CACHE
 
 EXPLAINS = (
     "triage",
@@ -29,7 +30,7 @@ COUNTS = ("hotspot", "isa", "source", "flame", "waves")
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     """What a command that works prints."""
-    code = main([*map(str, words)])
+    code = main([*map(str, words)], CACHE)
     output = capsys.readouterr()
     assert (code, output.err) == (0, "")
     return output.out
@@ -61,16 +62,8 @@ WAYS = {"working": slice(0, 3), "all": slice(None), "early-exit": slice(3, 4)}
 
 
 def test_every_command_that_sums_waves_takes_the_option() -> None:
-    taken = {
-        command.name
-        for command in COMMANDS
-        if any("--waves" in action.option_strings for action in _actions(command.name))
-    }
+    taken = {name for name, command in COMMANDS.items() if "waves" in command.arguments}
     assert taken == {*EXPLAINS, *COUNTS, "export"}  # of export it names waves
-
-
-def _actions(name: str) -> list:
-    return parser(next(command for command in COMMANDS if command.name == name))._actions
 
 
 @pytest.mark.parametrize("name", WAYS)

@@ -38,8 +38,8 @@ def test_the_window_says_what_to_install(words: list[str]) -> None:
 def test_every_other_command_starts() -> None:
     code = (
         "from importlib import import_module\n"
-        "from rcv_py.cli.arguments import NAMES\n"
-        "for name in NAMES: import_module(f'rcv_py.cli.commands.{name}')\n"
+        "from rcv_py.cli.options.commands import COMMANDS\n"
+        "for name in COMMANDS: import_module(f'rcv_py.cli.commands.{name}')\n"
         "from rcv_py.cli.main import main\n"
         "for words in (['triage'], ['hotspot'], ['causes', '--json'], ['check']):\n"
         f"    assert main([words[0], {SAMPLE!r}, *words[1:]]) == 0, words\n"
@@ -56,9 +56,9 @@ def test_the_api_works() -> None:
 
 def test_the_tools_for_agents_work() -> None:
     code = (
-        "from rcv_py.cli.mcp.runner import CommandRunner\n"
+        "from rcv_py.cli.mcp.handler import CommandRunner\n"
         f"outcome = CommandRunner()(['triage', {SAMPLE!r}, '--json'], 0)\n"
-        "print(outcome.code, outcome.document['findings'][0]['title'])\n"
+        "print(outcome.meta['rcv/exit'], outcome.document['findings'][0]['title'])\n"
     )
     done = without_window(code)
     assert (done.returncode, done.stderr) == (0, "")

@@ -5,7 +5,7 @@ import pytest
 
 from rcv_py.formats.uiout.clock import align
 from rcv_py.formats.uiout.load import open_folder
-from rcv_py.model.clock import ClockSamples
+from rcv_py.model.device import ClockSamples
 from rcv_py.model.kinds import WaveState
 from tests.support.captures import GOLDEN, THREAD_TRACES, golden, trace_path
 from tests.support.reference_clock import open_as_reference, reference_align
@@ -13,7 +13,7 @@ from tests.support.reference_clock import open_as_reference, reference_align
 
 def samples(**rows):
     """Clock samples from (shader, realtime) rows by engine: se0=[…]."""
-    table = {int(name[2:]): np.array(pairs, dtype=np.int64) for name, pairs in rows.items()}
+    table = {int(name[2:]): np.array(sorted(pairs), dtype=np.int64) for name, pairs in rows.items()}
     return {se: ClockSamples(pairs[:, 0], pairs[:, 1]) for se, pairs in table.items()}
 
 

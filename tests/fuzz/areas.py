@@ -30,8 +30,7 @@ from rcv_py.base.patterns import Pattern
 from rcv_py.base.text import short_kernel
 from rcv_py.cli.arguments import parse as parse_words
 from rcv_py.cli.main import main
-from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.mcp.tools import Tool, tools
+from rcv_py.cli.mcp.tools import AllowedPaths, Tool, tools
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.pmc_files import pmc_table
 from rcv_py.formats.uiout import wave_json

@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from rcv_py.cli.schemas.table import SCHEMAS  # noqa: E402
+from rcv_py.cli.schemas import SCHEMAS  # noqa: E402
 from tests.support import captures  # noqa: E402
 from tests.support.command_runs import ON_A_CAPTURE, of_capture  # noqa: E402
 from tests.support.schema_outline import outline  # noqa: E402

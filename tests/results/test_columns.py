@@ -18,11 +18,7 @@ HARDWARE = {"se", "sa", "cu", "simd", "slot", "wid"}  # where a wave was: attrib
 YET = {  # to be converted
     "api",  # `Literal` types of options
     "api.capture",  # the same, and facts of a document
-    "cli.commands.hotspot",
     "cli.commands.pmc",  # roles of counters
-    "cli.commands.synth",
-    "cli.options.capture_options",
-    "cli.options.cost_options",
 }
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rcv_py.cli.schemas.table import SCHEMAS
+from rcv_py.cli.schemas import SCHEMAS
 from tests.house import ROOT, modules
 
 # What a field of this name is, wherever it stands: the type of its JSON, and how its description ends.

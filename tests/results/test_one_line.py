@@ -16,7 +16,7 @@ import pytest
 
 import rcv_py
 from rcv_py.cli.main import main
-from rcv_py.cli.schemas.table import schemas
+from rcv_py.cli.schemas import schemas
 from rcv_py.export.report.cells import report_table
 from rcv_py.export.report.html import html
 from rcv_py.export.report.markdown import markdown

@@ -35,9 +35,9 @@ from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
+from rcv_py.synth.capture import Cause as True_
+from rcv_py.synth.capture import Truth
 from rcv_py.synth.isa import meaning
-from rcv_py.synth.truth import Cause as True_
-from rcv_py.synth.truth import Truth
 from tests.support import attribution_real, captures, workgroup_truth
 from tests.support.samples import write_sample
 

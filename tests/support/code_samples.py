@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rcv_py.model.clock import Clock
 from rcv_py.model.code import CodeTable, Kernel, SourceFile
-from rcv_py.model.device import WaveEvents
+from rcv_py.model.device import Clock, WaveEvents
 from rcv_py.model.ids import WaveId
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.tokens import Tokens, Waits

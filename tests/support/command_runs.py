@@ -86,7 +86,7 @@ class Run:
 
 
 _WAVE_FILE = re.compile(r"se(\d+)_sm(\d+)_sl(\d+)_wv(\d+)\.json")
-_CACHE = CaptureCache(4)  # dozens of commands read the same capture, and that is most of their time
+CACHE = CaptureCache(4)  # dozens of commands read the same capture, and that is most of their time
 
 
 @cache
@@ -95,7 +95,7 @@ def run(*words: str) -> Run:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = int(main(words, _CACHE))
+            code = int(main(words, CACHE))
         except SystemExit as stop:  # argparse names a mistake and stops
             code = int(stop.code or 0)
     return Run(code, out.getvalue(), err.getvalue())

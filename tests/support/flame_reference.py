@@ -128,10 +128,10 @@ def _places(tree: FlameTree, sources: Sequence[SourceFile]) -> tuple[np.ndarray,
     weight = tree.total[:, _SHOWN].astype(np.float64)
     x, width = np.zeros(len(tree)), np.zeros(len(tree))
     exact = np.zeros(len(tree), dtype=np.int64)
-    locations = _locations(tree, sources)
+    locations, whole = _locations(tree, sources), float(weight[tree.depth == 0].sum())
     for parent in range(-1, len(tree)):
         at, cycles = (x[parent], exact[parent]) if parent >= 0 else (0.0, 0)
-        share, of = (width[parent], weight[parent]) if parent >= 0 else (1.0, float(tree.whole_of(_SHOWN)))
+        share, of = (width[parent], weight[parent]) if parent >= 0 else (1.0, whole)
         for frame in _children(tree, parent, locations):
             x[frame], exact[frame] = at, cycles
             width[frame] = share * weight[frame] / of
@@ -141,8 +141,7 @@ def _places(tree: FlameTree, sources: Sequence[SourceFile]) -> tuple[np.ndarray,
 
 def _children(tree: FlameTree, parent: int, locations: Sequence[str]) -> list[int]:
     """Return the frames on one, or the roots: places by weight, then instructions in program order."""
-    ends = tree.first_child[parent : parent + 2] if parent >= 0 else (0, tree.first_child[0])
-    frames = np.arange(*ends)
+    frames = np.flatnonzero(tree.parent == parent)
     frames = frames[np.argsort(tree.order[frames], kind="stable")]
     is_code = tree.what[frames] == What.CODE
     places = np.array(sorted(frames[~is_code].tolist(), key=locations.__getitem__), dtype=np.int64)
@@ -158,7 +157,7 @@ def _drawn(
     places: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> ReferenceFrames:
     x, width, drawn = places
-    whole = max(int(tree.whole_of(_SHOWN)), 1)
+    whole = max(int(tree.total[tree.depth == 0, _SHOWN].sum()), 1)
     locations = _locations(tree, sources)
     label, location, color = [], [], []
     roots = 0

@@ -20,11 +20,10 @@ import numpy as np
 import orjson
 
 from rcv_py.synth.build import Plan, build, realtime
-from rcv_py.synth.capture import Capture, WaveRun
+from rcv_py.synth.capture import Capture, Cause, Truth, WaveRun, WaveTruth
 from rcv_py.synth.hardware import CDNA
 from rcv_py.synth.program import first_rows, kernel
 from rcv_py.synth.samples import SAMPLES, SHIPPED
-from rcv_py.synth.truth import Cause, Truth, WaveTruth
 from rcv_py.synth.wave_state import Launch
 from rcv_py.synth.write import (
     code_table,

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from rcv_py.formats.uiout import clock
 from rcv_py.formats.uiout.clock import align
 from rcv_py.formats.uiout.load import open_folder
-from rcv_py.model.clock import ClockSamples
+from rcv_py.model.device import ClockSamples
 from rcv_py.model.trace import Trace
 
 

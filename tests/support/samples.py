@@ -8,8 +8,8 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from rcv_py.synth.capture import Truth
 from rcv_py.synth.samples import SAMPLES
-from rcv_py.synth.truth import Truth
 
 STORE = "RCV_TEST_SAMPLES"  # the folder of this run, see tests/conftest.py
 

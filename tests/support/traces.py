@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from rcv_py.analysis.timeline.lod import build
-from rcv_py.model.clock import Clock
 from rcv_py.model.code import CodeTable
-from rcv_py.model.device import WaveEvents
+from rcv_py.model.device import Clock, WaveEvents
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch, WaveIndex

@@ -10,9 +10,8 @@ import numpy as np
 import orjson
 
 from rcv_py.formats.uiout.waves import WaveFiles
-from rcv_py.model.clock import Clock
 from rcv_py.model.code import CodeTable
-from rcv_py.model.device import WaveEvents
+from rcv_py.model.device import Clock, WaveEvents
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 

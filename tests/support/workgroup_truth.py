@@ -24,8 +24,8 @@ from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
-from rcv_py.synth.truth import Cause as True_
-from rcv_py.synth.truth import Truth
+from rcv_py.synth.capture import Cause as True_
+from rcv_py.synth.capture import Truth
 from tests.support.samples import write_sample
 
 # What the table calls them, and the samples.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rcv_py.synth.truth import Truth
+from rcv_py.synth.capture import Truth
 from tests.support.samples import write_sample
 from tests.synth.folder import Folder
 

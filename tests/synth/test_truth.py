@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from rcv_py.synth.build import build
-from rcv_py.synth.capture import Capture, WaveRun
+from rcv_py.synth.capture import Capture, Cause, WaveRun, WaveTruth
 from rcv_py.synth.samples import SAMPLES
-from rcv_py.synth.truth import Cause, WaveTruth
 from tests.support.made_captures import code_totals, main
 from tests.synth.conftest import Written
 

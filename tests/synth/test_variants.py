@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from rcv_py.synth.capture import Cause
 from rcv_py.synth.samplers import COUNTERS, SAMPLE_INTERVAL
-from rcv_py.synth.truth import Cause
 from tests.synth.conftest import Written
 
 

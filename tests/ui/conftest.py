@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
@@ -11,6 +12,7 @@ from PySide6.QtGui import QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from rcv_py.base.settings import OPTIONS
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Commands
@@ -22,7 +24,9 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import SIZE, open_sample, settle, window
+
+Reused = Callable[..., AbstractContextManager[App]]
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +99,36 @@ def _shared_app(qapp: QApplication) -> Iterator[App]:
         yield app
 
 
+@pytest.fixture(scope="module")
+def reused(qapp: QApplication) -> Iterator[Reused]:
+    """As `window`, for tests that begin without a capture: the same window for all of a module."""
+    with ExitStack() as stack:
+        apps: list[App] = []
+
+        @contextmanager
+        def emptied(size: tuple[int, int] = SIZE) -> Iterator[App]:
+            if not apps:
+                apps.append(stack.enter_context(window()))
+            (app,) = apps
+            session, workspace = app.ui.session, app.window.workspace
+            app.window.resize(*size)
+            app.window.show()
+            app.window.activateWindow()
+            workspace.reset_layout(app.window.size())
+            QApplication.processEvents()
+            yield app
+            assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
+            app.window.palette_.close()
+            app.window.close_capture()
+            session.baseline.set(None)
+            session.query.set(SearchQuery())
+            for option in OPTIONS:
+                if app.ui.settings[option.name] != option.default:
+                    app.ui.settings[option.name] = option.default
+
+        yield emptied
+
+
 @pytest.fixture
 def sample_app(_shared_app: App, qtbot: object) -> Iterator[App]:
     """The window that the tests of a module share, with the sample open; what a test chose is undone."""
@@ -107,7 +141,7 @@ def sample_app(_shared_app: App, qtbot: object) -> Iterator[App]:
     assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
     app.window.palette_.close()
     session.measure.set(None)
-    session.set_clock_range(None)
+    session.clock_range.set(None)
     session.query.set(SearchQuery())
     session.selection.set(before)
     session.fit_all()

@@ -14,7 +14,8 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.menus import MENUS, KeysOverlay, groups
 from rcv_py.ui.shell.palette import fit
-from tests.ui.window import open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import open_sample, settle
 
 
 def test_every_command_is_named_explained_and_reachable(empty_app: App) -> None:
@@ -110,9 +111,9 @@ def test_the_palette_finds_all_sorts_of_things(sample_app: App, qtbot: QtBot) ->
     word = trace.code.text[3].split()[0]
     for text, icon in (("theme", "command"), ("7", "place"), (word, "line"), ("se0/", "wave")):
         palette.field.setText(text)
-        assert icon in {item.icon for item in palette.model.items}, text
+        assert icon in {item.icon for item in palette.items}, text
     palette.field.setText("swtch lght")
-    assert "light and dark" in palette.model.items[0].title
+    assert "light and dark" in palette.items[0].title
     dark = sample_app.ui.theme.is_dark
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert sample_app.ui.theme.is_dark is not dark
@@ -123,7 +124,7 @@ def test_a_command_that_cannot_run_is_not_run_from_the_palette(empty_app: App, q
     palette = empty_app.window.palette_
     palette.open()
     palette.field.setText("Reload")
-    assert palette.model.items[0].why_not == "Open a capture first."
+    assert palette.items[0].why_not == "Open a capture first."
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert palette.isVisible()
     palette.close()
@@ -157,8 +158,8 @@ def test_sizes_stop_at_their_bounds(empty_app: App) -> None:
     empty_app.ui.settings["look.font_size"] = 10
 
 
-def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         workspace = app.window.workspace
         dock = workspace.docks["triage"]
@@ -175,8 +176,8 @@ def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(qtbot: QtBo
         assert dock.has_focus()
 
 
-def test_a_key_goes_to_a_panel_that_slept(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_key_goes_to_a_panel_that_slept(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         workspace = app.window.workspace
         workspace.toggle_panel("causes", by_key=True)

@@ -26,7 +26,8 @@ from rcv_py.ui.shell.opener import read
 from tests.analysis import build
 from tests.analysis.compare_cases import PROGRAM, STALLS, table, tokens
 from tests.support.captures import trace_path
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import SAMPLE, open_sample, settle
 
 Settled = Callable[[], None]
 WAIT = 3
@@ -71,7 +72,7 @@ def compared(
     panel: ComparePanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled
 ) -> ComparePanel:
     open_in(AFTER[0], [AFTER[1]])
-    ui.session.set_baseline(Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]])))
+    ui.session.baseline.set(Baseline(BEFORE[0], capture_costs(BEFORE[0], [BEFORE[1]])))
     qtbot.waitUntil(lambda: panel.result is not None, timeout=10_000)  # type: ignore[attr-defined]
     settled()
     return panel
@@ -118,7 +119,7 @@ def test_what_only_the_baseline_has_cannot_be_selected(
     panel: ComparePanel, open_in: Callable, ui: UiContext, qtbot: object, settled: Settled
 ) -> None:
     open_in(BEFORE[0], [BEFORE[1]])
-    ui.session.set_baseline(Baseline(AFTER[0], capture_costs(AFTER[0], [AFTER[1]])))
+    ui.session.baseline.set(Baseline(AFTER[0], capture_costs(AFTER[0], [AFTER[1]])))
     qtbot.waitUntil(lambda: panel.result is not None, timeout=10_000)  # type: ignore[attr-defined]
     settled()
     fates = [row[0] for row in shown(panel, "status")]
@@ -195,7 +196,7 @@ def test_another_capture_is_compared_with_the_same_baseline(
 
 
 def test_no_baseline_no_comparison(compared: ComparePanel, ui: UiContext) -> None:
-    ui.session.set_baseline(None)
+    ui.session.baseline.set(None)
     assert compared.empty.sentence.text() == NO_BASELINE
     assert compared.sheet() is None
 
@@ -213,9 +214,9 @@ def test_mode_and_filter_are_remembered(compared: ComparePanel, ui: UiContext, s
     assert compared.by == "block"
 
 
-def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_menu_opens_a_baseline(qtbot: object, monkeypatch: pytest.MonkeyPatch, reused: Reused) -> None:
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(SAMPLE))
-    with window() as app:
+    with reused() as app:
         commands, session = app.ui.commands, app.ui.session
         assert commands["file.compare"].why_not()
         open_sample(app, qtbot)
@@ -242,14 +243,14 @@ def test_a_replicate_tells_the_noise(
     assert compared.result.judgement.verdict is Verdict.MORE
     longer = capture(list(PROGRAM), [*STALLS[:3], STALLS[3] + 90, *STALLS[4:]], seed=3)
     replicate = Baseline(longer[0], capture_costs(longer[0], [longer[1]]))
-    ui.session.set_baseline(replace(baseline, replicate=replicate))
+    ui.session.baseline.set(replace(baseline, replicate=replicate))
     qtbot.waitUntil(  # type: ignore[attr-defined]
         lambda: compared.result is not None and compared.result.noise_of is replicate.costs, timeout=10_000
     )
     settled()
     assert compared.verdict.text().startswith("No difference beyond noise")
     assert "differs from A by" in compared.notes.text()
-    ui.session.set_baseline(baseline)
+    ui.session.baseline.set(baseline)
     qtbot.waitUntil(  # type: ignore[attr-defined]
         lambda: compared.result is not None and compared.result.noise_of is None, timeout=10_000
     )
@@ -257,11 +258,13 @@ def test_a_replicate_tells_the_noise(
     assert compared.verdict.text().startswith("The launch of B takes ")
 
 
-def test_the_menu_opens_a_replicate(qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_menu_opens_a_replicate(
+    qtbot: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reused: Reused
+) -> None:
     replicate = shutil.copytree(SAMPLE, tmp_path / SAMPLE.name)
     chosen = [SAMPLE, SAMPLE, replicate]
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(chosen.pop(0)))
-    with window() as app:
+    with reused() as app:
         commands, session = app.ui.commands, app.ui.session
         open_sample(app, qtbot)
         assert commands["file.twin"].why_not()

@@ -30,6 +30,8 @@ from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
 from tests.support.captures import synthetic_path, trace_path
+from tests.support.command_runs import CACHE
+from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, SAMPLES, open_sample, window
 from tests.ui.window import settle as settle_soon
 
@@ -68,7 +70,7 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
 
     before = session.selection.value
     yield show
-    session.set_clock_range(None)
+    session.clock_range.set(None)
     session.query.set(SearchQuery())
     session.latency_mode.set(LatencyMode.SUM_ALL)
     session.source_cost.set(SourceCost.SELF)
@@ -85,7 +87,7 @@ def printed(panel: Panel) -> dict[str, Any]:
     parse(list(words[1:]))
     out = StringIO()
     with redirect_stdout(out):
-        assert main([*words[1:], "--json"]) == 0, words
+        assert main([*words[1:], "--json"], CACHE) == 0, words
     return dict(json.loads(out.getvalue()))
 
 
@@ -127,8 +129,8 @@ def test_every_panel_has_a_command_that_runs(name: str, app: App, shown: Any, qt
     assert printed(panel)["schema"].startswith("rcv.")
 
 
-def test_nothing_is_copied_without_a_capture(qtbot: QtBot) -> None:
-    with window() as app:
+def test_nothing_is_copied_without_a_capture(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         for dock in app.window.workspace.docks.values():
             assert dock.panel.command_line() is None
         assert "capture" in app.ui.commands["export.copy_command"].why_not()
@@ -158,7 +160,7 @@ def test_the_key_copies_the_command_of_the_panel_with_the_focus(app: App, shown:
 
 @pytest.mark.parametrize("clock", [None, TimeWindow(80_000, 90_000)])
 def test_the_histogram(clock: TimeWindow | None, app: App, shown: Any) -> None:
-    app.ui.session.set_clock_range(clock)
+    app.ui.session.clock_range.set(clock)
     panel = shown("hotspot")
     document = printed(panel)
     bins = panel.plot.bins
@@ -187,7 +189,7 @@ def test_lines_ranked_by_cost(how: SourceCost, idle: bool, app: App, shown: Any)
 
 @pytest.mark.parametrize("clock", [None, TimeWindow(80_000, 90_000)])
 def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
-    app.ui.session.set_clock_range(clock)
+    app.ui.session.clock_range.set(clock)
     panel = shown("source")
     lines = panel.view.lines
     shown_costs = {int(n): int(c) for n, c in zip(lines.number, lines.cost, strict=True) if c}
@@ -236,7 +238,7 @@ def test_bars_of_the_listing(bars: Annotation, shown: Any) -> None:
 
 def test_a_filtered_and_sorted_listing(app: App, shown: Any) -> None:
     app.ui.session.query.set(SearchQuery("GLOBAL_load"))
-    app.ui.session.set_clock_range(TimeWindow(80_000, 100_000))
+    app.ui.session.clock_range.set(TimeWindow(80_000, 100_000))
     panel = shown("isa")
     panel.find_bar.filter.setChecked(True)
     panel.view.header.setSortIndicator(panel.view.table.column_of("stall"), Qt.SortOrder.DescendingOrder)
@@ -268,7 +270,7 @@ def test_labels(shown: Any) -> None:
 @pytest.mark.parametrize(("clock", "only"), [(None, False), (TimeWindow(80_000, 90_000), True)])
 def test_waits(clock: TimeWindow | None, only: bool, app: App, shown: Any) -> None:
     app.ui.session.select_line(LINE)
-    app.ui.session.set_clock_range(clock)
+    app.ui.session.clock_range.set(clock)
     panel = shown("waits", lambda panel: panel.only.setChecked(only))
     try:
         nodes = panel.tree.rows.root.children
@@ -372,12 +374,12 @@ def test_health(shown: Any) -> None:
     assert [note["title"] for note in printed(panel)["notes"]] == [note.title for note in panel.notes]
 
 
-def test_problems(tmp_path: Path, qtbot: QtBot) -> None:
+def test_problems(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
     folder = tmp_path / "with a wave that is cut off"
     copytree(SAMPLE, folder)
     broken = sorted(folder.glob("se*_sm*.json"))[5]
     broken.write_bytes(broken.read_bytes()[:100])
-    with window() as other:
+    with reused() as other:
         open_sample(other, qtbot, folder)
         other.window.workspace.show_panel("problems")
         panel = other.window.workspace.docks["problems"].panel
@@ -440,14 +442,14 @@ def test_a_distribution(measure: int, scale: int, app: App, shown: Any) -> None:
 
 @pytest.mark.parametrize("group", ["se", "all", "cu", "simd"])
 def test_occupancy(group: str, shown: Any) -> None:
-    panel = shown("occupancy", lambda panel: panel.choose("group", group))
+    panel = shown("occupancy", lambda panel: panel.remembered["group"].choose(group))
     rows = printed(panel)["rows"]
     rows = rows if group == "all" else rows[1:]
     numbers = [occupancy_numbers(one.steps) for one in panel.found]
     assert [(row["peak"], row["area"], row["ramp"]) for row in rows] == [
         (one.peak, one.area, one.ramp) for one in numbers
     ]
-    panel.choose("group", "se")
+    panel.remembered["group"].choose("se")
 
 
 def test_occupancy_without_what_the_legend_hides(shown: Any, app: App, qtbot: QtBot) -> None:
@@ -470,12 +472,12 @@ def test_kernels(shown: Any) -> None:
 
 @pytest.mark.parametrize("waves", ["all", "se"])
 def test_wave_states(waves: str, shown: Any) -> None:
-    panel = shown("wave_states", lambda panel: panel.choose("waves", waves))
+    panel = shown("wave_states", lambda panel: panel.remembered["waves"].choose(waves))
     rows = {row["state"]: row for row in printed(panel)["rows"]}
     for state, _, number in panel.made.states:
         assert rows[state.name]["peak"] == number.max()
         assert rows[state.name]["share_of_wave_cycles"] == pytest.approx(panel.made.shares[state], abs=1e-6)
-    panel.choose("waves", "all")
+    panel.remembered["waves"].choose("all")
 
 
 def test_waves_of_the_timelines(app: App, shown: Any) -> None:
@@ -510,7 +512,7 @@ def test_waves_of_the_timelines(app: App, shown: Any) -> None:
 
 def test_the_selected_wave(app: App, shown: Any) -> None:
     session = app.ui.session
-    session.set_clock_range(TimeWindow(90_000, 100_000))
+    session.clock_range.set(TimeWindow(90_000, 100_000))
     panel = shown("wave_picker")
     document, row = printed(panel), session.trace.value.waves.row(session.selection.value.wave)
     span = session.trace.value.waves.span(row)
@@ -545,8 +547,8 @@ def test_frames(metric: int, content: str, app: App, shown: Any) -> None:
 # -- with captures that have what the sample lacks ------------------------------------------------------
 
 
-def test_counters(qtbot: QtBot) -> None:
-    with window() as app:
+def test_counters(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, synthetic_path("counters_gfx9"))
         app.window.workspace.show_panel("counters")
         settle(app, qtbot)
@@ -560,8 +562,8 @@ def test_counters(qtbot: QtBot) -> None:
             assert rows[row.name]["points"] == len(row.curve.time)
 
 
-def test_events_with_a_filter(qtbot: QtBot) -> None:
-    with window() as app:
+def test_events_with_a_filter(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, synthetic_path("markers_gfx12"))
         app.window.workspace.show_panel("events")
         settle(app, qtbot)
@@ -579,8 +581,8 @@ def test_events_with_a_filter(qtbot: QtBot) -> None:
         assert times == [row[0] for row in panel.sheet().rows]
 
 
-def test_a_comparison(app: App, shown: Any, qtbot: QtBot) -> None:
-    with window() as other:
+def test_a_comparison(app: App, shown: Any, qtbot: QtBot, reused: Reused) -> None:
+    with reused() as other:
         open_sample(other, qtbot, trace_path("flash_attn_small_after"))
         other.window.baseline.open(trace_path("flash_attn_small_before"))
         other.window.workspace.show_panel("compare")
@@ -602,15 +604,15 @@ def test_a_comparison(app: App, shown: Any, qtbot: QtBot) -> None:
                 assert mine == pytest.approx(theirs, abs=0.002)
 
 
-def test_samples_have_commands_too(qtbot: QtBot) -> None:
-    with window() as app:
+def test_samples_have_commands_too(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, SAMPLES / "pc_sampling")
         for name, dock in app.window.workspace.docks.items():
             app.window.workspace.show_panel(name)
             settle(app, qtbot)
             words = dock.panel.command_line()
             if words is not None:
-                assert main([*words[1:], "--json"]) == 0, words
+                assert main([*words[1:], "--json"], CACHE) == 0, words
         isa = app.window.workspace.docks["isa"].panel
         rows = printed(isa)["rows"]
         assert cells(isa.view, "instruction", "samples", "stalled") == told(

@@ -134,8 +134,8 @@ def test_engines_and_units_are_chosen(
     whole = drawn(panel)["INST_LEVEL_VMEM"].max()
     first = counters(units).units()[0]
     assert [panel.units.itemData(row) for row in range(4)] == ["all", *map(str, range(first, first + 3))]
-    panel.choose("engine", "1")
-    panel.choose("unit", str(first + 1))
+    panel.remembered["engine"].choose("1")
+    panel.remembered["unit"].choose(str(first + 1))
     settled()
     assert 0 < 2 * drawn(panel)["INST_LEVEL_VMEM"].max() < whole
     assert not panel.simds.isVisible(), "no counter has a mask"
@@ -155,7 +155,7 @@ def test_simds_are_chosen_by_their_masks(panel: CountersPanel, open_in: OpenIn, 
     settled()
     assert panel.simds.isVisible()
     assert panel.tree.listed == ("A:1", "A:2", "B", "C:0xC")
-    panel.choose("simd", "1")
+    panel.remembered["simd"].choose("1")
     settled()
     assert panel.tree.listed == ("A:2", "B")
     assert "SIMD 1" in panel.tree.item("A:2").toolTip(0)
@@ -173,7 +173,7 @@ def test_the_filter_and_the_search_key(panel: CountersPanel, open_in: OpenIn, se
 def test_scales_compare_shapes(panel: CountersPanel, open_in: OpenIn, settled: Settled) -> None:
     open_in(masked())
     settled()
-    panel.choose("scale", "share")
+    panel.remembered["scale"].choose("share")
     assert {name: value.max() for name, value in drawn(panel).items()} == dict.fromkeys(drawn(panel), 100)
     assert panel.plot.curves[0].unit == "% of 32 per 40 cycles"
 

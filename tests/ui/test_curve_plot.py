@@ -12,13 +12,13 @@ from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from rcv_py.model.clock import Clock
+from rcv_py.model.device import Clock
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.plot.curve_canvas import bounds, exact_text, ticks, value_text
 from rcv_py.ui.plot.curve_panel import Curve, CurvePlot, Stack
-from rcv_py.ui.plot.value_axis import bounds, exact_text, ticks, value_text
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
 

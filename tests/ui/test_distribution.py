@@ -65,7 +65,7 @@ def test_bars_hold_every_hit_of_the_line(panel: DistributionPanel, real: Trace, 
     assert panel.view.spread.total == int(real.code.latency[line])
     rows = list(panel.sheet().rows)
     assert len(rows) == int(real.code.hits[line])
-    assert dict(zip(panel.sheet().headers, rows[0], strict=True))["latency"] == panel.view.spread.most
+    assert dict(zip(panel.sheet().headers, rows[0], strict=True))["latency"] == panel.view.spread.max
     assert str(line) in panel.title.text()
     assert "median" in panel.plot.accessibleDescription()
 
@@ -81,7 +81,7 @@ def test_a_bar_lists_its_hits_and_a_row_leads_to_the_token(
     wave, token = ui.session.token()
     hits = panel.view.hits
     assert (wave.row, token) == (int(hits.wave[rows[0]]), int(hits.token[rows[0]]))
-    assert panel.plot.token == panel.view.spread.most
+    assert panel.plot.token == panel.view.spread.max
     assert panel.table.current == 0
     assert panel.plot.selected == (int(full[-1]), int(full[-1]) + 1), "choosing a hit keeps the bar"
 

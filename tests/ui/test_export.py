@@ -13,13 +13,15 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import ExportError
+from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Sheet
 from rcv_py.ui.shell.exporter import ExportDialog
 from tests.support.captures import ROOT
-from tests.ui.window import open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import open_sample, settle
 
 
 @pytest.mark.parametrize("scale", [1, 2, 3])
@@ -75,13 +77,14 @@ def test_csv_quotes_what_must_be() -> None:
 
 
 def test_a_place_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match=r"cannot be written: no such file") as error:
-        export.write(tmp_path / "no" / "x.png", lambda: b"")
+    missing = whole_file(tmp_path / "no" / "x.png", makes_folders=False)
+    with pytest.raises(ExportError, match=r"cannot be written: no such file") as error, missing:
+        pass
     assert error.value.hint
 
 
-def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot) -> None:
-    with window() as app:
+def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         exporter = app.window.exporter
         for name in exporter.names():
@@ -89,7 +92,7 @@ def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot) -> None:
             settle(app, qtbot) if name in ("isa", "global_timeline") else None
             exporter.save(name, tmp_path / f"{name}.png", 2)
             image = QImage(str(tmp_path / f"{name}.png"))
-            widget = exporter._widget(name)
+            widget, _, _ = exporter.subject(name)
             assert image.width() == 2 * widget.width()
             assert image.height() == 2 * (widget.height() + export.CAPTION_PX)
         for name in ("isa", "compute_unit"):
@@ -104,8 +107,8 @@ def test_every_panel_can_be_exported(tmp_path: Path, qtbot: QtBot) -> None:
             exporter.save("isa", tmp_path / "isa.gif")
 
 
-def test_the_caption_names_trace_wave_and_range(qtbot: QtBot) -> None:
-    with window() as app:
+def test_the_caption_names_trace_wave_and_range(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         assert export.caption(app.ui.session) == "No capture"
         open_sample(app, qtbot)
         text = export.caption(app.ui.session, "extra")
@@ -119,12 +122,12 @@ def test_the_caption_names_trace_wave_and_range(qtbot: QtBot) -> None:
             assert part in text
 
 
-def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot) -> None:
-    with window() as app:
+def test_copying_and_the_dialog(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         exporter = app.window.exporter
         exporter.copy_picture("isa", 1)
-        assert app.qt.clipboard().image().width() == exporter._widget("isa").width()
+        assert app.qt.clipboard().image().width() == app.window.workspace.docks["isa"].panel.canvas().width()
         exporter.copy_table("labels")
         assert app.qt.clipboard().text().startswith("label\t")
         dialog = ExportDialog(exporter, app.window)
@@ -154,8 +157,8 @@ def test_a_capture_without_times_has_no_range_in_its_caption(ui: UiContext) -> N
     assert "cycles" not in export.caption(ui.session)
 
 
-def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_panel_behind_a_tab_is_computed_before_it_is_exported(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         app.window.workspace.show_panel("hotspot")
         causes = app.window.workspace.docks["causes"].panel

@@ -15,14 +15,15 @@ from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.cli.main import main
 from tests.export.perfetto_reader import read
 from tests.support import captures
-from tests.ui.window import open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import open_sample, settle
 
 
 def test_the_commands_ask_for_a_name_and_write(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reused: Reused
 ) -> None:
     names = {"export.report": "r.html", "export.trace": "t.pftrace"}
-    with window() as app:
+    with reused() as app:
         assert app.ui.commands["export.report"].why_not()
         open_sample(app, qtbot)
         for command, name in names.items():
@@ -47,7 +48,7 @@ def test_the_commands_ask_for_a_name_and_write(
         assert profiles[-1]["name"].startswith(str(app.ui.session.selection.value.wave))
 
 
-def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: Path, reused: Reused) -> None:
     begun, path = threading.Event(), tmp_path / "x.html"
 
     def slow(path: Path, report: Report, flag: CancelFlag) -> None:
@@ -57,7 +58,7 @@ def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: P
             flag.check()
             threading.Event().wait(0.005)
 
-    with window() as app:
+    with reused() as app:
         open_sample(app, qtbot)
         writer = app.window.writer
         writer.start(path, slow)
@@ -74,9 +75,11 @@ def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: P
         assert list(tmp_path.glob("*.html")) == []
 
 
-def test_the_window_writes_the_same_bytes_as_the_command(qtbot: QtBot, tmp_path: Path) -> None:
+def test_the_window_writes_the_same_bytes_as_the_command(
+    qtbot: QtBot, tmp_path: Path, reused: Reused
+) -> None:
     path = captures.trace_path("vec_add")
-    with window() as app:
+    with reused() as app:
         open_sample(app, qtbot, path)
         for form in ("html", "md"):
             app.window.writer.write_report(tmp_path / f"window.{form}")

@@ -50,7 +50,7 @@ __all__ = ["flames", "opened"]
 def test_nothing_open_says_what_to_do(flames: FlamegraphPanel) -> None:
     assert "Ctrl+O" in flames.empty.sentence.text()
     assert flames.sheet() is None
-    assert flames.view.told() == ""
+    assert flames.view.frame_text() == ""
 
 
 def test_files_lines_and_instructions_lie_inside_each_other(opened: FlamegraphPanel) -> None:
@@ -129,7 +129,7 @@ def test_what_is_hidden_is_computed_when_it_is_wanted(
     hidden = ui.results.cell("hidden").value.hidden(trace().code)
     assert opened.view.scene.boxes.whole == 3110 - int(hidden.sum())
     assert opened.note.text() == ui.results.cell("hidden").value.assumption
-    ui.session.set_clock_range(TimeWindow(0, 600))
+    ui.session.clock_range.set(TimeWindow(0, 600))
     qtbot.waitUntil(lambda: opened.note.text() == NOT_IN_RANGE)
 
 

@@ -9,15 +9,16 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.cli.arguments import parse
-from rcv_py.cli.commands.view import options_of, place_of
+from rcv_py.cli.commands.view import place_of
 from rcv_py.cli.main import main
-from rcv_py.cli.options.output_options import ShotOptions
+from rcv_py.cli.options.other_options import ShotOptions
 from rcv_py.export.report.cells import cycle_anchor, place_text
 from rcv_py.formats.open import open_trace
 from rcv_py.state.selection import Place, Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.core.place_go import AROUND, Destination
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import SAMPLE, open_sample, settle
 
 
 def arrived(app: App, qtbot: QtBot, place: Place) -> list[RcvError]:
@@ -38,10 +39,10 @@ def execution() -> tuple[Selection, int]:
     return Selection(wave.id, line, 2), int(wave.tokens.start[row])
 
 
-def test_an_execution_is_selected_and_in_view(qtbot: QtBot) -> None:
+def test_an_execution_is_selected_and_in_view(qtbot: QtBot, reused: Reused) -> None:
     selection, cycle = execution()
     text = place_text(selection.wave, selection.line, selection.hit, cycle)
-    with window() as app:
+    with reused() as app:
         assert arrived(app, qtbot, Place.parse(text)) == []
         session = app.ui.session
         assert (session.selection.value.wave, session.selection.value.line) == (
@@ -56,10 +57,10 @@ def test_an_execution_is_selected_and_in_view(qtbot: QtBot) -> None:
         assert session.view.value.width <= 2 * AROUND
 
 
-def test_an_anchor_of_a_wave_and_a_cycle_selects_what_ran(qtbot: QtBot) -> None:
+def test_an_anchor_of_a_wave_and_a_cycle_selects_what_ran(qtbot: QtBot, reused: Reused) -> None:
     selection, cycle = execution()
     assert selection.wave is not None
-    with window() as app:
+    with reused() as app:
         assert arrived(app, qtbot, Place.parse(cycle_anchor(cycle, selection.wave))) == []
         chosen = app.ui.session.selection.value
         assert (chosen.wave, chosen.line, chosen.hit) == (selection.wave, selection.line, 2)
@@ -69,21 +70,21 @@ def test_an_anchor_of_a_wave_and_a_cycle_selects_what_ran(qtbot: QtBot) -> None:
         assert app.ui.session.selection.value.line == 1, "it lets go"
 
 
-def test_a_place_of_another_capture_is_a_sentence(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_place_of_another_capture_is_a_sentence(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         errors = arrived(app, qtbot, Place(Selection(line=99_999)))
         assert [type(error) for error in errors] == [UsageError]
         assert "no instruction 99999" in str(errors[0])
 
 
-def test_go_to_place_takes_anchors(qtbot: QtBot) -> None:
-    with window() as app:
+def test_go_to_place_takes_anchors(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         palette = app.window.palette_
         palette.open()
         palette.field.setText("report.html#line-5")
         settle(app, qtbot)
-        item = next(item for item in palette.model.items if item.icon == "place")
+        item = next(item for item in palette.items if item.icon == "place")
         item.run()
         assert app.ui.session.selection.value.line == 5
         palette.close()
@@ -94,7 +95,6 @@ def test_options_name_a_place() -> None:
     both = place_of(parse(["view", str(SAMPLE), "--wave", str(wave), "--line", "5", "--cycle", "900"]))
     assert both == place_of(parse(["view", str(SAMPLE), "--goto", f"{wave}:line 5@900"]))
     assert both == Place(Selection(wave, 5), 900)
-    assert options_of(both) == {"wave": str(wave), "line": 5, "range": (400, 1400)}
     assert place_of(parse([str(SAMPLE)])) is None
 
 
@@ -123,5 +123,6 @@ def test_without_a_display_the_picture_shows_the_place(
     monkeypatch.setattr(view, "has_display", lambda: False)
     monkeypatch.setattr(shot, "write", lambda wanted, *_: seen.append(wanted))
     monkeypatch.chdir(tmp_path)
-    assert main(["view", str(SAMPLE), "--goto", "line-5@900"]) == 0
-    assert (seen[0].line, seen[0].range, seen[0].wave) == (5, (400, 1400), None)
+    wave = str(execution()[0].wave)
+    assert main(["view", str(SAMPLE), "--goto", f"{wave}:instruction 5@900"]) == 0
+    assert (seen[0].line, seen[0].range, seen[0].wave) == (5, (400, 1400), wave)

@@ -17,7 +17,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.health import FINE, HealthPanel, note_text
 from tests.support import captures, folders
 from tests.support.yaml_subset import jobs
-from tests.ui.window import SAMPLES, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import SAMPLES, settle
 
 Settled = Callable[[], None]
 
@@ -111,10 +112,12 @@ def test_another_capture_replaces_the_cards(show: Callable) -> None:
     assert panel.cards[0].note.name == "placeholder"
 
 
-def test_the_chooser_tells_the_headline_of_each_capture(tmp_path: Path, qtbot: object) -> None:
+def test_the_chooser_tells_the_headline_of_each_capture(
+    tmp_path: Path, qtbot: object, reused: Reused
+) -> None:
     folders.write(tmp_path / "whole")
     folders.write(tmp_path / "cut", {folders.WAVE: None})
-    with window() as app:
+    with reused() as app:
         app.window.opener.open(tmp_path)
         settle(app, qtbot)
         chooser = app.window.chooser

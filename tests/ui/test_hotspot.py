@@ -113,9 +113,9 @@ def test_the_clock_range_and_the_engine_choose_waves(
     second = replace(second, id=index.id(1))
     open_in(trace(waves=index), [batch(first, second)])
     settled()
-    ui.session.set_clock_range(TimeWindow(0, 600))
+    ui.session.clock_range.set(TimeWindow(0, 600))
     qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 26)  # type: ignore[attr-defined]
-    ui.session.set_clock_range(None)
+    ui.session.clock_range.set(None)
     qtbot.waitUntil(lambda: hotspot.plot.bins.totals.sum() == 52)  # type: ignore[attr-defined]
     assert not hotspot.scope.isHidden()
     hotspot.scope.choose("engine")

@@ -147,7 +147,7 @@ def test_a_clock_range_counts_only_its_waves(
     open_in(trace(), [two_waves()])
     settled()
     assert cell(isa, 4, "hits") == "4"
-    ui.session.set_clock_range(TimeWindow(0, 600))
+    ui.session.clock_range.set(TimeWindow(0, 600))
     qtbot.waitUntil(lambda: cell(isa, 4, "hits") == "2")  # type: ignore[attr-defined]
 
 

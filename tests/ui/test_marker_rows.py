@@ -22,8 +22,8 @@ from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
 from rcv_py.ui.panels.global_timeline.device_rows import device_rows
 from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel
 from rcv_py.ui.panels.search import SearchPanel
+from rcv_py.ui.timeline.token_rows import kernel_choices
 from rcv_py.ui.timeline.unit_markers import LANE_PX
-from rcv_py.ui.timeline.wave_rows import kernel_choices
 from tests.support.traces import CU, SE, made_trace
 from tests.ui.canvas_bot import CanvasBot
 

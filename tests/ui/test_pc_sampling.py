@@ -11,7 +11,8 @@ from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.panels.overview import OverviewPanel
 from tests.support import captures
-from tests.ui.window import SAMPLES, open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import SAMPLES, open_sample, settle
 
 TIMES = (
     "overview",
@@ -51,9 +52,9 @@ def content(panel: Panel) -> bool:
 
 
 @pytest.mark.parametrize("name", ["pcsampling", "placeholder"])
-def test_every_panel_shows_something_or_says_why_not(name: str, qtbot: QtBot) -> None:
+def test_every_panel_shows_something_or_says_why_not(name: str, qtbot: QtBot, reused: Reused) -> None:
     path = captures.trace_path(name) if name == "pcsampling" else SAMPLES / name
-    with window() as app:
+    with reused() as app:
         open_sample(app, qtbot, path)
         for panel_name in app.window.workspace.docks:
             panel = shown(app, qtbot, panel_name)
@@ -67,8 +68,8 @@ def test_every_panel_shows_something_or_says_why_not(name: str, qtbot: QtBot) ->
                 assert not said, (panel_name, said)
 
 
-def test_bars_show_what_the_kind_of_capture_has(qtbot: QtBot) -> None:
-    with window() as app:
+def test_bars_show_what_the_kind_of_capture_has(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         isa = app.window.workspace.docks["isa"].panel
         open_sample(app, qtbot, captures.trace_path("pcsampling"))
         assert isa.facts.mode is Annotation.REASONS
@@ -79,8 +80,8 @@ def test_bars_show_what_the_kind_of_capture_has(qtbot: QtBot) -> None:
         assert isa.facts.mode is Annotation.KINDS, "what fits both is kept"
 
 
-def test_samples_reach_every_view_of_code(qtbot: QtBot) -> None:
-    with window() as app:
+def test_samples_reach_every_view_of_code(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, captures.trace_path("pcsampling"))
         code = app.ui.session.trace.value.code
         samples = code.samples_issued + code.samples_stalled
@@ -103,8 +104,8 @@ def test_samples_reach_every_view_of_code(qtbot: QtBot) -> None:
         assert "latency" not in details.text.toPlainText()
 
 
-def test_reasons_of_the_kernel_and_of_the_selected_line(qtbot: QtBot) -> None:
-    with window() as app:
+def test_reasons_of_the_kernel_and_of_the_selected_line(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, captures.trace_path("pcsampling"))
         summary = shown(app, qtbot, "summary")
         assert "no times" in summary.note.text()
@@ -122,8 +123,8 @@ def test_reasons_of_the_kernel_and_of_the_selected_line(qtbot: QtBot) -> None:
         assert not summary.unit_card.isVisible()
 
 
-def test_reasons_have_the_colours_of_both_themes(qtbot: QtBot) -> None:
-    with window() as app:
+def test_reasons_have_the_colours_of_both_themes(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, SAMPLES / "pc_sampling")
         summary = shown(app, qtbot, "summary")
         found = [reason for reason, _ in summary.summary.reasons.ranked()]

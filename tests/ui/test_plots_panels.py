@@ -159,19 +159,19 @@ def test_occupancy_by_place_and_as_a_share_of_the_slots(
     panel = make(OccupancyPanel)
     assert [curve.name for curve in panel.plot.curves] == ["SE0", "SE1", "SE2", "SE3"]
     assert "32 wave slots a compute unit" in panel.caption()
-    panel.choose("group", "all")
+    panel.remembered["group"].choose("all")
     settled()
     assert [curve.name for curve in panel.plot.curves] == ["all waves"]
     assert panel.caption().startswith(
         "mean 39.9 of at most 64 waves · at most half of that for the last 42.3 %"
     )
-    panel.choose("group", "cu")
+    panel.remembered["group"].choose("cu")
     settled()
     assert [curve.name for curve in panel.plot.curves] == ["SE2 CU1", "SE3 CU1"]
-    panel.choose("unit", "share")
+    panel.remembered["unit"].choose("share")
     assert panel.plot.curves[0].unit == "%"
     assert float(panel.plot.curves[0].value.max()) == pytest.approx(12.5)
-    panel.choose("group", "simd")
+    panel.remembered["group"].choose("simd")
     settled()
     assert len(panel.plot.curves) == 8
     state = panel.save_state()
@@ -196,9 +196,9 @@ def test_occupancy_reads_what_the_table_says(make: Callable, open_in: Callable) 
 def test_a_limit_that_is_not_known_gives_no_share(make: Callable, open_in: Callable) -> None:
     open_in(*made_trace(("vvvvvv",)))
     panel = make(OccupancyPanel)
-    panel.choose("unit", "share")
+    panel.remembered["unit"].choose("share")
     assert "not known" in panel.page.sentence.text()
-    panel.choose("unit", "waves")
+    panel.remembered["unit"].choose("waves")
     assert not panel.page.is_empty
 
 
@@ -251,7 +251,7 @@ def test_states_of_all_waves_or_of_one_engine(make: Callable, open_in: Callable,
     assert panel.plot.stack is Stack.AREAS
     assert panel.caption() == "EXEC 49.0 %, WAIT 34.5 %, STALL 16.0 %, IDLE 0.5 % · 8 waves"
     all_waves = panel.plot.curves[0]
-    panel.choose("waves", "se")
+    panel.remembered["waves"].choose("se")
     settled()
     assert panel.caption().endswith("4 waves of SE2")
     first = panel.plot.curves[0]
@@ -261,7 +261,7 @@ def test_states_of_all_waves_or_of_one_engine(make: Callable, open_in: Callable,
     settled()
     assert panel.caption().endswith("4 waves of SE3")
     for stack in Stack:
-        panel.choose("stack", stack.value)
+        panel.remembered["stack"].choose(stack.value)
         assert panel.plot.stack is stack
 
 

@@ -27,7 +27,8 @@ from rcv_py.ui.app import App
 from rcv_py.ui.panels.token_details import FactsText, TokenFacts
 from rcv_py.ui.panels.wave_picker import by_speed, changed, choices, cycles_in
 from tests.support import drawing
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import SAMPLE, open_sample, settle
 
 
 def index(*ids: tuple[int, int, int, int], length: tuple[int, ...] = ()) -> WaveIndex:
@@ -153,7 +154,7 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
     panel.hit.editingFinished.emit()
     assert session.selection.value.hit == 0
     totals = line_totals(code, line)
-    assert totals.whole == int(code.latency.sum() + code.idle.sum())
+    assert totals.program_total == int(code.latency.sum() + code.idle.sum())
     panel.text.anchorClicked.emit(QUrl("line:2"))
     assert session.selection.value.line == 2
     panel.text.anchorClicked.emit(QUrl("file:///etc/passwd"))
@@ -162,7 +163,7 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
 
 def test_small_shares_are_text_not_markup() -> None:
     trace = open_trace(SAMPLE)
-    totals = LineTotals(hits=1, latency=4, stall=0, idle=0, whole=100_000)
+    totals = LineTotals(hits=1, latency=4, stall=0, idle=0, program_total=100_000)
     html = FactsText(trace, TokenFacts(1, totals)).html()
     document = QTextDocument()
     document.setHtml(html)
@@ -198,8 +199,8 @@ def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: "no such thing" in panel.empty.sentence.text())
 
 
-def test_labels_history_and_bookmarks(qtbot: QtBot) -> None:
-    with window() as app:
+def test_labels_history_and_bookmarks(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         session, docks = app.ui.session, app.window.workspace.docks
         labels, history = docks["labels"].panel, docks["history"].panel
@@ -227,8 +228,8 @@ def test_labels_history_and_bookmarks(qtbot: QtBot) -> None:
         assert history.sheet().rows[0][0] == "bookmark"
 
 
-def test_problems_are_sorted_and_can_be_copied(qtbot: QtBot) -> None:
-    with window() as app:
+def test_problems_are_sorted_and_can_be_copied(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         app.window.workspace.show_panel("problems")
         panel = app.window.workspace.docks["problems"].panel

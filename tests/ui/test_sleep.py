@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from rcv_py.formats.open import open_trace
@@ -35,10 +36,22 @@ def panel(ui: UiContext, qtbot: QtBot) -> Panel:
     return made
 
 
+@pytest.fixture(scope="module")
+def _wide(qapp: QApplication) -> Iterator[App]:
+    with window(size=WIDE) as made:
+        yield made
+
+
 @pytest.fixture
-def app() -> Iterator[App]:
-    with window(size=WIDE) as opened:
-        yield opened
+def app(_wide: App, qtbot: QtBot) -> Iterator[App]:
+    """The window of these tests, each time with no capture and every dock where it starts."""
+    workspace = _wide.window.workspace
+    workspace.reset_layout(_wide.window.size())
+    settle(_wide, qtbot)
+    yield _wide
+    assert not _wide.window.shown_errors, _wide.window.shown_errors  # type: ignore[attr-defined]
+    _wide.window.close_capture()
+    settle(_wide, qtbot)
 
 
 class Watch:

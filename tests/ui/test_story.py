@@ -17,7 +17,8 @@ from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import Panel
 from tests.support.captures import trace_path
-from tests.ui.window import SAMPLE, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import SAMPLE, settle
 
 CAPTURES = ("matmul_tiled", "flash_attn_small_after")
 
@@ -72,9 +73,9 @@ def click_highest_bar(app: App, qtbot: QtBot) -> None:
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_from_the_slow_bar_to_the_source_line(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, reused: Reused
 ) -> None:
-    with window(size=(1920, 1080)) as app:
+    with reused(size=(1920, 1080)) as app:
         open_from_the_menu(app, path_of(name), monkeypatch, qtbot)
         session = app.ui.session
         code = session.trace.value.code

@@ -17,7 +17,7 @@ from rcv_py.ui.app import load_fonts
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.style_sheet import ICONS, drawing, style_sheet
-from tests.ui.window import window
+from tests.ui.conftest import Reused
 
 ROOT = Path(__file__).resolve().parents[2]
 THEMES = (0, 1)  # light, dark
@@ -99,8 +99,8 @@ def test_the_style_sheet_is_complete_and_follows_the_theme(ui: UiContext) -> Non
 
 
 @pytest.mark.parametrize("order", [Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder])
-def test_largest_first_points_down(order: Qt.SortOrder, qtbot: QtBot) -> None:
-    with window() as app:
+def test_largest_first_points_down(order: Qt.SortOrder, qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         app.ui.settings["look.theme"] = "light"
         table = QTreeWidget()
         qtbot.addWidget(table)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.model.clock import Clock
+from rcv_py.model.device import Clock
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.global_timeline.panel import GlobalTimelinePanel

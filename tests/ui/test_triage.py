@@ -18,7 +18,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.triage import READING, TriagePanel
 from tests.support import captures
 from tests.support.samples import write_sample
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.conftest import Reused
+from tests.ui.window import SAMPLE, open_sample, settle
 
 
 def page(app: App) -> TriagePanel:
@@ -40,9 +41,9 @@ def choose(panel: TriagePanel, kind: str) -> int:
 
 
 @pytest.mark.parametrize("name", ["matmul_tiled", "flash_attn_small_after"])
-def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot) -> None:
+def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot, reused: Reused) -> None:
     path = SAMPLE if name == "matmul_tiled" else captures.trace_path(name)
-    with window() as app:
+    with reused() as app:
         open_sample(app, qtbot, path)
         panel = page(app)
         qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
@@ -66,8 +67,8 @@ def test_open_then_one_click_selects_everywhere(name: str, qtbot: QtBot) -> None
         assert app.ui.session.token() is not None, "an execution is selected with its line"
 
 
-def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot) -> None:
-    with window() as app:
+def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, captures.trace_path("flash_attn_small_after"))
         panel, session = page(app), app.ui.session
         qtbot.waitUntil(lambda: panel.findings is not None and not panel.findings.partial, timeout=20_000)
@@ -95,8 +96,8 @@ def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot) -> None:
         panel.go(99)  # there is no such evidence: nothing happens
 
 
-def test_global_is_one_click_away(qtbot: QtBot) -> None:
-    with window() as app:
+def test_global_is_one_click_away(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         assert [dock.info.id for dock in app.window.workspace.group("top")][:2] == [
             "triage",

@@ -194,13 +194,13 @@ def test_instructions_have_room_in_a_narrow_panel(shown: WaitsPanel, settled: Se
 
 
 def test_the_clock_range_chooses_waves(shown: WaitsPanel, ui: UiContext, qtbot: object) -> None:
-    ui.session.set_clock_range(TimeWindow(0, 100))
+    ui.session.clock_range.set(TimeWindow(0, 100))
     qtbot.waitUntil(lambda: "1 wave of the clock range" in shown.note.text())  # type: ignore[attr-defined]
     assert outline(shown.tree.rows.root)[0] == "3 1 20"
-    ui.session.set_clock_range(TimeWindow(500, 600))
+    ui.session.clock_range.set(TimeWindow(500, 600))
     qtbot.waitUntil(lambda: shown.empty.is_empty)  # type: ignore[attr-defined]
     assert shown.empty.sentence.text() == OUT_OF_RANGE
-    ui.session.set_clock_range(None)
+    ui.session.clock_range.set(None)
     qtbot.waitUntil(lambda: "in 2 waves" in shown.note.text())  # type: ignore[attr-defined]
 
 

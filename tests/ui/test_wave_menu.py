@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.ui.app import App
 from tests.support import mixed
 from tests.support.captures import trace_path
+from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
 
 
@@ -65,7 +66,7 @@ def _what_explains_follows_the_choice(app: App, qtbot: QtBot) -> None:
     session = app.ui.session
     folder = session.trace.value.path
     for name, chosen in (("working", slice(1, 4)), ("all", slice(0, 4)), ("early-exit", slice(0, 1))):
-        session.choose_waves(name)
+        session.waves.set(name)
         table = wanted(app, "attribution", qtbot)
         assert table.total_stall == stall_of(folder, chosen)
         assert wanted(app, "bubbles", qtbot).waves == chosen.stop - chosen.start
@@ -104,14 +105,14 @@ def _copied_commands_name_the_waves(app: App) -> None:
         words = docks[name].panel.command_line()
         assert words is not None
         assert not any(word.startswith("--waves") for word in words)
-    app.ui.session.choose_waves("all")
+    app.ui.session.waves.set("all")
     for name in ("causes", "waits", "loops", "bubbles", "latency", "summary", "triage"):
         assert "--waves=all" in docks[name].panel.command_line()
-    app.ui.session.choose_waves("working")
+    app.ui.session.waves.set("working")
 
 
-def test_a_capture_without_working_waves_says_so(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_capture_without_working_waves_says_so(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot, trace_path("pa_mqa_small"))
         assert not app.window.status.waves.isVisible()  # all waves work: there is nothing to say
         open_sample(app, qtbot, trace_path("mla_decode"))

@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from rcv_py.base import resources
+from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
 
-def test_the_first_page_offers_samples_and_keys(qtbot: QtBot) -> None:
-    with window() as app:
+def test_the_first_page_offers_samples_and_keys(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         assert app.window.pages.currentWidget() is app.window.welcome
         page = app.window.welcome
         assert page.open.text().startswith("Open")
@@ -41,8 +42,8 @@ def test_recent_captures_are_listed_newest_first_and_once(tmp_path: Path, qtbot:
         assert opener.recent == []
 
 
-def test_the_bar_offers_the_captures_beside_the_open_one(qtbot: QtBot) -> None:
-    with window() as app:
+def test_the_bar_offers_the_captures_beside_the_open_one(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         menu = app.window.top_bar.capture.menu()
         menu.aboutToShow.emit()

@@ -17,9 +17,9 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import PANELS, Panel, PanelInfo, discover
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
-from rcv_py.ui.shell.docks import STRIPS
-from rcv_py.ui.shell.panel_maker import BrokenPanel, make_panel
+from rcv_py.ui.shell.docks import STRIPS, BrokenPanel, make_panel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
+from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
 EXPECTED = {
@@ -50,8 +50,8 @@ def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtb
     panel.hide()
 
 
-def test_panels_live_through_a_capture(qtbot: QtBot) -> None:
-    with window() as app:
+def test_panels_live_through_a_capture(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         for name in app.window.workspace.docks:
             app.window.workspace.show_panel(name)
@@ -68,8 +68,10 @@ def test_panels_live_through_a_capture(qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
-def test_the_first_layout_shows_everything_and_clips_nothing(size: tuple[int, int], qtbot: QtBot) -> None:
-    with window(size=size) as app:
+def test_the_first_layout_shows_everything_and_clips_nothing(
+    size: tuple[int, int], qtbot: QtBot, reused: Reused
+) -> None:
+    with reused(size=size) as app:
         workspace = app.window.workspace
         open_sample(app, qtbot)
         workspace.reset_layout(workspace.size())
@@ -84,8 +86,8 @@ def test_the_first_layout_shows_everything_and_clips_nothing(size: tuple[int, in
         assert workspace.docks["hotspot"].panel.isVisible() == (size[0] >= 1500)
 
 
-def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot) -> None:
-    with window(size=(1472, 900)) as app:
+def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=(1472, 900)) as app:
         open_sample(app, qtbot)
         docks = app.window.workspace.docks
         before = [docks[name].width() for name in ("explorer", "isa", "wave_picker")]
@@ -96,8 +98,8 @@ def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot) -> None:
         assert [docks[name].width() for name in ("explorer", "isa", "wave_picker")] == before
 
 
-def test_a_tab_unfolds_the_bottom(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_tab_unfolds_the_bottom(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         workspace = app.window.workspace
         workspace.fold_bottom(True)
@@ -107,8 +109,8 @@ def test_a_tab_unfolds_the_bottom(qtbot: QtBot) -> None:
         assert workspace.docks["problems"].panel.isVisible()
 
 
-def test_the_overview_cannot_be_closed() -> None:
-    with window() as app:
+def test_the_overview_cannot_be_closed(reused: Reused) -> None:
+    with reused() as app:
         dock = app.window.workspace.docks["overview"]
         assert "overview" in STRIPS
         assert dock.features() == dock.DockWidgetFeature.NoDockWidgetFeatures
@@ -147,8 +149,8 @@ def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:
         assert all("default" in text for text in texts)
 
 
-def test_switching_the_theme_keeps_everything(qtbot: QtBot) -> None:
-    with window() as app:
+def test_switching_the_theme_keeps_everything(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         session = app.ui.session
         session.select_line(3)
@@ -161,8 +163,8 @@ def test_switching_the_theme_keeps_everything(qtbot: QtBot) -> None:
         assert (session.selection.value, session.view.value, session.clock_range.value) == before
 
 
-def test_a_parent_folder_shows_its_captures(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_parent_folder_shows_its_captures(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         app.window.opener.open(SAMPLE.parent)
         settle(app, qtbot)
         chooser = app.window.chooser
@@ -174,8 +176,8 @@ def test_a_parent_folder_shows_its_captures(qtbot: QtBot) -> None:
         assert app.ui.session.trace.value.path.name == SAMPLE.name
 
 
-def test_a_dropped_folder_is_opened(qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_dropped_folder_is_opened(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         data = QMimeData()
         data.setUrls([QUrl.fromLocalFile(str(SAMPLE))])
         how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
@@ -185,8 +187,8 @@ def test_a_dropped_folder_is_opened(qtbot: QtBot) -> None:
         assert app.ui.session.trace.value.name == SAMPLE.name
 
 
-def test_a_path_that_is_nothing_gets_a_sentence(tmp_path: Path, qtbot: QtBot) -> None:
-    with window() as app:
+def test_a_path_that_is_nothing_gets_a_sentence(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         errors = app.window.shown_errors
         app.window.opener.failed.disconnect()
         app.window.opener.failed.connect(errors.append)
@@ -231,8 +233,8 @@ def test_errors_are_sentences_and_mistakes_reports(qtbot: QtBot, capsys: pytest.
     assert "Traceback" not in report(NotATrace("here"))
 
 
-def test_nothing_of_the_status_bar_is_shown_in_a_temporary_message(qtbot: QtBot) -> None:
-    with window() as app:
+def test_nothing_of_the_status_bar_is_shown_in_a_temporary_message(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         status, session = app.window.status, app.ui.session
         open_sample(app, qtbot)
         status.showMessage("What a menu entry does.")
@@ -243,8 +245,8 @@ def test_nothing_of_the_status_bar_is_shown_in_a_temporary_message(qtbot: QtBot)
         assert status.problems.isVisible()
 
 
-def test_the_status_bar_tells_facts_problems_and_work(qtbot: QtBot) -> None:
-    with window() as app:
+def test_the_status_bar_tells_facts_problems_and_work(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         status, session = app.window.status, app.ui.session
         assert status.facts.text() == "No capture is open."
         open_sample(app, qtbot)
@@ -269,8 +271,8 @@ def test_the_window_fits_a_small_screen() -> None:
         assert app.window.minimumSizeHint().height() <= QSize(1280, 800).height()
 
 
-def test_no_message_makes_the_window_wider(qtbot: QtBot) -> None:
-    with window() as app:
+def test_no_message_makes_the_window_wider(qtbot: QtBot, reused: Reused) -> None:
+    with reused() as app:
         open_sample(app, qtbot)
         status, session = app.window.status, app.ui.session
         status.show_saved(Path("/tmp") / f"{'ui_output_agent_58550_dispatch_44_' * 3}.pftrace")

@@ -15,11 +15,12 @@ from rcv_py.ui.app import App, start
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"
 SAMPLE = SAMPLES / "matmul_tiled"
+SIZE = (1280, 800)  # px
 SOON_MS = 100  # calls that come later are those of a slow job that rests, or end a message
 
 
 @contextmanager
-def window(store: QSettings | None = None, size: tuple[int, int] = (1280, 800)) -> Iterator[App]:
+def window(store: QSettings | None = None, size: tuple[int, int] = SIZE) -> Iterator[App]:
     """Make, show and close the window; every error that reaches it fails the test."""
     around = QApplication.instance()
     outer = around.styleSheet() if isinstance(around, QApplication) else ""  # of a window around this one

@@ -124,4 +124,4 @@ def test_commands_can_be_cancelled(files):
     flag = CancelFlag()
     flag.set()
     with pytest.raises(Cancelled):
-        load_all(trace(files), cancel=flag)
+        list(batches(trace(files), cancel=flag))

@@ -84,7 +84,7 @@ def claim_fetch(stream: Stream, ledger: Ledger) -> None:
 def claim_shared_fetch(stream: Stream, ledger: Ledger) -> None:
     """Charge stalls that began or ended within a turn of one on another SIMD in the same 64 bytes of code.
 
-    Only what no other rule explains is asked, and only instructions that use nothing outside of their SIMD;
+    Only what no other rule explains counts, and only instructions that use nothing outside of their SIMD;
     of tokens without a code line that is not known.
     """
     is_known = stream.line < len(stream.lines.unit) - 1

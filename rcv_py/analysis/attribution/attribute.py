@@ -163,10 +163,8 @@ def timed(each: EngineClaims, code_rows: int) -> TimedClaims:
     counts[each.counts] = True
     spans = of_rows(spans, counts[spans.claim])
     owner = stream.owner[each.claims.token[spans.claim]]
-    se, simd = (
-        np.array([getattr(wave.id, name) for wave in stream.tokens.waves], dtype=np.int64)[owner]
-        for name in ("se", "simd")
-    )
+    ids = [wave.id for wave in stream.tokens.waves]
+    se, simd = (np.array(column)[owner] for column in ([id.se for id in ids], [id.simd for id in ids]))
     key = _keys(stream, each.claims, spans.claim, code_rows)
     return TimedClaims(key, se, simd, spans.begin + stream.base, spans.end + stream.base)
 
@@ -192,7 +190,7 @@ def stalls(stream: Stream, gfxip: int) -> Ledger:
 
 
 def before_shared_fetch(stream: Stream, gfxip: int) -> Ledger:
-    """Return the stalled cycles by all rules but the last, which asks what nobody else explains."""
+    """Return the stalled cycles by all rules but the last, which takes what no other explains."""
     token = np.flatnonzero(stream.stall > 0)
     ledger = Ledger(token, stream.start[token], stream.issue[token], stream.stall[token])
     claim_waits(stream, ledger, gfxip)

@@ -187,7 +187,7 @@ CAUSE_TEXT: dict[Cause, CauseText] = {
 
 WAITS = tuple(cause for cause in Cause if cause.name.startswith("WAIT_"))
 # Their producers are guesses, even where the cause is right: what is in a queue is not recorded, and that
-# registers were still read or written is told by nearness alone.
+# registers were still read or written is inferred from nearness alone.
 GUESSED = (Cause.MEMORY_QUEUE, Cause.LDS_QUEUE, Cause.SCALAR_QUEUE, Cause.OPERAND_READ, Cause.REGISTER)
-# No instruction made the wave late: what is asked of it takes its time, or the program was not there yet.
+# No instruction made the wave late: what it does takes its time, or the program was not there yet.
 WITHOUT_PRODUCER = (Cause.OWN, Cause.SLEEP, Cause.FETCH, Cause.LAUNCH)

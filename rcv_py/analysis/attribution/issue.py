@@ -1,7 +1,7 @@
 """Stalls of instructions that could not issue, and idle cycles between two instructions of a wave.
 
 The order of the rules is in `attribute.stalls`.  An operand that is not there always holds an instruction
-back, so registers come first; a full queue is told by operations in flight and by elimination, so it is late.
+back, so registers come first; a full queue shows in operations in flight and by elimination, so it is late.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.def_use import overwritten, uses
 from rcv_py.analysis.attribution.ledger import Ledger, Within
 from rcv_py.analysis.attribution.lines import (
     BRANCH,
@@ -23,7 +22,7 @@ from rcv_py.analysis.attribution.lines import (
     VALU,
     VMEM,
 )
-from rcv_py.analysis.attribution.stream import Stream, largest_in
+from rcv_py.analysis.attribution.stream import Stream, largest_in, overwritten, uses
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
 from rcv_py.base.runs import ends_run
 
@@ -174,7 +173,7 @@ def claim_drain(stream: Stream, ledger: Ledger) -> None:
 
 
 def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
-    """When the units are free again: on gfx9 the trace tells, later by the form."""
+    """When the units are free again: on gfx9 by the trace, later by the form."""
     held = stream.issue[work] + stream.lines.hold[stream.line[work]]
     return np.maximum(held, stream.end[work]) if stream.lines.step == 4 else held
 

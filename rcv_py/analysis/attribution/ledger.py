@@ -128,7 +128,7 @@ class Ledger:
         return Claims(self.token[row], why.astype(np.uint8), producer.astype(np.int64), cycles, is_guess)
 
     def spans(self) -> ClaimSpans:
-        """When the cycles of `claims` were spent; ask for those before."""
+        """When the cycles of `claims` were spent; those come first."""
         row = np.concatenate([part.row for part in self._parts])
         is_alone = np.bincount(row, minlength=len(self))[row] == 1  # the only claim of its row: all of it
         alone = np.flatnonzero(is_alone)

@@ -16,7 +16,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.program.matrix_forms import matrix_passes
-from rcv_py.base.numbers import number
+from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import MATRIX_PREFIXES
 
@@ -158,7 +158,7 @@ class Lines:
     passes: np.ndarray  # int64, cycles of the matrix unit, 0 for others
     result: np.ndarray  # int64, cycles from its issue until any other instruction can read its result
     shares_matrix: np.ndarray  # bool, vector arithmetic that runs on the matrix unit's datapath (gfx9)
-    nop: np.ndarray  # int64, cycles that an s_nop asks for
+    nop: np.ndarray  # int64, cycles of an s_nop
     is_wait: np.ndarray  # bool, s_waitcnt and its like
     is_nop: np.ndarray  # bool
     is_sleep: np.ndarray  # bool
@@ -219,6 +219,6 @@ def _first(table: tuple[tuple[re.Pattern[str], int], ...], text: str, otherwise:
 
 
 def _turns(text: str) -> int:
-    """How many turns an s_nop asks for, 0 for other instructions."""
+    """How many turns an s_nop takes, 0 for other instructions."""
     operand = _NUMBER.search(text)
     return (1 + (number(operand[1]) if operand else 0)) if text.startswith("s_nop") else 0

@@ -24,10 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.attribution.def_use import uses
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import MATRIX, SMEM, VALU
-from rcv_py.analysis.attribution.stream import Stream
+from rcv_py.analysis.attribution.stream import Stream, uses
 from rcv_py.base.runs import ends_run, run_starts, starts_run
 
 SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several
@@ -146,7 +145,7 @@ def _score(candidates: _Candidates, mean: np.ndarray, spread: np.ndarray, step: 
 def _is_impossible(stream: Stream, candidates: _Candidates, is_measured: np.ndarray) -> np.ndarray:
     """LDS operations that would have taken longer than any that was measured, bool.
 
-    What a single instruction took tells nothing of others, which may stand behind more accesses in the queue.
+    What a single instruction took says nothing of others, which may stand behind more accesses in the queue.
     """
     form = stream.lines.form[stream.line[candidates.operation]]
     beyond = np.zeros(len(form), dtype=bool)

@@ -11,8 +11,8 @@ A                      B
 Programs with the same text are paired row by row.  Otherwise rows are paired in several ways, and the best
 counts: in order over the whole program, or blocks first, rows inside of paired blocks second, what lies
 between rows that are paired already last; each by shape, and by equal text before shape.  Of neighbours that
-differ in registers alone only text can tell which one is gone; where registers were renamed, the pairs
-themselves tell how, and texts are compared again with the new names.
+differ in registers alone only the text shows which one is gone; where registers were renamed, the pairs
+themselves show how, and texts are compared again with the new names.
 
 Shape: what stays of an instruction when a compiler names its registers and places anew.
 
@@ -46,7 +46,7 @@ import numpy as np
 
 from rcv_py.analysis.compare.lcs import common, heaviest_rising
 from rcv_py.analysis.program.blocks import Blocks, blocks
-from rcv_py.base.numbers import number
+from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable
 
 ALIKE = 0.5  # share of instructions that two blocks must have in common

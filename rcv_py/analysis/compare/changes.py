@@ -26,9 +26,9 @@ def ranked(table: Deltas) -> np.ndarray:
     return ran[np.lexsort((ran, -cost, -np.abs(table.delta[ran]), ~table.is_real[ran]))]
 
 
-def most_changed(found: Comparison, group: np.ndarray, n: int) -> np.ndarray:
+def most_changed(comparison: Comparison, group: np.ndarray, n: int) -> np.ndarray:
     """Return the row of B in each group whose cycles changed most, -1 if B has none of it; int64."""
-    line, change = found.listing[1], np.abs(found.rows.delta)
+    line, change = comparison.listing[1], np.abs(comparison.rows.delta)
     rows = np.flatnonzero((group >= 0) & (line >= 0))
     rows = rows[np.argsort(change[rows], kind="stable")]
     lines = np.full(n, -1, dtype=np.int64)
@@ -39,14 +39,14 @@ def most_changed(found: Comparison, group: np.ndarray, n: int) -> np.ndarray:
 Facts = list[tuple[str, str]]
 
 
-def sides(found: Comparison) -> Facts:
+def sides(comparison: Comparison) -> Facts:
     """Return what A and B are."""
-    return [("A", _side(found.a)), ("B", _side(found.b))]
+    return [("A", _side(comparison.a)), ("B", _side(comparison.b))]
 
 
-def numbers(found: Comparison) -> Facts:
+def numbers(comparison: Comparison) -> Facts:
     """Return the kernel's numbers in both captures; none if they cannot be compared."""
-    kernel, align = found.kernel, found.align
+    kernel, align = comparison.kernel, comparison.align
     if kernel is None:
         return []
     gone, new = int((align.to_b < 0).sum()), int((align.to_a < 0).sum())
@@ -56,7 +56,7 @@ def numbers(found: Comparison) -> Facts:
     per_wave = _ratio(kernel.a_wave) if is_comparable else "not comparable"
     per_hit = f"{_ratio(kernel.at_equal_hits)} at equal executions"
     return [
-        *launches(found),
+        *launches(comparison),
         ("instructions", code),
         ("hits per wave", f"{hits[0]:,.0f} and {hits[1]:,.0f}"),
         ("cycles per wave", f"{waves[0]:,.0f} and {waves[1]:,.0f}, {per_wave}"),
@@ -64,9 +64,9 @@ def numbers(found: Comparison) -> Facts:
     ]
 
 
-def launches(found: Comparison) -> Facts:
+def launches(comparison: Comparison) -> Facts:
     """Return what the launches took on the traced shader engines; none if a capture does not say."""
-    launch = None if found.kernel is None else found.kernel.launch
+    launch = None if comparison.kernel is None else comparison.kernel.launch
     if launch is None:
         return []
     a, b = launch.a, launch.b

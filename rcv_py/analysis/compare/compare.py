@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from rcv_py.analysis.compare.align import Alignment, Fate, align
 from rcv_py.analysis.compare.costs import CaptureCosts, chance
-from rcv_py.analysis.compare.deltas import Deltas, Rates, deltas, drawn, rates
+from rcv_py.analysis.compare.deltas import Deltas, Rates, Table, deltas, drawn, rates
 from rcv_py.analysis.compare.grouped import GROUPS, Groups
 from rcv_py.analysis.compare.verdict import (
     ASSUMED,
@@ -37,99 +38,72 @@ END = "s_endpgm"
 MATRIX, EXECUTED = "FLOP of MFMA or WMMA instructions", "executed instructions"
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """One capture over the listing."""
+class _Side(NamedTuple):
+    """One capture over the listing, without the instruction that ends a wave."""
 
-    costs: CaptureCosts
-    rates: Rates
-    row: np.ndarray  # code row of each row of the listing, -1 for none
+    value: float  # cycles a wave at the executions of A
+    cycles: float
+    covered: float  # share of the cycles in rows that count at equal executions
+    at_hits: Table  # counts, such that all of them are the executions of A, and cycles of groups; [g, rows]
+    at_waves: Table  # waves and cycles of groups; [g, 1]
 
-    @cached_property
-    def works(self) -> np.ndarray:
-        """Whether a row is an instruction of this side that does not end the wave, bool."""
-        is_end = np.array([text.startswith(END) for text in self.costs.code.text], dtype=bool)
-        return (self.row >= 0) & ~np.append(is_end, False)[self.row]
 
-    @cached_property
-    def used(self) -> np.ndarray:
-        """The rows that count at equal executions."""
-        return np.flatnonzero(self.works & (self.rates.weight > 0))
-
-    @property
-    def value(self) -> float:
-        """Cycles a wave at the executions of A."""
-        return float(self.rates.value[self.used].sum())
-
-    @property
-    def cycles(self) -> np.ndarray:
-        """Cycles of each group of waves, float64 [g]."""
-        return self.rates.cycles[:, self.works].sum(axis=1)
-
-    @property
-    def per_wave(self) -> float:
-        """Cycles a wave, of all instructions."""
-        return float(self.cycles.sum()) / self.costs.wave_count
-
-    @property
-    def covered(self) -> float:
-        """Share of the cycles in rows that count at equal executions."""
-        return float(self.rates.cycles[:, self.used].sum()) / max(float(self.cycles.sum()), 1.0)
-
-    @property
-    def at_hits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Counts, such that all of them are the executions of A, and cycles of each group; [g, rows]."""
-        count = self.rates.count[:, self.used]
-        scale = self.rates.weight[self.used] / np.maximum(count.sum(axis=0), 1)
-        return count * scale, self.rates.cycles[:, self.used]
-
-    @property
-    def at_waves(self) -> tuple[np.ndarray, np.ndarray]:
-        """Waves and cycles of each group; [g, 1]."""
-        return self.costs.waves[:, None].astype(float), self.cycles[:, None]
+def _side(costs: CaptureCosts, rates: Rates, row: np.ndarray) -> _Side:
+    """`row` is the code row of each row of the listing, -1 for none."""
+    is_end = np.array([text.startswith(END) for text in costs.code.text], dtype=bool)
+    works = (row >= 0) & ~np.append(is_end, False)[row]
+    used = np.flatnonzero(works & (rates.weight > 0))
+    cycles, at_hits, count = rates.cycles[:, works].sum(axis=1), rates.cycles[:, used], rates.count[:, used]
+    scale = rates.weight[used] / np.maximum(count.sum(axis=0), 1)
+    return _Side(
+        float(rates.value[used].sum()),
+        float(cycles.sum()),
+        float(at_hits.sum()) / max(float(cycles.sum()), 1.0),
+        (count * scale, at_hits),
+        (costs.waves[:, None].astype(float), cycles[:, None]),
+    )
 
 
 def kernel_delta(
     sides: tuple[CaptureCosts, CaptureCosts],
     both: tuple[Rates, Rates],
-    found: Alignment,
+    alignment: Alignment,
     rng: np.random.Generator,
     *,
-    least: float,
+    threshold: float,
     floor: float,
 ) -> KernelDelta:
-    """Return the kernel's numbers; noise is at least `least` of the launch, and `floor` of the rest."""
-    a, b = (_Side(*parts) for parts in zip(sides, both, found.listing, strict=True))
-
-    paired = (a.row >= 0) & (b.row >= 0)
-    work = [float(side.rates.count[:, paired].sum()) / side.costs.wave_count for side in (a, b)]
-    hits = [float(side.costs.hits.sum()) for side in (a, b)]
-    equal = _ratio((a.value, b.value), drawn(sides, (a.at_hits, b.at_hits), rng), floor)
-    wave = _ratio((a.per_wave, b.per_wave), drawn(sides, (a.at_waves, b.at_waves), rng), floor)
-
+    """Return the kernel's numbers; noise is at least `threshold` of the launch, and `floor` of the rest."""
+    a, b = (_side(*parts) for parts in zip(sides, both, alignment.listing, strict=True))
+    row_a, row_b = alignment.listing
+    paired = (row_a >= 0) & (row_b >= 0)
+    waves = (sides[0].wave_count, sides[1].wave_count)
+    work = [float(side.count[:, paired].sum()) / number for side, number in zip(both, waves, strict=True)]
+    hits = [float(side.hits.sum()) for side in sides]
+    per_wave = (a.cycles / waves[0], b.cycles / waves[1])
     return KernelDelta(
-        (a.costs.wave_count, b.costs.wave_count),
-        (hits[0] / a.costs.wave_count, hits[1] / b.costs.wave_count),
-        (a.per_wave, b.per_wave),
-        (float(a.cycles.sum()) / hits[0], float(b.cycles.sum()) / hits[1]),
+        waves,
+        (hits[0] / waves[0], hits[1] / waves[1]),
+        per_wave,
+        (a.cycles / hits[0], b.cycles / hits[1]),
         (a.covered, b.covered),
         work[1] / work[0] if work[0] else 1.0,
-        equal,
-        wave,
+        _ratio((a.value, b.value), drawn(sides, (a.at_hits, b.at_hits), rng), floor),
+        _ratio(per_wave, drawn(sides, (a.at_waves, b.at_waves), rng), floor),
         (a.value, b.value),
-        _launches(sides, found.is_same, rng, least),
+        _launches(sides, alignment.is_same, rng, threshold),
     )
 
 
 def _launches(
-    sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool, rng: np.random.Generator, least: float
+    sides: tuple[CaptureCosts, CaptureCosts], is_same_isa: bool, rng: np.random.Generator, threshold: float
 ) -> LaunchDelta | None:
     """Both launches, None unless both began and ended in their traces."""
     a, b = (side.launch for side in sides)
     if a is None or b is None or a.is_cut or b.is_cut:
         return None
     value = b.duration / a.duration
-    ratio = Ratio(value, max(least, value * float(np.hypot(chance(a, rng), chance(b, rng)))))
+    ratio = Ratio(value, max(threshold, value * float(np.hypot(chance(a, rng), chance(b, rng)))))
     return LaunchDelta(a, b, ratio, work_of(sides, is_same_isa))
 
 
@@ -237,39 +211,48 @@ def compare(
     seed: int = 0,
     *,
     measure: str = "cost",
-    least: float | None = None,
+    threshold: float | None = None,
     replicate: CaptureCosts | None = None,
 ) -> Comparison:
     """Compare B with the baseline A.
 
-    `seed` is that of the bootstrap; `least` the share of the kernel's cycles below which a difference is
+    `seed` is that of the bootstrap; `threshold` the share of the kernel's cycles below which a difference is
     never reported, by default less with a replicate than without; `replicate` another capture of the build of
     A, whose difference from A is noise.
     """
     given = replicate
     if replicate is not None and _is_one(a, replicate):
         replicate = None
-    if least is None:
-        least = MIN_ALONE if replicate is None else MIN_REPLICATE
-    found = align(a.code, b.code)
-    both = rates(a, b, found, measure, blocks(b.code))
-    why = _why_not(a, b, found)
-    noise = None if why or replicate is None else compare(a, replicate, seed, measure=measure, least=least)
+    if threshold is None:
+        threshold = MIN_ALONE if replicate is None else MIN_REPLICATE
+    alignment = align(a.code, b.code)
+    both = rates(a, b, alignment, measure, blocks(b.code))
+    why = _why_not(a, b, alignment)
+    noise = (
+        None
+        if why or replicate is None
+        else compare(a, replicate, seed, measure=measure, threshold=threshold)
+    )
     if noise is not None and (noise.kernel is None or not noise.align.is_same):
         why = NO_REPLICATE
     if why:
-        return Comparison(a, b, measure, found, refuse(why), None, (), both, noise_of=given)
+        return Comparison(a, b, measure, alignment, refuse(why), None, (), both, noise_of=given)
     rng = np.random.default_rng(seed)
     is_assumed = replicate is None and (a.is_by_wave or b.is_by_wave)
     kernel = kernel_delta(
-        (a, b), both, found, rng, least=least, floor=max(least, ASSUMED if is_assumed else 0.0)
+        (a, b),
+        both,
+        alignment,
+        rng,
+        threshold=threshold,
+        floor=max(threshold, ASSUMED if is_assumed else 0.0),
     )
     if noise is not None and noise.kernel is not None:
         kernel = kernel.beyond(noise.kernel)
-    judgement = judge(kernel, found.is_same)
+    judgement = judge(kernel, alignment.is_same)
     own = (OWN_REPLICATE,) if given is not replicate else ()
     notes = tuple(filter(None, (judgement.beside, *_notes(a, b, kernel, is_assumed=is_assumed), *own)))
-    return Comparison(a, b, measure, found, judgement, kernel, notes, both, noise, given)
+    return Comparison(a, b, measure, alignment, judgement, kernel, notes, both, noise, given)
 
 
 def _is_one(a: CaptureCosts, replicate: CaptureCosts) -> bool:
@@ -279,13 +262,13 @@ def _is_one(a: CaptureCosts, replicate: CaptureCosts) -> bool:
     return a.code.text == replicate.code.text and all(is_equal)
 
 
-def _why_not(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> str:
+def _why_not(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> str:
     for side, name in ((a, "A"), (b, "B")):
         if not side.hits.any() or not side.column("cost").any():
             return NO_COSTS.format(name)
     if a.isa != b.isa:
         return f"A is of {a.isa} and B of {b.isa}"
-    alike = min(_paired_share(a, found.to_b), _paired_share(b, found.to_a))
+    alike = min(_paired_share(a, alignment.to_b), _paired_share(b, alignment.to_a))
     if _is_same_problem(a, b):
         return ""
     if a.kernel != b.kernel and alike < ALIKE:
@@ -298,9 +281,9 @@ def _is_same_problem(a: CaptureCosts, b: CaptureCosts) -> bool:
     work = work_of((a, b), is_same_isa=False)
     if work is None or a.launch is None or b.launch is None:
         return False
-    one, other = work[0].times(a.launch.waves_per_engine), work[1].times(b.launch.waves_per_engine)
-    is_even = all(side.high <= (1 + SAME_PROBLEM) * side.low for side in (one, other))
-    return is_even and abs(other.middle / max(one.middle, 1) - 1) <= SAME_PROBLEM
+    of_a, of_b = work[0].times(a.launch.waves_per_engine), work[1].times(b.launch.waves_per_engine)
+    is_even = all(side.high <= (1 + SAME_PROBLEM) * side.low for side in (of_a, of_b))
+    return is_even and abs(of_b.middle / max(of_a.middle, 1) - 1) <= SAME_PROBLEM
 
 
 def _kernels(a: CaptureCosts, b: CaptureCosts) -> str:

@@ -7,7 +7,7 @@ engine     0                 0                 1
 ```
 
 Waves of one workgroup wait for each other, so the group is what varies on its own: the workgroups as
-`analysis/waves/workgroups.py` tells them.  Where there is only one such group every wave counts as one.
+`analysis/waves/workgroups.py` numbers them.  Where there is only one such group every wave counts as one.
 
 Traced are the waves of one compute unit, but `occupancy.json` has the start and the end of every wave of the
 traced shader engines: the launch.  So builds with other tiles can be compared although their waves cannot.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.waves.populations import WORKING, populations, wave_choice
 from rcv_py.analysis.waves.workgroups import workgroups
+from rcv_py.base.runs import borders, ranges
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -42,7 +44,7 @@ class Launch:
     waves: int
     wave_cycles: int  # cycles that these waves lived, summed
     engines: tuple[int, ...]  # shader engines that had a wave
-    is_cut: bool  # a wave was there before the trace began, or nobody saw it end
+    is_cut: bool  # a wave was there before the trace began, or its end was not seen
     begin: np.ndarray = field(compare=False, repr=False)  # int64 [waves], cycles since the first start
     life: np.ndarray = field(compare=False, repr=False)  # int64 [waves], cycles
 
@@ -97,8 +99,8 @@ def chance(launch: Launch, rng: np.random.Generator) -> float:
 
 def _own(trace: Trace, lives: Residencies) -> np.ndarray:
     """Rows of the residencies that are waves of the capture's kernel; all of them if no name fits."""
-    same = [one for one in trace.code.kernels if one.demangled == trace.kernel_name]
-    said = {name for one in same for name in (one.name, one.demangled)}
+    same = [kernel for kernel in trace.code.kernels if kernel.demangled == trace.kernel_name]
+    said = {name for kernel in same for name in (kernel.name, kernel.demangled)}
     ids = [number for number, name in trace.occupancy.names.items() if name and name in said]
     own = np.flatnonzero(np.isin(lives.kernel, ids))
     return own if len(own) else np.arange(len(lives))
@@ -152,18 +154,16 @@ def capture_costs(
 
     Tokens without a line count nowhere.
     """
-    n = len(trace.code)
-    kept = tuple(batches)
-    parts = list(token_columns(kept, rows))
+    n, read = len(trace.code), tuple(batches)
+    parts = list(token_columns(read, rows))
     waves = [wave for part in parts for wave in part.waves]
-    group, engine, places, is_by_wave = _groups(waves, workgroups(trace, kept).number)
-    tables = [np.zeros(len(engine) * n) for _ in range(4)]
-    at = 0
-    for part in parts:
-        _add(tables, part, group[at : at + len(part.waves)], n)
-        at += len(part.waves)
-    hits, latency, stall, idle = (table.reshape(len(engine), n) for table in tables)
-    unread = {row for batch in kept for row, _ in batch.missing}
+    group, engine, places, is_by_wave = _groups(waves, workgroups(trace, read).number)
+    tables = np.zeros((4, len(engine) * n))
+    first = borders([len(part.waves) for part in parts]).tolist()
+    for part, (begin, end) in zip(parts, pairwise(first), strict=True):
+        _add(tables, part, group[begin:end], n)
+    hits, latency, stall, idle = tables.reshape(4, len(engine), n)
+    unread = {row for batch in read for row, _ in batch.missing}
     return CaptureCosts(
         name=trace.name,
         kernel=trace.kernel_name,
@@ -179,7 +179,7 @@ def capture_costs(
         idle=idle,
         workgroups=len(np.unique(places, axis=0)),
         is_by_wave=is_by_wave,
-        missing=len(unread - {wave.row for batch in kept for wave in batch.waves}),
+        missing=len(unread - {wave.row for batch in read for wave in batch.waves}),
         places=places,
         launch=launch_of(trace),
     )
@@ -192,11 +192,11 @@ def explained_costs(trace: Trace, batches: Iterable[WaveBatch], waves: str = WOR
     """
     read = tuple(batches)
     choice = wave_choice(populations(trace, read), waves)
-    found = capture_costs(trace, read, choice.rows)
-    return found if choice.rows is None else replace(found, selection=choice.text)
+    costs = capture_costs(trace, read, choice.rows)
+    return costs if choice.rows is None else replace(costs, selection=choice.text)
 
 
-def _add(tables: list[np.ndarray], part: TokenColumns, group: np.ndarray, n: int) -> None:
+def _add(tables: np.ndarray, part: TokenColumns, group: np.ndarray, n: int) -> None:
     """Add the tokens of some waves to the tables of hits, latency, stall and idle."""
     known = np.flatnonzero((part.line >= 0) & (part.line < n))
     of = np.repeat(group, np.diff(part.first))[known]
@@ -212,25 +212,20 @@ def _groups(waves: list[Wave], number: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
     `number` is the workgroup of each row of the wave index.
     """
-    if not waves:
-        none = np.zeros(0, dtype=np.int64)
-        return none, none.astype(np.int16), np.zeros((0, 3), dtype=np.int64), False
     places = np.array([(wave.id.se, wave.cu, number[wave.row]) for wave in waves], dtype=np.int64)
-    key, group = np.unique(places, axis=0, return_inverse=True)
+    key, group = np.unique(places.reshape(-1, 3), axis=0, return_inverse=True)
     group = group.reshape(-1)
     is_by_wave = len(key) == 1
     if is_by_wave:
         key, group = np.repeat(key, len(waves), axis=0), np.arange(len(waves))
-    joined, first, of = np.unique(_joined(key[:, 0]), return_index=True, return_inverse=True)
-    assert len(joined) <= max(MAX_GROUPS, len(np.unique(key[:, 0])))
+    _, first, of = np.unique(_joined(key[:, 0]), return_index=True, return_inverse=True)
     return of.reshape(-1)[group], key[first, 0].astype(np.int16), key, is_by_wave
 
 
 def _joined(engine: np.ndarray) -> np.ndarray:
     """Return a number for each group, equal for those that are joined; groups of an engine are dealt out."""
     engines, of = np.unique(engine, return_inverse=True)
-    room = max(1, MAX_GROUPS // len(engines))
-    order = np.argsort(of, kind="stable")
+    room, order = max(1, MAX_GROUPS // max(1, len(engines))), np.argsort(of, kind="stable")
     turn = np.empty(len(of), dtype=np.int64)
-    turn[order] = np.arange(len(of)) - np.searchsorted(of[order], of[order])
-    return of.reshape(-1) * room + turn % room
+    turn[order] = ranges(0, np.bincount(of))
+    return of * room + turn % room

@@ -132,7 +132,7 @@ def _spread(values: np.ndarray, groups: int) -> float:
 MIN_ALONE = 0.30  # of a row without a replicate, and of a sum where there is one workgroup
 MIN_OF_SUM = 0.10
 MIN_REPLICATE = 0.10
-STEPS, STEPS_ASSUMED = 2, 4  # steps of the clock an execution, below which nothing is told either
+STEPS, STEPS_ASSUMED = 2, 4  # steps of the clock an execution, below which nothing is reported either
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,10 +183,10 @@ class Deltas:
 
 
 def rates(
-    a: CaptureCosts, b: CaptureCosts, found: Alignment, measure: str, blocks_b: Blocks
+    a: CaptureCosts, b: CaptureCosts, alignment: Alignment, measure: str, blocks_b: Blocks
 ) -> tuple[Rates, Rates]:
     """Return both sides over the rows of the listing of the alignment."""
-    row_a, row_b = found.listing
+    row_a, row_b = alignment.listing
     hits_a, hits_b = _taken(a.hits, row_a), _taken(b.hits, row_b)
     sum_a, sum_b = hits_a.sum(axis=0), hits_b.sum(axis=0)
     paired = (row_a >= 0) & (row_b >= 0)
@@ -222,8 +222,8 @@ def deltas(
     chance = reach(sides, (a, b), ALMOST_SURE)
     is_assumed = replicate is None and any(costs.is_by_wave for costs in sides)
     steps = STEPS_ASSUMED if is_assumed else STEPS
-    least = MIN_ALONE if group is None or is_assumed else MIN_OF_SUM
-    floor = (least if replicate is None else MIN_REPLICATE) * np.maximum(*values)
+    share = MIN_ALONE if group is None or is_assumed else MIN_OF_SUM
+    floor = (share if replicate is None else MIN_REPLICATE) * np.maximum(*values)
     step = np.maximum(both[0].weight, both[1].weight) * steps * sides[0].step if group is None else 0.0
     # What only one build has is no chance, however little it costs.
     floor = np.where(np.minimum(*values) > 0, np.maximum(floor, step), floor)
@@ -251,8 +251,8 @@ def _work(each_a: np.ndarray, each_b: np.ndarray, row_b: np.ndarray, table: Bloc
     """Return how much more often a wave of A executes the block of each row of B; 1 if that is unknown."""
     block = np.where(row_b >= 0, np.append(table.of_row, 0)[row_b], len(table))
     sums = [np.bincount(block, weights=each, minlength=len(table) + 1) for each in (each_a, each_b)]
-    whole = each_a.sum() / each_b.sum() if each_b.sum() else 1.0
-    return np.where(sums[1] > 0, sums[0] / np.where(sums[1] > 0, sums[1], 1), whole)[block]
+    overall = each_a.sum() / each_b.sum() if each_b.sum() else 1.0
+    return np.where(sums[1] > 0, sums[0] / np.where(sums[1] > 0, sums[1], 1), overall)[block]
 
 
 def _summed(table: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:

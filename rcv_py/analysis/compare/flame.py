@@ -16,17 +16,17 @@ STEPS = (0.02, 0.1, 0.25)  # shares of a frame's cost from which on its colour i
 CompareFlame = tuple[FlameTree, FlameLayout, tuple[str, ...], np.ndarray, np.ndarray]
 
 
-def compare_flame(trace: Trace, found: Comparison) -> CompareFlame | None:
+def compare_flame(trace: Trace, comparison: Comparison) -> CompareFlame | None:
     """Return tree, boxes and texts of B, what each frame costs in A (int64), and a shade from -3 to 3.
 
     None if nothing could be compared; instructions that only A has are not in it.
     """
-    if found.kernel is None:
+    if comparison.kernel is None:
         return None
-    rows, line = found.rows, found.listing[1]
+    rows, line = comparison.rows, comparison.listing[1]
     here = np.flatnonzero(line >= 0)
     own = np.zeros((len(trace.code), METRICS), dtype=np.int64)
-    stall = found.b.sums("stall") / max(found.b.wave_count, 1)
+    stall = comparison.b.sums("stall") / max(comparison.b.wave_count, 1)
     own[line[here], Metric.TOTAL.value] = np.rint(rows.cost_b[here])
     own[line[here], Metric.NONHIDDEN.value] = np.rint(rows.cost_a[here])
     own[:, Metric.STALL.value] = np.rint(stall)
@@ -38,12 +38,12 @@ def compare_flame(trace: Trace, found: Comparison) -> CompareFlame | None:
     if not tree.whole(Metric.TOTAL):
         return None
     texts = labels(trace, tree)
-    least = max(found.kernel.at_equal_hits.noise, STEPS[0])
-    before, shade = _change(tree, noise, least)
+    threshold = max(comparison.kernel.at_equal_hits.noise, STEPS[0])
+    before, shade = _change(tree, noise, threshold)
     return tree, layout(tree, Metric.TOTAL, Order.HEAVY), texts, before, shade
 
 
-def _change(tree: FlameTree, noise: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
+def _change(tree: FlameTree, noise: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
     """Return what frames cost in A, and the colour of each: none where the sum may be noise.
 
     Noise of a frame is that of its rows, and no less than the share that is noise of the whole kernel.
@@ -55,7 +55,7 @@ def _change(tree: FlameTree, noise: np.ndarray, least: float) -> tuple[np.ndarra
     for level in range(tree.levels - 1, 0, -1):
         here = slice(*np.searchsorted(tree.depth, [level, level + 1]))
         np.add.at(square, tree.parent[here], square[here])
-    floor = np.where(is_row, 0.0, least * before)
+    floor = np.where(is_row, 0.0, threshold * before)
     is_real = np.abs(delta) > np.maximum(np.sqrt(square), floor)
     share = np.abs(delta) / np.maximum(before, 1)
     level = np.searchsorted(STEPS, share, side="right")

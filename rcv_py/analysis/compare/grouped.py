@@ -26,9 +26,9 @@ class Groups:
     texts: tuple[str, ...]  # what a source line says, or a class means; "" otherwise
 
 
-def by_source(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> Groups:
+def by_source(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
     """Group by the innermost source line in B; removed rows by the line of B with the text of theirs."""
-    row_a, row_b = found.listing
+    row_a, row_b = alignment.listing
     (of_a, lines_a), (of_b, lines_b) = _lines(a), _lines(b)
     # Lines of A without a partner come after those of B, and rows without a line after both.
     known = {line.key: at for at, line in reversed(list(enumerate(lines_b)))}
@@ -41,11 +41,11 @@ def by_source(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> Groups:
     return _dense(np.where(_is_label(a, b, row_a, row_b), -1, of), names, texts)
 
 
-def by_block(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> Groups:
+def by_block(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
     """Group by the basic block of B; removed rows with the block that most of their block went to."""
-    row_a, row_b = found.listing
+    row_a, row_b = alignment.listing
     table_a, table_b = blocks(a.code), blocks(b.code)
-    went = _majority(table_a, table_b, found.to_b)
+    went = _majority(table_a, table_b, alignment.to_b)
     at_a = np.append(table_a.of_row, 0)[row_a]
     mapped = np.where(went[at_a] >= 0, went[at_a], len(table_b) + at_a)
     of = np.where(row_b >= 0, np.append(table_b.of_row, 0)[row_b], mapped).astype(np.int64)
@@ -53,9 +53,9 @@ def by_block(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> Groups:
     return _dense(of, names, [""] * len(names))
 
 
-def by_class(a: CaptureCosts, b: CaptureCosts, found: Alignment) -> Groups:
+def by_class(a: CaptureCosts, b: CaptureCosts, alignment: Alignment) -> Groups:
     """Group by what instructions do (`InstructionClass`); a pair by what it does in B."""
-    row_a, row_b = found.listing
+    row_a, row_b = alignment.listing
     of_a, of_b = (np.append(instruction_classes(side.code).astype(np.int64), -1) for side in (a, b))
     of = np.where(row_b >= 0, of_b[row_b], of_a[row_a])
     names = [group.name for group in InstructionClass]

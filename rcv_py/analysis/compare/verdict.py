@@ -14,9 +14,9 @@ from enum import Enum
 from rcv_py.analysis.compare.costs import Launch
 from rcv_py.base.text import count, plural
 
-ASSUMED = 0.10  # what one workgroup may differ by from another run: nothing in a capture tells
-# Two runs of one build differ by more than the waves of either tell: by some 5 % in what was measured.
-MIN_ALONE = 0.06  # so no smaller difference of a kernel is told without a replicate
+ASSUMED = 0.10  # what one workgroup may differ by from another run: no capture says how much
+# Two runs of one build differ by more than the waves of either do: by some 5 % in what was measured.
+MIN_ALONE = 0.06  # so no smaller difference of a kernel is reported without a replicate
 MIN_REPLICATE = 0.02  # nor this with one
 MIN_COVERED = 0.5  # share of the cycles that both captures must have executed the instructions of
 WORK_ALIKE = 0.05  # waves of two builds do the same work if their executions differ by less
@@ -180,15 +180,15 @@ def _of_other_work(
 
 def _together(launch: LaunchDelta, waves: Judgement) -> Judgement:
     """The launch decides; if it does not differ beyond noise, waves may, but not against it."""
-    whole = _of_launch(launch)
-    if whole.verdict is Verdict.SAME and waves.verdict in (Verdict.MORE, Verdict.FEWER):
+    judged = _of_launch(launch)
+    if judged.verdict is Verdict.SAME and waves.verdict in (Verdict.MORE, Verdict.FEWER):
         is_fewer = waves.verdict is Verdict.FEWER
         if launch.duration.value == 1 or is_fewer == (launch.duration.value < 1):
             beside = f"The launch takes {change(launch.duration)}, within noise ({_durations(launch)})."
             return replace(waves, beside=beside)
     text = waves.sentence
     text = text[:1].lower() + text[1:] if text.startswith(("No ", "Not ")) else text  # B stays B
-    return replace(whole, beside=f"Traced waves: {text}")
+    return replace(judged, beside=f"Traced waves: {text}")
 
 
 def _of_launch(launch: LaunchDelta) -> Judgement:
@@ -221,7 +221,7 @@ def _by_wave(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
         return refuse(f"the waves of A and B execute mostly different instructions ({_amounts(kernel)})")
     if is_same_isa:
         return _of(equal, "hit", kernel)
-    if abs(kernel.work - 1) <= WORK_ALIKE:  # the same work: both tell cycles a wave, one more surely
+    if abs(kernel.work - 1) <= WORK_ALIKE:  # the same work: both are cycles a wave, one more surely
         return _of(min(wave, equal, key=lambda ratio: ratio.noise), "wave", kernel)
     if equal.direction == wave.direction:  # what both say is claimed, and no more than the smaller one
         is_wave = abs(wave.value - 1) <= abs(equal.value - 1)

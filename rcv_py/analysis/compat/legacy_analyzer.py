@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from rcv_py.base.numbers import number
+from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.resources import KernelResources
 
@@ -131,11 +131,9 @@ def legacy_report(
 ) -> LegacyReport:
     """Return the numbers of a program; `launch` counts for the new generation only."""
     launch = launch or Launch()
-    found = _instructions(code, sources)
-    classes: Counter[str] = Counter()
-    for one in found:
-        classes[one.name] += one.stall
-    texts = [one.text.lower() for one in found]
+    instructions = _instructions(code, sources)
+    classes = _stall_by_class(instructions)
+    texts = [one.text.lower() for one in instructions]
     target = "gfx950" if any(form in text for text in texts for form in _CDNA4) else "gfx942"
     registers = _registers(texts)
     occupancy = (
@@ -144,12 +142,12 @@ def legacy_report(
         else _new_occupancy(*registers, target, launch.resources)
     )
     return LegacyReport(
-        found,
-        sum(one.total for one in found),
-        sum(one.stall for one in found),
+        instructions,
+        sum(one.total for one in instructions),
+        sum(one.stall for one in instructions),
         tuple((name, stall) for name, stall in classes.most_common() if stall),
-        _by_source(found),
-        tuple(sorted(found, key=lambda row: -row.stall)),
+        _by_source(instructions),
+        tuple(sorted(instructions, key=lambda row: -row.stall)),
         tuple((name, sum(any(word in text for word in words) for text in texts)) for name, words in _MIX),
         target,
         occupancy,
@@ -163,19 +161,16 @@ def choose_launch(launches: Sequence[KernelResources], folder: str, kernel: str)
     With a part of the kernel's name, the number at the end of the folder's name must be that of the dispatch;
     a folder without one gets the first.  Without, kernel and folder must have a name in common.
     """
-    rows = [row for row in launches if row.accum_vgprs >= 0]
-    if not kernel:
-        rows = [row for row in rows if row.kernel and (row.kernel in folder or folder in row.kernel)]
-        return Launch(rows[0] if rows else None)
-    rows = [row for row in rows if kernel in row.kernel]
-    number = _DISPATCH.search(folder)
+    rows = [row for row in launches if row.accum_vgprs >= 0 and (not kernel or kernel in row.kernel)]
+    number = _DISPATCH.search(folder) if kernel else None
     if number:
         rows = [row for row in rows if row.dispatch == int(number[1])]
-        return Launch(rows[0] if rows else None)
-    if len(rows) < 2:
-        return Launch(rows[0] if rows else None)
-    warning = f"{len(rows)} launches fit, and the folder does not name its dispatch; the first is taken."
-    return Launch(rows[0], warning)
+    elif not kernel:
+        rows = [row for row in rows if row.kernel and (row.kernel in folder or folder in row.kernel)]
+    elif len(rows) > 1:
+        warning = f"{len(rows)} launches fit, and the folder does not name its dispatch; the first is taken."
+        return Launch(rows[0], warning)
+    return Launch(rows[0] if rows else None)
 
 
 def _instructions(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[Instruction, ...]:
@@ -195,25 +190,26 @@ def _instructions(code: CodeTable, sources: Sequence[SourceFile]) -> tuple[Instr
     )
 
 
-def _by_source(found: Sequence[Instruction]) -> tuple[SourceLine, ...]:
+def _by_source(instructions: Sequence[Instruction]) -> tuple[SourceLine, ...]:
     members: dict[str, list[Instruction]] = {}
-    for one in found:
+    for one in instructions:
         members.setdefault(one.source, []).append(one)
     return tuple(sorted((_line(name, part) for name, part in members.items()), key=lambda line: -line.stall))
 
 
 def _line(source: str, part: Sequence[Instruction]) -> SourceLine:
-    stalled = [one for one in part if one.stall > 0]
+    stalled = sorted((one for one in part if one.stall > 0), key=lambda row: -row.stall)
+    classes = _stall_by_class([one for one in part if one.stall > 0])
+    dominant = max(classes, key=lambda name: classes[name], default="")
+    stall, total = sum(one.stall for one in part), sum(one.total for one in part)
+    return SourceLine(source, stall, total, dominant, tuple(stalled))
+
+
+def _stall_by_class(instructions: Sequence[Instruction]) -> Counter[str]:
     classes: Counter[str] = Counter()
-    for one in stalled:
+    for one in instructions:
         classes[one.name] += one.stall
-    return SourceLine(
-        source,
-        sum(one.stall for one in part),
-        sum(one.total for one in part),
-        max(classes, key=lambda name: classes[name], default=""),
-        tuple(sorted(stalled, key=lambda row: -row.stall)),
-    )
+    return classes
 
 
 def _registers(texts: Sequence[str]) -> tuple[int, int]:
@@ -240,13 +236,12 @@ def _old_occupancy(arch: int, accum: int, target: str) -> Occupancy:
 
 
 def _new_occupancy(arch: int, accum: int, target: str, launch: KernelResources | None) -> Occupancy:
-    limits = []
     combined = arch + accum
     if launch is not None:
-        told, more = max(0, launch.vgprs), max(0, launch.accum_vgprs)
-        combined = max(arch, told) + max(accum, more) if accum else max(arch, told + more)
+        listed, more = max(0, launch.vgprs), max(0, launch.accum_vgprs)
+        combined = max(arch, listed) + max(accum, more) if accum else max(arch, listed + more)
     given = _rounded(combined, 8)
-    limits.append(("VGPR", given, 512 // max(1, given)))
+    limits = [("VGPR", given, 512 // max(1, given))]
     if launch is not None and launch.lds > 0:
         waves = -(-launch.threads // 64) or 1
         limits.append(("LDS", launch.lds, max(1, _LDS[target] // launch.lds * waves // 4)))

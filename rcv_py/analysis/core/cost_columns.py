@@ -113,9 +113,9 @@ class CostColumns:
 
 def cost_columns(
     code: CodeTable,
-    mode: LatencyMode,
-    wave: Wave | None,
-    hit: int | None,
+    mode: LatencyMode = LatencyMode.SUM_ALL,
+    wave: Wave | None = None,
+    hit: int | None = None,
     counted: LineStats | None = None,
     *,
     rule: ReferenceRule = ReferenceRule.OURS,

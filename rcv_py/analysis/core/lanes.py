@@ -25,23 +25,18 @@ def lanes(start: np.ndarray, end: np.ndarray, slack: int = 0) -> np.ndarray | No
         return None
     lane = np.zeros(len(start), np.uint8)
     left = _crowded(start, end)
-    for number in range(MAX_LANES):
-        if number == MAX_LANES - 1:
-            lane[left] = number
-            break
-        taken = _chain(start[left], end[left])
-        lane[left[taken]] = number
-        left = np.delete(left, taken)
+    for number in range(1, MAX_LANES):
+        left = np.delete(left, _chain(start[left], end[left]))
         if not len(left):
             break
+        lane[left] = number
     return lane
 
 
 def _crowded(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Rows of the spans that overlap any other."""
     latest = np.maximum.accumulate(end)
-    late = np.append(False, start[1:] < latest[:-1])
-    group = np.cumsum(~late)
+    group = np.cumsum(np.append(True, start[1:] >= latest[:-1]))
     return np.flatnonzero(np.bincount(group)[group] > 1)
 
 

@@ -1,7 +1,7 @@
 """The median: one definition for every number of that name, but for those that the reference defines.
 
 Of an odd count it is the value in the middle, of an even one the mean of the two in the middle.  Statistics
-whose reference results demand an order statistic (`wait_latency`, `load_to_use`, `loop_iterations` and
+whose reference results demand an order statistic (`wait_latency`, `load_to_use`, `loop_summary` and
 `barrier_skew`: the sample at n // 2, beside those at n // 10 and 9 n // 10) say so where they are defined;
 `at_ranks` makes them.
 """

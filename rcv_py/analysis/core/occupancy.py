@@ -60,15 +60,15 @@ def residencies(
     starts, lasts = is_start[chosen], is_start[chosen] & ends_run(key)[chosen]
     own = chosen + (starts & ~lasts)
     stop = int(time.max(initial=0)) if end is None else end
-    one = of_rows(events, order[chosen])
+    event = of_rows(events, order[chosen])
     return Residencies(
-        *(one.se, one.sa, one.cu, one.simd, one.slot),
+        *(event.se, event.sa, event.cu, event.simd, event.slot),
         begin=np.where(starts, time[chosen], time.min(initial=stop)),
         end=np.where(lasts, np.maximum(stop, time[chosen]), time[own]),
-        kernel=one.kernel,
-        workgroup=one.workgroup,
-        me=one.me,
-        pipe=one.pipe,
+        kernel=event.kernel,
+        workgroup=event.workgroup,
+        me=event.me,
+        pipe=event.pipe,
         is_open_start=~starts,
         is_open_end=starts & (lasts | is_start[own]),
     )

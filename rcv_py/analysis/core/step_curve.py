@@ -48,14 +48,10 @@ class StepCurve:
     def __len__(self) -> int:
         return len(self.time)
 
-    def row_at(self, time: int) -> int:
-        """The row that holds at a time, -1 before the first."""
-        return int(self.time.searchsorted(np.int64(time), "right")) - 1
-
     def at(self, time: int) -> float | None:
         """The value at a time, exactly as it is in the column; None before the first time."""
-        row = self.row_at(time)
-        return self.value[row].item() if row >= 0 else None
+        rows = int(self.time.searchsorted(np.int64(time), "right"))
+        return self.value[rows - 1].item() if rows else None
 
     @property
     def area(self) -> float:
@@ -80,8 +76,8 @@ class StepCurve:
 
     def extent(self, window: TimeWindow) -> tuple[float, float] | None:
         """The lowest and the highest value in a window, None if there is none."""
-        one = self.columns(window, 1)
-        return None if np.isnan(one.low[0]) else (float(one.low[0]), float(one.high[0]))
+        pixel = self.columns(window, 1)
+        return None if np.isnan(pixel.low[0]) else (float(pixel.low[0]), float(pixel.high[0]))
 
     def integral(self, times: np.ndarray) -> np.ndarray:
         """Value times cycles from the curve's begin up to each time; whole numbers stay exact."""
@@ -128,17 +124,13 @@ class StepCurve:
             low[chosen] = np.minimum.reduceat(part, begin - begin[0])
             high[chosen] = np.maximum.reduceat(part, begin - begin[0])
         else:
-            low[chosen] = _in_ranges(self._lows, begin, stop, np.min, np.inf)
-            high[chosen] = _in_ranges(self._highs, begin, stop, np.max, -np.inf)
+            low[chosen] = _in_ranges(self._pyramids[0], begin, stop, np.min, np.inf)
+            high[chosen] = _in_ranges(self._pyramids[1], begin, stop, np.max, -np.inf)
         return low, high
 
     @cached_property
-    def _lows(self) -> list[np.ndarray]:
-        return _pyramid(self.value, np.minimum)
-
-    @cached_property
-    def _highs(self) -> list[np.ndarray]:
-        return _pyramid(self.value, np.maximum)
+    def _pyramids(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        return _pyramid(self.value, np.minimum), _pyramid(self.value, np.maximum)
 
 
 def total(curves: Sequence[StepCurve]) -> StepCurve:
@@ -172,7 +164,7 @@ def _in_ranges(
     levels: list[np.ndarray], begin: np.ndarray, stop: np.ndarray, reduce: Callable[..., Any], nothing: float
 ) -> np.ndarray:
     """Reduce rows [begin, stop) of each range: what is left over of whole blocks level by level."""
-    found = np.full(len(begin), nothing)
+    reduced = np.full(len(begin), nothing)
     reach = np.arange(FAN)
     for level in levels:
         inner_begin, inner_stop = -(-begin // FAN), stop // FAN
@@ -181,8 +173,8 @@ def _in_ranges(
             rows = first[:, None] + reach
             held = level[np.minimum(rows, len(level) - 1)]
             edge = np.where(rows < last[:, None], held, nothing)
-            found = reduce(np.stack([found, reduce(edge, axis=1)]), axis=0)
+            reduced = reduce(np.stack([reduced, reduce(edge, axis=1)]), axis=0)
         begin, stop = inner_begin, np.maximum(inner_begin, inner_stop)
         if not (stop > begin).any():
             break
-    return found
+    return reduced

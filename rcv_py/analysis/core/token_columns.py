@@ -111,8 +111,9 @@ def waves_by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
 
 def batch_of(waves: Iterable[Wave], missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
     """Return a batch of these waves."""
-    one = of_waves(waves)
-    return WaveBatch(one.waves, one.first, one.stall, one.busy, one.kind, one.line, missing)
+    tokens = of_waves(waves)
+    columns = (tokens.first, tokens.stall, tokens.busy, tokens.kind, tokens.line)
+    return WaveBatch(tokens.waves, *columns, missing)
 
 
 def columns_of(batch: WaveBatch) -> TokenColumns:

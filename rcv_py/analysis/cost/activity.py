@@ -15,7 +15,7 @@ import numpy as np
 from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import WaveState
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import WaveBatch
 
 MEANING = {
     "idle": "cycles between two instructions of a wave",
@@ -79,20 +79,14 @@ class StateShares:
 def state_shares(batches: Iterable[WaveBatch]) -> StateShares:
     """Return the cycles of all waves in each state; numbers beyond the known states do not count."""
     cycles, waves = np.zeros(len(WaveState), dtype=np.int64), 0
-    for piece in token_columns(batches):
-        waves += sum(len(wave.states) > 0 for wave in piece.waves)
-        cycles += _of_waves(piece.waves)
+    for tokens in token_columns(batches):
+        tables = [wave.states for wave in tokens.waves if len(wave.states)]
+        if tables:
+            offset = np.concatenate([table.offset for table in tables]).astype(np.int64)
+            last = np.cumsum([len(table) for table in tables]) - 1
+            length = np.diff(offset, append=0)
+            length[last] = np.array([table.length for table in tables], dtype=np.int64) - offset[last]
+            state = np.concatenate([table.state for table in tables])
+            cycles += np.bincount(state, length, len(WaveState))[: len(WaveState)].astype(np.int64)
+            waves += len(tables)
     return StateShares(cycles, waves)
-
-
-def _of_waves(waves: tuple[Wave, ...]) -> np.ndarray:
-    tables = [wave.states for wave in waves if len(wave.states)]
-    if not tables:
-        return np.zeros(len(WaveState), dtype=np.int64)
-    offset = np.concatenate([table.offset for table in tables]).astype(np.int64)
-    state = np.concatenate([table.state for table in tables])
-    last = np.cumsum([len(table) for table in tables]) - 1
-    length = np.diff(offset, append=0)
-    length[last] = np.array([table.length for table in tables], dtype=np.int64) - offset[last]
-    counted = np.bincount(state, weights=length, minlength=len(WaveState))
-    return counted[: len(WaveState)].astype(np.int64)

@@ -78,6 +78,11 @@ class Ingredients:
     waits: Any = None
     causes: Any = None
 
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the capture has PC samples and no cycles."""
+        return self.code.samples_issued is not None and not self.code.latency.any()
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -135,11 +140,10 @@ _NO_ROWS = {
 def why_not(mode: Annotation, has: Ingredients) -> str:
     """Return a sentence that says why a mode cannot be shown, "" if it can be."""
     code = has.code
-    is_sampled = code.samples_issued is not None and not code.latency.any()
     if mode is Annotation.REASONS:
         missing = code.stall_reasons is None or not code.stall_reasons.size
         return "This capture holds no PC samples with stall reasons." if missing else ""
-    if is_sampled and mode is not Annotation.TOTAL:
+    if has.is_sampled and mode is not Annotation.TOTAL:
         return "This capture holds PC samples and no cycles; record a thread trace."
     needs = {
         Annotation.NONHIDDEN: (has.hidden, "Hidden latency is not computed yet."),
@@ -163,101 +167,103 @@ def annotation(mode: Annotation, has: Ingredients) -> Bars:
     return _MAKERS[mode](has)
 
 
+def _bars(
+    mode: Annotation, has: Ingredients, shown: list[tuple[Part, np.ndarray]], unit: str, of: str
+) -> Bars:
+    nothing = np.zeros(len(has.code), dtype=np.int64)
+    value = np.stack([nothing, *(column for _, column in shown)])[1:] * ~has.code.is_label
+    lanes = 1 + max((part.lane for part, _ in shown), default=0)
+    return Bars(mode, tuple(part for part, _ in shown), value, unit, of, lanes)
+
+
 def _total(has: Ingredients) -> Bars:
-    costs, real = has.costs, ~has.code.is_label
+    costs = has.costs
     idle, stall, issue = split_cycles(costs.latency, costs.stall, costs.idle, has.show_idle)
-    is_sampled = has.code.samples_issued is not None and not has.code.latency.any()
-    parts = (STALL, ISSUE, IDLE) if has.show_idle and not is_sampled else (STALL, ISSUE)
-    value = np.stack([stall, issue, idle][: len(parts)]) * real
-    return Bars(Annotation.TOTAL, parts, value, "samples" if is_sampled else "cycles", costs.label)
+    shown = [(STALL, stall), (ISSUE, issue)]
+    if has.show_idle and not has.is_sampled:
+        shown.append((IDLE, idle))
+    return _bars(Annotation.TOTAL, has, shown, "samples" if has.is_sampled else "cycles", costs.label)
 
 
 def _nonhidden(has: Ingredients) -> Bars:
-    code, real = has.code, ~has.code.is_label
+    code = has.code
     idle, stall, issue = split_cycles(code.latency, code.stall, code.idle, has.show_idle)
     hidden = has.hidden.parts(code, has.show_idle)
-    seen = [stall - hidden[1], issue - hidden[2], idle - hidden[0]]
-    parts = (STALL, ISSUE, IDLE, HIDDEN)
-    value = np.stack([*seen, sum(hidden)]) * real
-    return Bars(Annotation.NONHIDDEN, parts, value, "cycles", "Sum (all waves)")
+    seen = [(STALL, stall - hidden[1]), (ISSUE, issue - hidden[2]), (IDLE, idle - hidden[0])]
+    return _bars(Annotation.NONHIDDEN, has, [*seen, (HIDDEN, sum(hidden))], "cycles", "Sum (all waves)")
 
 
 def _kinds(has: Ingredients) -> Bars:
     assert has.kinds is not None
-    code, real = has.code, ~has.code.is_label
-    shown = [kind for kind in TokenKind if has.kinds.cycles[:, kind].any()]
-    parts = tuple(Part(KIND_NAME[kind], KIND_TEXT[kind], "kind", int(kind)) for kind in shown)
-    columns = [np.maximum(0, has.kinds.cycles[:, kind]) for kind in shown]
+    shown = [
+        (Part(KIND_NAME[kind], KIND_TEXT[kind], "kind", int(kind)), np.maximum(0, has.kinds.cycles[:, kind]))
+        for kind in TokenKind
+        if has.kinds.cycles[:, kind].any()
+    ]
     if has.show_idle:
-        parts, columns = (*parts, FAINT_IDLE), [*columns, np.maximum(0, code.idle)]
-    value = np.stack(columns) * real if columns else np.zeros((0, len(code)), dtype=np.int64)
-    return Bars(Annotation.KINDS, parts, value, "cycles", "Sum (loaded waves)")
+        shown.append((FAINT_IDLE, np.maximum(0, has.code.idle)))
+    return _bars(Annotation.KINDS, has, shown, "cycles", "Sum (loaded waves)")
 
 
 def _causes(has: Ingredients) -> Bars:
-    found, n = has.causes, len(has.code)
-    inside = (found.line >= 0) & (found.line < n)
-    shown = np.unique(found.cause[inside & (found.stall > 0)]).tolist()
-    parts = [Part(*CAUSE_TEXT[Cause(one)][:2], *CAUSE_TEXT[Cause(one)].colour) for one in shown]
-    columns = [
-        sums(found.line[inside], np.where(found.cause == one, found.stall, 0)[inside], n) for one in shown
-    ]
+    table, n = has.causes, len(has.code)
+    inside = np.flatnonzero((table.line >= 0) & (table.line < n))
+    line, cause, stall = table.line[inside], table.cause[inside], table.stall[inside]
+    shown = []
+    for one in map(Cause, np.unique(cause[stall > 0]).tolist()):
+        part = Part(*CAUSE_TEXT[one][:2], *CAUSE_TEXT[one].colour)
+        shown.append((part, sums(line, np.where(cause == one, stall, 0), n)))
     if has.show_idle:
-        parts, columns = [*parts, FAINT_IDLE], [*columns, sums(found.line[inside], found.idle[inside], n)]
-    value = np.stack(columns) if columns else np.zeros((0, n), dtype=np.int64)
-    return Bars(Annotation.CAUSES, tuple(parts), value, "cycles", "Sum (loaded waves)")
+        shown.append((FAINT_IDLE, sums(line, table.idle[inside], n)))
+    return _bars(Annotation.CAUSES, has, shown, "cycles", "Sum (loaded waves)")
 
 
 def _reasons(has: Ingredients) -> Bars:
     code = has.code
     assert code.stall_reasons is not None
-    shown = np.flatnonzero(code.stall_reasons.any(axis=0)).tolist()
-    parts = tuple(Part(reason_name(at), "why it did not issue", "reason", at) for at in shown)
-    columns = [code.stall_reasons[:, at].astype(np.int64) for at in shown]
+    shown = [
+        (Part(reason_name(at), "why it did not issue", "reason", at), code.stall_reasons[:, at])
+        for at in np.flatnonzero(code.stall_reasons.any(axis=0)).tolist()
+    ]
     if code.samples_issued is not None:
-        parts, columns = (*parts, ISSUED), [*columns, code.samples_issued.astype(np.int64)]
-    value = np.stack(columns) if columns else np.zeros((0, len(code)), dtype=np.int64)
-    return Bars(Annotation.REASONS, parts, value, "samples", "PC samples")
+        shown.append((ISSUED, code.samples_issued))
+    return _bars(Annotation.REASONS, has, shown, "samples", "PC samples")
 
 
 def _latency_stall(has: Ingredients) -> Bars:
-    costs, real = has.costs, ~has.code.is_label
+    costs = has.costs
     idle, stall, issue = split_cycles(costs.latency, costs.stall, costs.idle, has.show_idle)
     latency = Part("latency", "stall and issue, in the colour of its kind", "own_kind")
+    above = [(latency, stall + issue), *([(IDLE, idle)] if has.show_idle else [])]
     below = Part("stall", "waited to issue", "role", "stall", lane=1)
-    parts = (latency, IDLE, below) if has.show_idle else (latency, below)
-    columns = [stall + issue, idle, stall] if has.show_idle else [stall + issue, stall]
-    return Bars(Annotation.LATENCY_STALL, parts, np.stack(columns) * real, "cycles", costs.label, lanes=2)
+    return _bars(Annotation.LATENCY_STALL, has, [*above, (below, stall)], "cycles", costs.label)
 
 
 def _memory(has: Ingredients) -> Bars:
-    found, n = has.memory, len(has.code)
-    columns = [_spread(n, found.line, getattr(found, name)) for name in ("stall", "issue", "mean")]
+    names = ("stall", "issue", "mean", "std")
+    *columns, deviation = (_spread(has, has.memory.line, getattr(has.memory, name)) for name in names)
     value = np.maximum(0.0, np.nan_to_num(np.stack(columns)))
     ends = value.sum(axis=0)
-    deviation = _spread(n, found.line, found.std)
-    known = np.isfinite(deviation) & (deviation > 0)
-    low = np.where(known, np.maximum(0.0, ends - deviation), np.nan)
-    high = np.where(known, ends + deviation, np.nan)
+    deviation = np.where(deviation > 0, deviation, np.nan)
     of = "means by level counters, whisker one standard deviation"
+    low, high = np.maximum(0.0, ends - deviation), ends + deviation
     parts = (STALL, ISSUE, MEMORY)
     return Bars(Annotation.MEMORY, parts, value, "cycles a time", of, low=low, high=high, is_sum=False)
 
 
 def _memory_waits(has: Ingredients) -> Bars:
-    found, n = has.waits, len(has.code)
-    median = _spread(n, found.line, found.median)
-    high = _spread(n, found.line, found.p90)
-    known = np.isfinite(median) & np.isfinite(high)
-    of = "medians by waits, whisker to the 90th percentile"
+    median, high = (_spread(has, has.waits.line, column) for column in (has.waits.median, has.waits.p90))
+    is_known = np.isfinite(median) & np.isfinite(high)
     value = np.maximum(0.0, np.nan_to_num(median))[None]
-    low, high = np.where(known, median, np.nan), np.where(known, high, np.nan)
-    parts = (MEMORY,)
-    return Bars(Annotation.MEMORY_WAITS, parts, value, "cycles a time", of, low=low, high=high, is_sum=False)
+    low, high = (np.where(is_known, column, np.nan) for column in (median, high))
+    of = "medians by waits, whisker to the 90th percentile"
+    mode, parts = Annotation.MEMORY_WAITS, (MEMORY,)
+    return Bars(mode, parts, value, "cycles a time", of, low=low, high=high, is_sum=False)
 
 
-def _spread(n: int, line: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _spread(has: Ingredients, line: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Return values of some lines as a column of all lines, NaN elsewhere."""
+    n = len(has.code)
     column = np.full(n, np.nan)
     inside = np.flatnonzero((line >= 0) & (line < n))[::-1]  # the first row of a line is the one that stays
     column[line[inside]] = value[inside]

@@ -17,7 +17,8 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
+from rcv_py.base.runs import ranges, run_starts, starts_run
 from rcv_py.model.columns import joined
 from rcv_py.model.waves import WaveBatch
 
@@ -45,12 +46,6 @@ class LineHits:
     idle: np.ndarray  # int64, cycles
     since: np.ndarray  # int64, cycles, NEVER for the first hit of a wave
 
-    @classmethod
-    def empty(cls) -> LineHits:
-        """A distribution without any hit."""
-        none = np.zeros(0, dtype=np.int64)
-        return cls(none, none, none, none, none, none, none, none, none)
-
     def __len__(self) -> int:
         return len(self.wave)
 
@@ -65,19 +60,19 @@ class LineHits:
 
     def row_of(self, wave: int, token: int) -> int:
         """The row of a token, -1 if it is none of the hits."""
-        found = np.flatnonzero((self.wave == wave) & (self.token == token))
-        return int(found[0]) if len(found) else -1
+        rows = np.flatnonzero((self.wave == wave) & (self.token == token))
+        return int(rows[0]) if len(rows) else -1
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
     """What a set of times has in common; p95 is the time of some hit."""
 
-    count: int
-    least: int
+    hits: int
+    min: int
     median: float  # an int if it is whole
     p95: int
-    most: int
+    max: int
     mean: float
     total: int
 
@@ -106,8 +101,7 @@ class Histogram:
 
 def line_hits(batches: Iterable[WaveBatch], line: int) -> LineHits:
     """Return all hits of a code row in the waves of the batches."""
-    found = [_of_piece(piece, line) for piece in token_columns(batches)]
-    return joined(found) if found else LineHits.empty()
+    return joined([_of_line(tokens, line) for tokens in (of_waves([]), *token_columns(batches))])
 
 
 def spread(values: np.ndarray) -> Spread | None:
@@ -147,43 +141,22 @@ def histogram(
     return Histogram(edges, counts.astype(np.int64), is_log)
 
 
-def slowest(hits: LineHits, measure: str, count: int) -> np.ndarray:
-    """Return the rows of the hits with the largest values, largest first, equal ones in order of time."""
-    values = hits.measure(measure)
-    rows = np.flatnonzero(values != NEVER)
-    if len(rows) > count > 0:  # sort only what can be among them
-        least = np.partition(values[rows], len(rows) - count)[len(rows) - count]
-        rows = rows[values[rows] >= least]
-    order = np.lexsort((hits.start[rows], -values[rows]))
-    return rows[order][:count] if count > 0 else rows[order]
-
-
-def _of_piece(piece: TokenColumns, line: int) -> LineHits:
-    rows = np.flatnonzero(piece.line == line)
-    if not len(rows):
-        return LineHits.empty()
-    owner = np.searchsorted(piece.first, rows, side="right") - 1
-    is_first = np.append(True, owner[1:] != owner[:-1])
-    begin = np.flatnonzero(is_first)
-    hit = np.arange(len(rows)) - np.repeat(begin, np.diff(np.append(begin, len(rows))))
-    start = piece.start[rows]
-    since = np.where(is_first, NEVER, np.diff(start, prepend=start[0]))
-    index, engine = (np.array(column, dtype=np.int64) for column in _places(piece))
+def _of_line(tokens: TokenColumns, line: int) -> LineHits:
+    rows = np.flatnonzero(tokens.line == line)
+    owner, start = tokens.owner[rows], tokens.start[rows]
+    facts = np.array([(wave.row, wave.id.se) for wave in tokens.waves], dtype=np.int64).reshape(-1, 2)
+    wave, engine = facts[owner].T
     return LineHits(
-        wave=index[owner],
-        token=rows - piece.first[owner],
-        hit=hit,
-        se=engine[owner],
+        wave=wave,
+        token=rows - tokens.first[owner],
+        hit=ranges(0, np.diff(run_starts(owner), append=len(rows))),
+        se=engine,
         start=start,
-        stall=piece.stall[rows].astype(np.int64),
-        busy=piece.busy[rows].astype(np.int64),
-        idle=piece.idle[rows],
-        since=since,
+        stall=tokens.stall[rows].astype(np.int64),
+        busy=tokens.busy[rows].astype(np.int64),
+        idle=tokens.idle[rows],
+        since=np.where(starts_run(owner), NEVER, start - np.roll(start, 1)),
     )
-
-
-def _places(piece: TokenColumns) -> tuple[list[int], list[int]]:
-    return [wave.row for wave in piece.waves], [wave.id.se for wave in piece.waves]
 
 
 def _even_edges(low: int, high: int, bins: int, step: int) -> np.ndarray:
@@ -202,7 +175,6 @@ def _log_edges(low: int, high: int, bins: int, step: int) -> np.ndarray:
     return np.append(0, edges) if low < first else edges
 
 
-GROUPS = ("none", "engine", "wave")
 LISTED = 200  # hits in the table
 
 
@@ -241,7 +213,8 @@ class DistributionView:
     @cached_property
     def ranked(self) -> np.ndarray:
         """Rows of all hits that have a value, the largest first, equal ones in order of time."""
-        return slowest(self.hits, self.wanted.measure, 0)
+        rows = np.flatnonzero(self.values != NEVER)
+        return rows[np.lexsort((self.hits.start[rows], -self.values[rows]))]
 
     def in_bin(self, number: int) -> np.ndarray:
         """Rows of the hits in a bar, the largest first, equal ones in order of time."""
@@ -251,13 +224,11 @@ class DistributionView:
 
     def step(self, row: int, direction: int) -> int:
         """The hit that follows in the order of values, -1 behind the last; from -1 the slowest."""
-        if not len(self.order):
-            return -1
-        at = np.flatnonzero(self.order == row)
-        if not len(at):
-            return int(self.order[-1])
-        place = int(at[0]) + direction
-        return int(self.order[place]) if 0 <= place < len(self.order) else -1
+        order = self.order.tolist()
+        if row not in order:
+            return order[-1] if order else -1
+        place = order.index(row) + direction
+        return order[place] if 0 <= place < len(order) else -1
 
 
 def distribution_view(hits: LineHits, wanted: Wanted, step: int = 1) -> DistributionView:
@@ -275,7 +246,7 @@ def distribution_view(hits: LineHits, wanted: Wanted, step: int = 1) -> Distribu
 def _groups(hits: LineHits, wanted: Wanted) -> tuple[np.ndarray, tuple[str, ...]]:
     if wanted.group == "engine" and len(hits):
         engines, group = np.unique(hits.se, return_inverse=True)
-        return group.reshape(-1), tuple(f"SE {se}" for se in engines.tolist())
+        return group, tuple(f"SE {se}" for se in engines.tolist())
     if wanted.group == "wave":
         return (hits.wave != wanted.wave).astype(np.int64), ("selected wave", "other waves")
     return np.zeros(len(hits), dtype=np.int64), ("all hits",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.cost.place_text import line_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, places, source_costs
 from rcv_py.analysis.program.blocks import labels
+from rcv_py.base.runs import distinct
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT
@@ -47,17 +49,12 @@ class TopLine:
     text: str  # of the source line, "" if its copy is missing
 
 
-def source_tree(trace: Trace, cost: np.ndarray, how: SourceCost) -> CostNode:
-    """Return folders, files and, below each file, its most expensive lines."""
-    return explorer(trace.code, trace.sources, cost, how, LINES)
-
-
-def explorer(
-    code: CodeTable, sources: Sequence[SourceFile], cost: np.ndarray, how: SourceCost, lines: int = 0
+def source_tree(
+    code: CodeTable, sources: Sequence[SourceFile], cost: np.ndarray, how: SourceCost, lines: int = LINES
 ) -> CostNode:
-    """Return the root of the tree; children are sorted by cost, a folder with one child joins with it.
+    """Return folders, files and, below each file, at most so many of its most expensive `lines`.
 
-    Below each file are at most so many of its `lines`.
+    Children are sorted by cost; a folder with one child joins with it.
     """
     paths = [_parts(source.path) for source in sources]
     folders = sorted({parts[:depth] for parts in paths for depth in range(len(parts))})
@@ -83,7 +80,11 @@ def explorer(
     ]
     root = _tree(paths, nodes, dict(zip(folders, by_folder, strict=True)))
     unmapped = np.flatnonzero((code.leaf < 0) & ~code.is_label)
-    children = [*root.children, _no_source(code, cost, unmapped)] if len(unmapped) else root.children
+    children = root.children
+    if len(unmapped):
+        line = int(unmapped[np.argmax(cost[unmapped])])
+        tip = "Instructions whose source is not known."
+        children = [*children, _node(code, cost, unmapped, name=NO_SOURCE, tip=tip, line=line)]
     return CostNode(cost=int(cost.sum()), by_kind=root.by_kind, children=children)
 
 
@@ -130,9 +131,8 @@ def _parts(path: str) -> tuple[str, ...]:
 
 def _by_kind(code: CodeTable, cost: np.ndarray, row: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:
     """Return cost by group and kind, int64 [n, KIND_COUNT], each distinct (row, group) once."""
-    pairs = np.unique(row.astype(np.int64) << 32 | group)
-    row, group = pairs >> 32, pairs & 0xFFFFFFFF
-    return sums_by_kind(group, code.kind[row], cost[row], n)
+    once = distinct(row, group)[0]
+    return sums_by_kind(group[once], code.kind[row[once]], cost[row[once]], n)
 
 
 def _tree(
@@ -160,22 +160,11 @@ def _folder(folder: tuple[str, ...], by_kind: np.ndarray, children: list[CostNod
     )
 
 
-def _no_source(code: CodeTable, cost: np.ndarray, rows: np.ndarray) -> CostNode:
-    by_kind = _rows_by_kind(code, cost, rows)
-    return CostNode(
-        name=NO_SOURCE,
-        tip="Instructions whose source is not known.",
-        cost=int(by_kind.sum()),
-        by_kind=by_kind,
-        line=int(rows[np.argmax(cost[rows])]),
-    )
-
-
 def label_tree(trace: Trace, cost: np.ndarray) -> CostNode:
     """Return labels by cost and, below each, its most expensive instructions."""
     code = trace.code
-    starts = [label.row for label in labels(code, cost)]
-    names = [label.name for label in labels(code, cost)]
+    named = labels(code, cost)
+    starts, names = [label.row for label in named], [label.name for label in named]
     if not starts or starts[0] > 0:
         starts, names = [0, *starts], ["(before the first label)" if starts else "all instructions", *names]
     stops = [*starts[1:], len(code)]
@@ -185,31 +174,21 @@ def label_tree(trace: Trace, cost: np.ndarray) -> CostNode:
         if cost[first:stop].any() or len(starts) == 1
     ]
     blocks.sort(key=lambda block: -block.cost)
-    by_kind = _rows_by_kind(code, cost, np.arange(len(code)))
-    return CostNode(cost=int(cost.sum()), by_kind=by_kind, children=blocks)
+    return _node(code, cost, np.arange(len(code)), children=blocks)
 
 
 def _block(code: CodeTable, cost: np.ndarray, name: str, first: int, stop: int) -> CostNode:
     rows = first + np.argsort(-cost[first:stop], kind="stable")[:LINES]
     children = [
-        CostNode(
-            name=f"{row}  {code.text[row]}",
-            cost=int(cost[row]),
-            by_kind=_rows_by_kind(code, cost, np.array([row])),
-            line=row,
-        )
+        _node(code, cost, np.array([row]), name=f"{row}  {code.text[row]}", line=row)
         for row in rows.tolist()
         if cost[row]
     ]
-    return CostNode(
-        name=name,
-        tip=f"rows {first} to {stop - 1}",
-        cost=int(cost[first:stop].sum()),
-        by_kind=_rows_by_kind(code, cost, np.arange(first, stop)),
-        line=first,
-        children=children,
-    )
+    tip = f"rows {first} to {stop - 1}"
+    return _node(code, cost, np.arange(first, stop), name=name, tip=tip, line=first, children=children)
 
 
-def _rows_by_kind(code: CodeTable, cost: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return sums_by_kind(np.zeros(len(rows), dtype=np.int64), code.kind[rows], cost[rows], 1)[0]
+def _node(code: CodeTable, cost: np.ndarray, rows: np.ndarray, **more: Any) -> CostNode:
+    """A node with what these code rows cost."""
+    by_kind = sums_by_kind(np.zeros_like(rows), code.kind[rows], cost[rows], 1)[0]
+    return CostNode(cost=int(cost[rows].sum()), by_kind=by_kind, **more)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import TokenColumns, sums_by_kind, token_columns
+from rcv_py.analysis.core.token_columns import sums_by_kind, token_columns
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.waves import WaveBatch, WaveIndex
@@ -15,7 +15,6 @@ from rcv_py.model.window import TimeWindow
 
 RANGE_TAIL = 20_000  # cycles that the default range goes on after the last wave
 SHORTEST_RANGE = 128  # cycles
-HEADROOM = 1.04  # of the vertical axis, over the highest bar
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +25,6 @@ class Bins:
     stop: np.ndarray  # int64 [b]
     cycles: np.ndarray  # int64 [b, KIND_COUNT], stall + busy of the tokens of each kind
     step: int  # code rows a bin
-    axis_max: float  # end of the vertical axis
 
     @property
     def totals(self) -> np.ndarray:
@@ -48,10 +46,13 @@ def hotspot(
     """
     step = max(1, -(-n_lines // max(1, bins)))
     cycles = np.zeros((bins, KIND_COUNT), dtype=np.int64)
-    for piece in token_columns(batches, rows):
-        inside = (piece.line >= 0) & (piece.line < n_lines)
-        group = piece.line[inside].astype(np.int64) // step
-        cycles += sums_by_kind(group, piece.kind[inside], _cycles(piece, window)[inside], bins)
+    for tokens in token_columns(batches, rows):
+        inside = (tokens.line >= 0) & (tokens.line < n_lines)
+        group, spent = tokens.line[inside].astype(np.int64) // step, tokens.duration
+        if window is not None:
+            end = np.minimum(tokens.start + spent, window.end)
+            spent = np.maximum(0, end - np.maximum(tokens.start, window.begin))
+        cycles += sums_by_kind(group, tokens.kind[inside], spent[inside], bins)
     return _bins(step, cycles)
 
 
@@ -67,14 +68,7 @@ def static_bins(code: CodeTable, bins: int) -> Bins:
 
 def _bins(step: int, cycles: np.ndarray) -> Bins:
     first = step * np.arange(len(cycles), dtype=np.int64)
-    return Bins(first, first + step, cycles, step, HEADROOM * int(cycles.sum(axis=1).max(initial=0)))
-
-
-def _cycles(piece: TokenColumns, window: TimeWindow | None) -> np.ndarray:
-    if window is None:
-        return piece.duration
-    end = np.minimum(piece.start + piece.duration, window.end)
-    return np.maximum(0, end - np.maximum(piece.start, window.begin))
+    return Bins(first, first + step, cycles, step)
 
 
 def counted_rows(index: WaveIndex, se: int | None, window: TimeWindow | None) -> set[int]:

@@ -15,12 +15,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from rcv_py.base.paths import short_paths
-from rcv_py.base.text import DASH
+from rcv_py.base.text import DASH, short_paths
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
 
 NO_PLACE = DASH
+_names = lru_cache(maxsize=16)(short_paths)
 
 
 def source_of(trace: Trace, line: int) -> str:
@@ -82,8 +82,3 @@ def beside(trace: Trace, row: int) -> str:
     """Return `  file.py:186` to be put behind the text of an instruction, "" if it has no source place."""
     place = known_place(trace, row)
     return f"  {place}" if place else ""
-
-
-@lru_cache(maxsize=16)
-def _names(paths: tuple[str, ...]) -> dict[str, str]:
-    return short_paths(paths)

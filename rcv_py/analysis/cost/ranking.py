@@ -17,11 +17,12 @@ from rcv_py.analysis.program.instruction_classes import (
     InstructionClass,
     instruction_classes,
 )
+from rcv_py.base.runs import distinct
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.modes import SUMS
 
 BY = ("instruction", "source", "kind", "class")
-SORT = ("latency", "stall", "idle", "hits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +50,14 @@ def ranking(
 ) -> tuple[Ranked, ...]:
     """Return all rows whose `sort` column is not zero, the largest first, equal ones in program order.
 
-    By source, a code line is charged to its innermost place; by kind
-    or class, to what its mnemonic says.
+    By source, a code line is charged to its innermost place; by kind or class, to what its mnemonic says.
     """
     group, n = _groups(code, by)
     places = leaf_texts(code, sources)
     member = np.flatnonzero(group >= 0)
     first = np.full(n, len(code), dtype=np.int64)
     np.minimum.at(first, group[member], member)
-    columns = {name: sums(group[member], getattr(costs, name)[member], n) for name in SORT}
+    columns = {name: sums(group[member], getattr(costs, name)[member], n) for name in SUMS}
     size = np.bincount(group[member], minlength=n)
     order = np.lexsort((first, -columns[sort]))
     whole = max(int(columns[sort].sum()), 1)
@@ -67,7 +67,9 @@ def ranking(
         if by == "instruction":
             name, text = f"line {at}", code.text[at]
         elif by == "source":
-            name, text = places[at] or NO_SOURCE, _source_text(code, sources, at)
+            leaf = int(code.leaf[at])
+            place = (int(code.chain_file[leaf]), int(code.chain_line[leaf])) if leaf >= 0 else (-1, -1)
+            name, text = places[at] or NO_SOURCE, line_text(sources, *place)
         elif by == "kind":
             name, text = TokenKind(number).name, KIND_TEXT[TokenKind(number)]
         else:
@@ -95,15 +97,10 @@ def _groups(code: CodeTable, by: str) -> tuple[np.ndarray, int]:
     elif by == "source":
         leaf = np.where(code.leaf >= 0, code.leaf, len(code.chain_file))
         file, line = (np.append(column, -1).astype(np.int64) for column in (code.chain_file, code.chain_line))
-        places, group = np.unique(file[leaf] << 32 | line[leaf] & 0xFFFFFFFF, return_inverse=True)
-        group, n = group.reshape(-1), len(places)
+        places, group = distinct(file[leaf], line[leaf])
+        n = len(places)
     elif by == "kind":
         group, n = np.where(code.kind < KIND_COUNT, code.kind, TokenKind.NONE).astype(np.int64), KIND_COUNT
     else:
         group, n = instruction_classes(code).astype(np.int64), CLASS_COUNT
     return np.where(code.is_label, -1, group), n
-
-
-def _source_text(code: CodeTable, sources: Sequence[SourceFile], row: int) -> str:
-    leaf = int(code.leaf[row])
-    return line_text(sources, int(code.chain_file[leaf]), int(code.chain_line[leaf])) if leaf >= 0 else ""

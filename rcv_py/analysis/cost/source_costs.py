@@ -21,6 +21,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.cost.stall_reasons import reason_name
+from rcv_py.base.runs import distinct
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule, SourceCost
 
@@ -64,15 +65,14 @@ def source_costs(
     """
     row, file, line = places(code, how, rule)
     files = max(files, int(code.chain_file.max(initial=-1)) + 1)
-    groups, first, group = np.unique(file << 32 | line, return_index=True, return_inverse=True)
-    by_kind = sums_by_kind(group.reshape(-1), code.kind[row], cost[row], len(groups))
-    once = np.arange(len(row)) if rule is ReferenceRule.REFERENCE else _first_of(row, file)
-    row_of_file, file_of_row = row[once], file[once]
-    file_by_kind = sums_by_kind(file_of_row, code.kind[row_of_file], cost[row_of_file], files)
+    first, group = distinct(file, line)
+    by_kind = sums_by_kind(group, code.kind[row], cost[row], len(first))
+    once = np.arange(len(row)) if rule is ReferenceRule.REFERENCE else distinct(row, file)[0]
+    file_by_kind = sums_by_kind(file[once], code.kind[row[once]], cost[row[once]], files)
     return SourceCosts(
         file[first].astype(np.int32),
         line[first].astype(np.int32),
-        np.bincount(group.reshape(-1), minlength=len(groups)),
+        np.bincount(group, minlength=len(first)),
         by_kind.sum(axis=1),
         by_kind,
         file_by_kind.sum(axis=1),
@@ -95,14 +95,8 @@ def places(
     file, line = code.chain_file[at].astype(np.int64), code.chain_line[at].astype(np.int64)
     if how is SourceCost.SELF or rule is ReferenceRule.REFERENCE:
         return row, file, line
-    place = np.unique(file << 32 | line, return_inverse=True)[1].reshape(-1)
-    once = _first_of(row, place)
+    once = np.sort(distinct(row, file, line)[0])
     return row[once], file[once], line[once]
-
-
-def _first_of(row: np.ndarray, what: np.ndarray) -> np.ndarray:
-    """Return, sorted, the first occurrence of each distinct (row, what)."""
-    return np.sort(np.unique(row.astype(np.int64) << 32 | what, return_index=True)[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +109,7 @@ class Reasons:
 
 @dataclass(frozen=True, eq=False)
 class SourceLines:
-    """One row a source line (or a file: `line` is 0 and tells nothing), sorted by file and line."""
+    """One row a source line (or a file: `line` is 0 and means nothing), sorted by file and line."""
 
     file: np.ndarray  # int32, index into Trace.sources
     line: np.ndarray  # int32, 1-based; 0 for code the compiler made up
@@ -172,17 +166,16 @@ def source_lines(
     code: CodeTable, costs: CostColumns, how: SourceCost, why: Reasons | None = None
 ) -> SourceLines:
     """Return a row for every source line that an instruction came from."""
-    row, file, line = _places(code, how)
-    return _grouped((row, file << 32 | line), code, costs, why)
+    return _grouped(_places(code, how), code, costs, why)
 
 
 def source_files(
     code: CodeTable, costs: CostColumns, how: SourceCost, why: Reasons | None = None
 ) -> SourceLines:
     """Return a row for every file; a code line is charged to a file once."""
-    row, file, _ = _places(code, how)
-    pairs = np.unique(row << 32 | file)
-    return _grouped((pairs >> 32, (pairs & 0xFFFFFFFF) << 32), code, costs, why)
+    row, file, line = _places(code, how)
+    once = distinct(row, file)[0]
+    return _grouped((row[once], file[once], np.zeros_like(line[once])), code, costs, why)
 
 
 def code_rows(code: CodeTable, file: int, line: int, how: SourceCost) -> np.ndarray:
@@ -194,40 +187,34 @@ def code_rows(code: CodeTable, file: int, line: int, how: SourceCost) -> np.ndar
 def _places(code: CodeTable, how: SourceCost) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     row, file, line = places(code, how)
     real = ~code.is_label[row]
-    return row[real].astype(np.int64), file[real], line[real]
+    return row[real], file[real], line[real]
 
 
 def _grouped(
-    member: tuple[np.ndarray, np.ndarray], code: CodeTable, costs: CostColumns, why: Reasons | None
+    places: tuple[np.ndarray, np.ndarray, np.ndarray],
+    code: CodeTable,
+    costs: CostColumns,
+    why: Reasons | None,
 ) -> SourceLines:
-    row, place = member
-    groups, group = np.unique(place, return_inverse=True)
-    group, n = group.reshape(-1), len(groups)
-    reason, amount = _largest(row, group, n, why)
+    row, file, line = places
+    first, group = distinct(file, line)
+    n = len(first)
+    waited = np.zeros((n, 1 if why is None else why.amount.shape[1]), dtype=np.int64)
+    if why is not None:
+        np.add.at(waited, group, why.amount[row])
+    amount = waited.max(axis=1, initial=0)
     real = ~code.is_label
     return SourceLines(
-        file=(groups >> 32).astype(np.int32),
-        line=(groups & 0xFFFFFFFF).astype(np.int32),
+        file=file[first].astype(np.int32),
+        line=line[first].astype(np.int32),
         rows=np.bincount(group, minlength=n),
         hits=sums(group, costs.hits[row], n),
         latency=sums(group, costs.latency[row], n),
         stall=sums(group, costs.stall[row], n),
         idle=sums(group, costs.idle[row], n),
-        reason=reason,
+        reason=np.where(amount > 0, waited.argmax(axis=1), -1).astype(np.int32),
         amount=amount,
         names=() if why is None else why.names,
         whole=int(costs.cost[real].sum()),
         unmapped=int(costs.cost[real & (code.leaf < 0)].sum()),
     )
-
-
-def _largest(
-    row: np.ndarray, group: np.ndarray, n: int, why: Reasons | None
-) -> tuple[np.ndarray, np.ndarray]:
-    if why is None or not n or not why.amount.shape[1]:
-        return np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=np.int64)
-    table = np.zeros((n, why.amount.shape[1]), dtype=np.int64)
-    np.add.at(table, group, why.amount[row])
-    best = table.argmax(axis=1)
-    amount = table[np.arange(n), best]
-    return np.where(amount > 0, best, -1).astype(np.int32), amount

@@ -52,9 +52,11 @@ def stall_reasons(code: CodeTable, rows: slice | None = None) -> StallReasons:
     rows = slice(None) if rows is None else rows
     table = code.stall_reasons
     count = np.zeros(len(StallReason), dtype=np.int64) if table is None else table[rows].sum(axis=0)
-    return StallReasons(
-        _sum(code.samples_issued, rows), _sum(code.samples_stalled, rows), count.astype(np.int64)
+    issued, stalled = (
+        0 if column is None else int(column[rows].sum())
+        for column in (code.samples_issued, code.samples_stalled)
     )
+    return StallReasons(issued, stalled, count.astype(np.int64))
 
 
 def reason_name(reason: int) -> str:
@@ -65,7 +67,3 @@ def reason_name(reason: int) -> str:
 def reason_meaning(reason: int) -> str:
     """Return what a reason means, "" for numbers beyond the known ones."""
     return REASON_MEANING[StallReason(reason)] if 0 <= reason < len(StallReason) else ""
-
-
-def _sum(column: np.ndarray | None, rows: slice) -> int:
-    return 0 if column is None else int(column[rows].sum())

@@ -10,7 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.counters.counters import ALL_SIMDS, Counters, Family, RawCounter, Samples
 from rcv_py.analysis.counters.formula.evaluate import scalar
-from rcv_py.model.clock import Clock
+from rcv_py.model.device import Clock
 
 MAX_CELLS = 1 << 21  # of one tensor: 16 MB; more than that, and intervals are joined
 
@@ -26,10 +26,9 @@ class Grid:
     engines: int = 1
     units: int = 1
 
-    @property
-    def times(self) -> np.ndarray:
-        """The first cycle of each interval, int64."""
-        return self.start + self.step * np.arange(self.length, dtype=np.int64)
+    def times(self, count: int) -> np.ndarray:
+        """The first cycles of so many intervals, int64."""
+        return self.start + self.step * np.arange(count, dtype=np.int64)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -60,7 +59,7 @@ def grid_of(raw: tuple[RawCounter, ...]) -> Grid | None:
 def tensor(samples: Samples, grid: Grid, interval: int = 0) -> np.ndarray:
     """Return the sum of the samples in each interval of each place, float64 [XCC, SE, CU, T].
 
-    A sample tells of the `interval` before its time, and goes where most of that lies.
+    A sample is of the `interval` before its time, and goes where most of that lies.
     """
     at = (samples.time - grid.start - (interval or grid.step) // 2) // grid.step
     at = np.clip(at, 0, grid.length - 1)
@@ -70,7 +69,7 @@ def tensor(samples: Samples, grid: Grid, interval: int = 0) -> np.ndarray:
 
 
 class Tensors(Mapping[str, np.ndarray]):
-    """What formulas may use of one family of counters, each made when it is asked for.
+    """What formulas may use of one family of counters, each made when it is needed.
 
     Raw counters, with or without `SQ_`; `SCLOCK` [1, 1, 1, T], the grid's times; `RCLOCK` [1, SE, 2, n], both
     clocks at the clock samples; the numbers NUM_XCC, NUM_SE, NUM_CU, NUM_SAMPLES, INTERVAL (cycles of the
@@ -118,7 +117,7 @@ class Tensors(Mapping[str, np.ndarray]):
         makers = dict(self._aliases())
         for counter in self._raw:
             makers[counter.name] = partial(self._tensor, counter, grid)
-        makers["SCLOCK"] = lambda: grid.times.astype(np.float64).reshape(1, 1, 1, -1)
+        makers["SCLOCK"] = lambda: grid.times(grid.length).astype(np.float64).reshape(1, 1, 1, -1)
         if clock.samples:
             makers["RCLOCK"] = lambda: clock_tensor(clock, grid.engines)
         return makers | {name: partial(scalar, value) for name, value in numbers.items()}

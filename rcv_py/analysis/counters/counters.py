@@ -2,7 +2,7 @@
 
 A thread trace of gfx9 carries samples of up to eight SQ counters of each compute unit: rows of two banks of
 four. Any generation may come with streamed performance monitors (SPM) of whole shader engines, sampled less
-often. A sample tells what was counted since the one before, so it belongs to the interval *before* its
+often. A sample is what was counted since the one before, so it belongs to the interval *before* its
 timestamp.
 """
 
@@ -139,7 +139,7 @@ class RawCounter:
 
     @property
     def is_level(self) -> bool:
-        """Whether a sample tells how many operations were under way, not how many events there were."""
+        """Whether a sample is how many operations were under way, not how many events there were."""
         return "_LEVEL" in self.name
 
     @property

@@ -22,7 +22,7 @@ from rcv_py.analysis.counters.formula.evaluate import (
 )
 from rcv_py.analysis.counters.formula.parser import FormulaError, FormulaKind
 from rcv_py.base.text import plural
-from rcv_py.model.clock import Clock
+from rcv_py.model.device import Clock
 
 MAX_CURVES = 10  # of one definition
 _UNIT = re.compile(r"\[([^\]]{1,40})\]\s*(.*)")
@@ -162,11 +162,9 @@ def curves(value: np.ndarray, grid: Grid) -> Iterator[tuple[str, StepCurve]]:
 
 
 def _steps(value: np.ndarray, grid: Grid) -> StepCurve:
-    end = grid.start + grid.step * grid.length
     if len(value) == 1:
-        return StepCurve(np.array([grid.start, end], np.int64), np.repeat(value, 2))
-    time = grid.start + grid.step * np.arange(len(value) + 1, dtype=np.int64)
-    return StepCurve(time, np.append(value, 0.0))
+        return StepCurve(grid.times(grid.length + 1)[[0, -1]], np.repeat(value, 2))
+    return StepCurve(grid.times(len(value) + 1), np.append(value, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,14 +91,14 @@ def occupancy_curves(trace: Trace, by: str = "se", *, is_all: bool = False) -> t
     counts = np.isin(unit, traced) if is_some else np.ones(len(lives), bool)
     group = np.where(counts, group, -1)
     per_simd = slots_of_simd(trace, lives)
-    found = []
+    curves = []
     for one, steps in resident(lives, group).items():
         if one >= 0:
             row = int(np.flatnonzero(group == one)[0])
             units = len(np.unique(unit[group == one]))
             simds = 1 if by == "simd" else SIMDS * units
-            found.append(OccupancyCurve(_name(lives, row, by), steps, units, per_simd * simds))
-    return tuple(found)
+            curves.append(OccupancyCurve(_name(lives, row, by), steps, units, per_simd * simds))
+    return tuple(curves)
 
 
 def slots_of_simd(trace: Trace, lives: Residencies) -> int:
@@ -144,23 +144,18 @@ def dispatch_curves(events: WaveEvents, dispatches: Sequence[Dispatch] = ()) -> 
     lives = residencies(events)
     used = np.unique(lives.kernel).tolist()
     names = {kernel: events.names.get(kernel, "") for kernel in used}
-    groups = _groups(names)
+    numbers: dict[str | int, int] = {}  # kernels of one name are one group
+    groups = {kernel: numbers.setdefault(name or kernel, len(numbers)) for kernel, name in names.items()}
     number = np.array([groups[kernel] for kernel in used], np.int64)
     group = number[np.searchsorted(used, lives.kernel)] if used else np.zeros(0, np.int64)
-    found = []
+    curves = []
     for one, curve in resident(lives, group).items():
         ids = tuple(kernel for kernel in used if groups[kernel] == one)
         own = np.flatnonzero(group == one)
         is_whole = not (lives.is_open_start[own].any() or lives.is_open_end[own].any())
         launches = _launches(ids, dispatches)
-        found.append(KernelCurve(names[ids[0]], ids, curve, len(own), launches, is_whole))
-    return tuple(sorted(found, key=lambda kernel: (int(kernel.steps.time[0]), kernel.ids)))
-
-
-def _groups(names: Mapping[int, str]) -> dict[int, int]:
-    """Number the kernels: those of one name get one number."""
-    numbers: dict[str | int, int] = {}
-    return {kernel: numbers.setdefault(name or kernel, len(numbers)) for kernel, name in names.items()}
+        curves.append(KernelCurve(names[ids[0]], ids, curve, len(own), launches, is_whole))
+    return tuple(sorted(curves, key=lambda kernel: (int(kernel.steps.time[0]), kernel.ids)))
 
 
 def _launches(ids: tuple[int, ...], dispatches: Sequence[Dispatch]) -> int:

@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.program.register_use import RegisterUse, register_use, scalar_allocation
-from rcv_py.analysis.waves.workgroups import Told, Workgroups
+from rcv_py.analysis.program.register_use import RegisterUse, register_use
+from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups
+from rcv_py.base.runs import distinct, run_starts
 from rcv_py.base.text import count, plural
 from rcv_py.model.resources import KernelResources, RunFacts
 from rcv_py.model.trace import INFERRED, Trace
@@ -34,25 +35,24 @@ class DeviceLimits:
     vgprs: int  # registers of a SIMD, a lane; of waves of 64 lanes where `wave_size` is 64
     granule: int  # registers are given in multiples of this
     is_unified: bool  # accumulation registers come out of the same file
-    sgprs: int  # of a SIMD; 0: every wave has the same number of its own
-    sgpr_granule: int
-    lds: int  # bytes
-    lds_granule: int  # bytes
-    simds: int  # that share the LDS
-    wave_size: int
-    groups: int  # workgroups at a time, of more than one wave
+    lds: int = 64 * _KB  # bytes
+    lds_granule: int = 512  # bytes
+    sgprs: int = 800  # of a SIMD; 0: every wave has the same number of its own
+    wave_size: int = 64
+    groups: int = 16  # workgroups at a time, of more than one wave
+    simds: int = 4  # that share the LDS
     is_guess: bool = False  # the target is not in the table
 
 
-_CDNA3 = DeviceLimits("CDNA3", 8, 512, 8, True, 800, 16, 64 * _KB, 512, 4, 64, 16)
+_SPECIAL_SGPRS = 6  # gfx9: VCC, flat scratch and the mask of page faults lie behind the named ones
+_SGPR_GRANULE = 16  # scalar registers are given in multiples of this
+_CDNA3 = DeviceLimits("CDNA3", 8, 512, 8, True)
 _OF_TARGET = {
-    "gfx908": DeviceLimits("CDNA1", 10, 256, 4, False, 800, 16, 64 * _KB, 512, 4, 64, 16),
-    "gfx90a": DeviceLimits("CDNA2", 8, 512, 8, True, 800, 16, 64 * _KB, 512, 4, 64, 16),
+    **dict.fromkeys(("gfx900", "gfx906"), DeviceLimits("GCN5", 10, 256, 4, False)),
+    "gfx908": DeviceLimits("CDNA1", 10, 256, 4, False),
+    "gfx90a": DeviceLimits("CDNA2", 8, 512, 8, True),
     **dict.fromkeys(("gfx940", "gfx941", "gfx942"), _CDNA3),
-    "gfx950": DeviceLimits("CDNA4", 8, 512, 8, True, 800, 16, 160 * _KB, 1280, 4, 64, 16),
-    **dict.fromkeys(
-        ("gfx900", "gfx906"), DeviceLimits("GCN5", 10, 256, 4, False, 800, 16, 64 * _KB, 512, 4, 64, 16)
-    ),
+    "gfx950": DeviceLimits("CDNA4", 8, 512, 8, True, 160 * _KB, 1280),
 }
 _LARGE = ("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201")  # 1,536 registers a lane, others 1,024
 
@@ -60,12 +60,11 @@ _LARGE = ("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201")  # 1,536 regist
 def device_limits(target: str, gfxip: int, is_wave32: bool = True) -> DeviceLimits:
     """Return the limits of a target such as `gfx942`; of one of its generation if it is not in the table.
 
-    RDNA has waves of 32 and of 64 lanes: a wave of 64 takes twice the registers of the file, which is told as
+    RDNA has waves of 32 and of 64 lanes: one of 64 takes twice the registers of the file, which is given as
     half a file with half the granule.  Its LDS is that of a work-group processor.
     """
     if gfxip < 10:
-        known = _OF_TARGET.get(target)
-        return known or replace(_CDNA3, is_guess=True)
+        return _OF_TARGET.get(target) or replace(_CDNA3, is_guess=True)
     is_large = target in _LARGE or (gfxip >= 12 and not target.startswith("gfx125"))
     vgprs, granule = (1536, 24) if is_large else (1024, 16 if gfxip >= 10 and target >= "gfx103" else 8)
     share = 1 if is_wave32 else 2
@@ -75,14 +74,12 @@ def device_limits(target: str, gfxip: int, is_wave32: bool = True) -> DeviceLimi
         vgprs // share,
         granule // share,
         True,
-        0,
-        16,
         128 * _KB,
         512 if gfxip == 10 else 1024,
-        4,
-        32 if is_wave32 else 64,
-        32,
-        target == f"gfx{gfxip}" or target.startswith("gfx125"),
+        sgprs=0,
+        wave_size=32 if is_wave32 else 64,
+        groups=32,
+        is_guess=target == f"gfx{gfxip}" or target.startswith("gfx125"),
     )
 
 
@@ -90,6 +87,7 @@ GUESS = "guess from the instructions"
 TRACE = "the capture"
 BARRIERS = "barriers of the traced waves"
 UNBOUND = 1 << 30
+_VECTOR, _SCALAR = "vector registers", "scalar registers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +96,28 @@ class Limit:
 
     name: str
     used: int  # what a wave takes (LDS: a workgroup), before rounding
-    given: int  # rounded up to what is given at a time
-    of: int  # what there is
+    available: int
     unit: str
-    waves: int  # of a SIMD that fit
     source: str  # where `used` is from
-    most: int  # what may be used at most for one wave more than the binding limit; -1: nothing helps
+    granule: int = 1  # what is given at a time
+    is_shared: bool = False  # by the waves of a workgroup
+    waves: int = 0  # of a SIMD that fit
+    max_used: int = -1  # what may be used at most for one wave more than the binding limit; -1: nothing helps
+
+    @property
+    def allocated(self) -> int:
+        """What is used, rounded up to what is given at a time."""
+        return -(-self.used // self.granule) * self.granule
 
     @property
     def excess(self) -> int:
         """By how much `used` must shrink for one wave more than now fits, 0 if it need not."""
-        return max(0, self.used - self.most) if self.most >= 0 else 0
+        return max(0, self.used - self.max_used) if self.max_used >= 0 else 0
+
+    @property
+    def shares(self) -> int:
+        """Waves of a SIMD, or workgroups of those that share the LDS; one is there, so at least one fits."""
+        return max(1, self.available // self.allocated) if self.used else UNBOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,36 +155,12 @@ class OccupancyLimits:
         if self.goal > self.cap:
             return f"A SIMD has room for {plural(self.cap, 'wave')}, which one more workgroup would exceed."
         parts = [
-            f"{count(one.excess)} {one.unit} fewer (at most {count(one.most)})"
+            f"{count(one.excess)} {one.unit} fewer (at most {count(one.max_used)})"
             for one in self.limits
             if one.excess
         ]
-        return f"{_listed(parts)} would make room for {plural(self.goal, 'wave')} a SIMD." if parts else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Need:
-    """What a wave (or, of LDS, a workgroup) takes of one resource."""
-
-    name: str
-    used: int
-    granule: int
-    of: int
-    unit: str
-    source: str
-    is_shared: bool = False  # by the waves of a workgroup
-
-    @property
-    def given(self) -> int:
-        return -(-self.used // self.granule) * self.granule
-
-    def shares(self) -> int:
-        """Waves of a SIMD, or workgroups of those that share the LDS; one is there, so at least one fits."""
-        return max(1, self.of // self.given) if self.used else UNBOUND
-
-    def most(self, shares: int) -> int:
-        """What may be used at most if so many are to fit."""
-        return self.of // shares // self.granule * self.granule
+        fewer = " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+        return f"{fewer} would make room for {plural(self.goal, 'wave')} a SIMD." if parts else ""
 
 
 def is_size_known(trace: Trace, facts: RunFacts | None) -> bool:
@@ -184,21 +169,20 @@ def is_size_known(trace: Trace, facts: RunFacts | None) -> bool:
     return kernel is not None and kernel.threads > 0
 
 
-def waves_on_simd(trace: Trace, found: Workgroups) -> int:
+def waves_on_simd(trace: Trace, groups: Workgroups) -> int:
     """Return how many waves a workgroup puts on a SIMD, by the traced ones; 0 if they do not tell.
 
     The most frequent number counts: of a unit of which not all SIMDs are traced the others are alike.  Groups
-    that are only guessed by the starts of their waves tell nothing.
+    that are only guessed by the starts of their waves do not count.
     """
-    rows = np.flatnonzero(found.number >= 0)
-    rows = rows[found.told[found.number[rows]] != Told.STARTS]
+    rows = np.flatnonzero(groups.number >= 0)
+    rows = rows[groups.known_by[groups.number[rows]] != KnownBy.STARTS]
     if not len(rows):
         return 0
-    group, simd = found.number[rows].astype(np.int64), trace.waves.simd[rows].astype(np.int64)
+    group, simd = groups.number[rows].astype(np.int64), trace.waves.simd[rows].astype(np.int64)
     place, times = np.unique(group << 8 | simd, return_counts=True)
-    most = np.zeros(len(found), dtype=np.int64)
-    np.maximum.at(most, place >> 8, times)
-    return int(np.bincount(most[most > 0]).argmax())
+    first = run_starts(place >> 8)
+    return int(np.bincount(np.maximum.reduceat(times, first)).argmax())
 
 
 def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int = 0) -> OccupancyLimits:
@@ -218,72 +202,44 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         notes.append(
             f"{trace.target} is inferred from the instructions: no file of the run names the device."
         )
-    agent = facts.agent
-    cap = agent.waves_per_simd if agent is not None and agent.waves_per_simd else device.waves
+    cap = (facts.agent.waves_per_simd if facts.agent is not None else 0) or device.waves
     group = -(-kernel.threads // device.wave_size) if kernel is not None else 0
-    told = kernel.file if kernel is not None and group else BARRIERS
+    group_source = kernel.file if kernel is not None and group else BARRIERS
     # One wave a SIMD may be of a workgroup of one to four waves: that binds nothing.
     group = group or (on_simd * device.simds if on_simd > 1 else 0)
-    needs = [_vector(use, kernel, device, notes)]
+    limits = [_vector(use, kernel, device, notes)]
     if device.sgprs:
-        needs.append(_scalar(use, kernel, device))
+        listed = kernel if kernel is not None and kernel.sgprs > 0 else None
+        sgprs = use.scalar and use.scalar + _SPECIAL_SGPRS if listed is None else listed.sgprs
+        source = GUESS if listed is None else listed.file
+        limits.append(Limit(_SCALAR, sgprs, device.sgprs, _SCALAR, source, _SGPR_GRANULE))
     if kernel is not None and kernel.lds >= 0 and kernel.threads:
-        source = kernel.file
-        needs.append(_Need("LDS", kernel.lds, device.lds_granule, device.lds, "bytes of LDS", source, True))
-    elif group:
-        notes.append("No table of the run has the LDS of a workgroup, which may bind earlier.")
+        lds = (kernel.lds, device.lds, "bytes of LDS", kernel.file, device.lds_granule)
+        limits.append(Limit("LDS", *lds, is_shared=True))
     else:
-        notes.append("No table of the run has LDS and workgroup size, which may bind earlier.")
-    needs = [need for need in needs if need.used >= 0]
-    return _limits(device, needs, (group, cap, told), _resident(trace), notes)
-
-
-def _limits(
-    device: DeviceLimits,
-    needs: list[_Need],
-    sizes: tuple[int, int, str],
-    resident: Resident,
-    notes: list[str],
-) -> OccupancyLimits:
-    """Put the limits together.
-
-    `sizes` are the waves of a workgroup (0: unknown), most of a SIMD, and what tells the first.
-    """
-    group, cap, told = sizes
-    simds, size = device.simds, group or 1
-
-    def per_simd(need: _Need) -> int:
-        waves = need.shares() * size // simds if need.is_shared else need.shares()
-        return max(1, min(cap, waves))
+        missing = "the LDS of a workgroup" if group else "LDS and workgroup size"
+        notes.append(f"No table of the run has {missing}, which may bind earlier.")
+    limits = [limit for limit in limits if limit.used >= 0]
 
     # Workgroups are there as a whole or not at all, on the SIMDs that share the LDS.
-    groups = min(
-        [
-            cap * simds // size,
-            *(need.shares() if need.is_shared else need.shares() * simds // size for need in needs),
-            device.groups if group > 1 else UNBOUND,
-        ]
-    )
+    simds, size = device.simds, group or 1
+    shares = [limit.shares if limit.is_shared else limit.shares * simds // size for limit in limits]
+    groups = min([cap * simds // size, *shares, device.groups if group > 1 else UNBOUND])
     waves = max(1, max(1, groups) * size // simds)
     wanted = -(-(waves + 1) * simds // size)  # workgroups for a wave more on every SIMD
-    each, goal = -(-wanted * size // simds), wanted * size // simds
-    if wanted * size > cap * simds:
-        goal = cap + 1
-    limits = [
-        Limit(
-            need.name,
-            need.used,
-            need.given,
-            need.of,
-            need.unit,
-            per_simd(need),
-            need.source,
-            -1 if goal > cap else need.most(wanted if need.is_shared else each),
-        )
-        for need in needs
-    ]
+    goal = wanted * size // simds if wanted * size <= cap * simds else cap + 1
+
+    def completed(limit: Limit) -> Limit:
+        """With the waves that fit, and what may be used at most if the goal is to fit."""
+        fit = limit.shares * size // simds if limit.is_shared else limit.shares
+        sharing = wanted if limit.is_shared else -(-wanted * size // simds)
+        most = limit.available // sharing // limit.granule * limit.granule
+        return replace(limit, waves=max(1, min(cap, fit)), max_used=-1 if goal > cap else most)
+
+    limits = list(map(completed, limits))
     if group > 1:
-        limits.append(Limit("workgroup", group, group, cap * simds, "waves", waves, told, -1))
+        limits.append(Limit("workgroup", group, cap * simds, "waves", group_source, waves=waves))
+    resident = _resident(trace)
     if resident.peak > waves:
         notes.append(
             f"Up to {plural(resident.peak, 'wave')} were on a SIMD, more than these limits allow: "
@@ -297,54 +253,44 @@ def _use(trace: Trace) -> RegisterUse:
     code = trace.code
     if not code.kernels:
         return register_use(code)
-    cost = [int(code.latency[kernel.first : kernel.stop].sum()) for kernel in code.kernels]
-    kernel = code.kernels[int(np.argmax(cost))]
+    kernel = max(code.kernels, key=lambda one: int(code.latency[one.first : one.stop].sum()))
     return register_use(code, kernel.first, kernel.stop)
 
 
 def _of_dispatch(trace: Trace) -> KernelResources | None:
-    """What the capture itself tells about a launch of this kernel, if it does."""
+    """What the capture itself knows about a launch of this kernel, if it does."""
     known = [one for one in trace.dispatches if one.vgprs or one.lds_size]
-    mine = [one for one in known if one.name and one.name in trace.kernel_name] or known
-    if not mine:
-        return None
-    launch, none = mine[0], (0, 0, 0)
-    vgprs, sgprs = launch.vgprs or -1, launch.sgprs or -1
-    size = launch.workgroup_size
-    return KernelResources(launch.name, -1, vgprs, 0, sgprs, launch.lds_size, -1, size, none, TRACE)
+    for launch in [one for one in known if one.name and one.name in trace.kernel_name] or known:
+        registers = (launch.vgprs or -1, 0, launch.sgprs or -1)
+        size, grid = launch.workgroup_size, (0, 0, 0)
+        return KernelResources(launch.name, -1, *registers, launch.lds_size, -1, size, grid, TRACE)
+    return None
 
 
 def _vector(
     use: RegisterUse, kernel: KernelResources | None, device: DeviceLimits, notes: list[str]
-) -> _Need:
+) -> Limit:
     """Vector registers: what the table says, but never fewer than the program names.
 
-    A unified file holds accumulation registers too; tables tell them apart, unless the program names none.
+    A unified file holds accumulation registers too; tables list them apart, unless the program names none.
     """
-    told = max(0, kernel.vgprs) if kernel is not None else 0
+    listed = max(0, kernel.vgprs) if kernel is not None else 0
     accum = max(0, kernel.accum_vgprs) if kernel is not None else 0
-    source = kernel.file if kernel is not None and told else GUESS
+    source = kernel.file if kernel is not None and listed else GUESS
+    named = use.vector + use.accumulation if device.is_unified else max(use.vector, use.accumulation)
     if not device.is_unified:
-        used = max(use.vector, use.accumulation, told, accum)
+        used = max(named, listed, accum)
     elif use.accumulation:
-        used = max(use.vector, told) + max(use.accumulation, accum)
+        used = max(use.vector, listed) + max(use.accumulation, accum)
     else:
-        used = max(use.vector, told + accum)
-    named = max(use.vector, use.accumulation) if not device.is_unified else use.vector + use.accumulation
-    if told and used == named and named > told + accum:
+        used = max(use.vector, listed + accum)
+    if listed and used == named > listed + accum:
         notes.append(
-            f"{source} lists {count(told + accum)} vector registers, but the program names {count(named)}, "
+            f"{source} lists {count(listed + accum)} vector registers, but the program names {count(named)}, "
             "which are taken."
         )
         source = GUESS
-    return _Need("vector registers", used or -1, device.granule, device.vgprs, "vector registers", source)
-
-
-def _scalar(use: RegisterUse, kernel: KernelResources | None, device: DeviceLimits) -> _Need:
-    is_told = kernel is not None and kernel.sgprs > 0
-    used = kernel.sgprs if kernel is not None and is_told else scalar_allocation(use)
-    source = kernel.file if kernel is not None and is_told else GUESS
-    return _Need("scalar registers", used, device.sgpr_granule, device.sgprs, "scalar registers", source)
+    return Limit(_VECTOR, used or -1, device.vgprs, _VECTOR, source, device.granule)
 
 
 def _resident(trace: Trace) -> Resident:
@@ -352,19 +298,14 @@ def _resident(trace: Trace) -> Resident:
     waves = trace.waves
     if not len(waves):
         return Resident(0, 0.0, 0)
-    place = np.unique(waves.se.astype(np.int64) << 16 | waves.simd, return_inverse=True)[1].reshape(-1)
+    place = distinct(waves.se, waves.simd)[1]
     begin, end = waves.begin, np.maximum(waves.begin, waves.end)
     shift = place * (int(end.max() - begin.min()) + 1) - begin.min()
     time = np.concatenate([begin + shift, end + shift])
-    step = np.concatenate([np.ones(len(waves), np.int64), np.full(len(waves), -1)])
+    step = np.repeat([1, -1], len(waves))
     # Ends go first: a wave that takes the place of another one at once is not beside it.
     order = np.lexsort((step, time))
     now = np.cumsum(step[order])
     length = np.diff(time[order], append=time.max())
-    there = int(length[now > 0].sum())
-    area = int((end - begin).sum())
-    return Resident(int(now.max()), area / there if there else 0.0, int(place.max()) + 1)
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    there = max(1, int(length[now > 0].sum()))
+    return Resident(int(now.max()), int((end - begin).sum()) / there, int(place.max()) + 1)

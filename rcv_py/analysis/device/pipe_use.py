@@ -22,7 +22,7 @@ import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.saturated import sums, total
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import WaveBatch
 
@@ -83,13 +83,10 @@ class PipeUse:
 
 def pipe_use(batches: Iterable[WaveBatch]) -> PipeUse:
     """Return the use of every SIMD by the waves of the batches."""
-    parts = [_columns(piece) for piece in token_columns(batches)]
-    if not any(len(part[0]) for part in parts):
-        none = np.zeros(0, dtype=np.int64)
-        return PipeUse(none, none, none, none, none, none, np.zeros((0, len(PIPES)), dtype=np.int64))
+    parts = [_columns(tokens) for tokens in (of_waves([]), *token_columns(batches))]
     place, begin, end, counts, start, stop, pipe = (np.concatenate(part) for part in zip(*parts, strict=True))
     places, row = np.unique(place, return_inverse=True)
-    row, n = row.reshape(-1), len(places)
+    n = len(places)
     owner = np.repeat(row, counts)
     kinds, works = len(PIPES), pipe != PIPES.index("Other")
     pipes = covered(owner * kinds + pipe, start, stop, n * kinds).reshape(n, kinds)
@@ -122,14 +119,14 @@ def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> n
 
 def _covered_by_each(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> np.ndarray:
     """The same one group after the other: times of a damaged file are too wide for one axis."""
-    found = np.zeros(n, dtype=np.int64)
+    cycles = np.zeros(n, dtype=np.int64)
     order = np.lexsort((start, group))
     borders = np.searchsorted(group[order], np.arange(n + 1)).tolist()
     for one, (low, high) in enumerate(pairwise(borders)):
         rows = order[low:high]
         merged = IntervalSet.of(start[rows], stop[rows])
-        found[one] = total(merged.end - merged.begin)
-    return found
+        cycles[one] = total(merged.end - merged.begin)
+    return cycles
 
 
 def _columns(piece: TokenColumns) -> tuple[np.ndarray, ...]:

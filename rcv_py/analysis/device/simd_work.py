@@ -28,10 +28,10 @@ import numpy as np
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
 from rcv_py.analysis.core.saturated import MAX_CYCLES
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
-from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES, MatrixPasses, matrix_passes
+from rcv_py.analysis.program.matrix_forms import MatrixPasses, matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
+from rcv_py.base.runs import starts_run
 from rcv_py.base.text import plural
-from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -49,7 +49,8 @@ class SimdAxis:
 
     def shift(self, waves: Iterable[Wave]) -> np.ndarray:
         """Return what brings a time of each wave onto the axis, int64 [waves]."""
-        return np.searchsorted(self.place, _places(waves)) * self.stride - self.origin
+        ids = np.array([(wave.id.se, wave.id.simd) for wave in waves], dtype=np.int64).reshape(-1, 2)
+        return self.shift_of(*ids.T)
 
     def shift_of(self, se: np.ndarray, simd: np.ndarray) -> np.ndarray:
         """Return the same for times on SIMDs that the axis has, by engine and SIMD; int64."""
@@ -59,14 +60,10 @@ class SimdAxis:
         """Return aligned times cut to what the axis holds of a SIMD, int64; before they are shifted."""
         return np.clip(time, self.origin, self.origin + self.stride - 1)
 
-    @property
-    def begins(self) -> np.ndarray:
-        """Where the stretch of each SIMD begins, int64 [SIMDs]."""
-        return np.arange(len(self.place), dtype=np.int64) * self.stride
-
     def by_simd(self, covered: IntervalSet) -> np.ndarray:
         """Return the covered cycles of each SIMD, int64 [SIMDs]."""
-        return covered.covered(self.begins, self.begins + self.stride)
+        begins = np.arange(len(self.place), dtype=np.int64) * self.stride
+        return covered.covered(begins, begins + self.stride)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,26 +98,6 @@ class SimdWork:
         """Resident, and the matrix unit works."""
         return self.resident & self.matrix
 
-    @property
-    def resident_cycles(self) -> int:
-        """Cycles in which a SIMD held a wave that counts, summed over SIMDs."""
-        return self.resident.total
-
-    @property
-    def no_issue_cycles(self) -> int:
-        """Of the resident cycles those in which no wave of the SIMD issued."""
-        return self.no_issue.total
-
-    @property
-    def nothing_cycles(self) -> int:
-        """Of the resident cycles those in which nothing happened on the SIMD."""
-        return self.nothing.total
-
-    @property
-    def matrix_cycles(self) -> int:
-        """Of the resident cycles those in which the matrix unit worked."""
-        return self.resident_matrix.total
-
 
 def simd_work(
     trace: Trace,
@@ -134,62 +111,55 @@ def simd_work(
     issue and knows no work of units.
     """
     is_ours = rule is ReferenceRule.OURS
-    found = [piece for piece in token_columns(batches) if len(piece.waves)]
-    left_out = _astray(found)
-    found = without_rows(found, left_out)
+    parts = list(token_columns(batches))
+    left_out = _astray(parts)
+    parts = without_rows(parts, left_out)
     passes = matrix_passes(trace.code, trace.target)
     ends = ends_of(trace.code) if is_ours else np.zeros(0, dtype=bool)
-    axis = _axis(found, passes)
-    counted = [wave for piece in found for wave in piece.waves if rows is None or wave.row in rows]
-    issued = [_issuing(piece, axis, under_end(piece, ends)) for piece in found]
-    worked = [_matrix(piece, axis, passes) for piece in found] if is_ours else []
+    axis = _axis(parts, passes)
+    counted = [wave for tokens in parts for wave in tokens.waves if rows is None or wave.row in rows]
+    issued = [_issuing(tokens, axis, under_end(tokens, ends)) for tokens in parts]
+    worked = [_matrix(tokens, axis, passes) for tokens in parts] if is_ours else []
+    sentences = [passes.assumption] if is_ours else []
+    if left_out:
+        whose = "its times" if len(left_out) == 1 else "their times"
+        sentences.append(f"{plural(len(left_out), 'wave')} left out: {whose} lie days apart from the others.")
     return SimdWork(
         axis,
         IntervalSet.of(*lives(counted, axis)),
         IntervalSet.of(*_columns(issued)),
         serial_busy(*_columns(worked)),
         len(counted),
-        " ".join(filter(None, (passes.assumption if is_ours else "", _said(left_out)))),
+        " ".join(filter(None, sentences)),
         left_out,
     )
 
 
-def without_rows(found: list[TokenColumns], rows: Collection[int]) -> list[TokenColumns]:
+def without_rows(parts: list[TokenColumns], rows: Collection[int]) -> list[TokenColumns]:
     """Return the columns without the waves of these index rows; none of them is empty."""
     if not rows:
-        return found
-    kept = ([wave for wave in piece.waves if wave.row not in rows] for piece in found)
+        return parts
+    kept = ([wave for wave in piece.waves if wave.row not in rows] for piece in parts)
     return [of_waves(waves) for waves in kept if waves]
 
 
-def _astray(found: list[TokenColumns]) -> frozenset[int]:
+def _astray(parts: list[TokenColumns]) -> frozenset[int]:
     """Index rows of waves of which a time lies so far from the others that only damage explains it."""
-    waves = [wave for piece in found for wave in piece.waves]
-    if not waves:
+    if not parts:
         return frozenset()
-    middle = sorted(wave.begin for wave in waves)[len(waves) // 2]
-    return frozenset(wave.row for piece in found for wave in _far(piece, middle))
-
-
-def _far(piece: TokenColumns, middle: int) -> list[Wave]:
-    """The waves of a piece with a time that is farther from the middle than MAX_DISTANCE."""
-    begin = np.array([wave.begin for wave in piece.waves], dtype=np.int64)
-    end = np.array([wave.end for wave in piece.waves], dtype=np.int64)
-    ran = np.flatnonzero(np.diff(piece.first))
-    low, high = np.minimum(begin, end), np.maximum(begin, end)
-    if len(ran):
-        low[ran] = np.minimum(low[ran], np.minimum.reduceat(piece.start, piece.first[ran]))
-        high[ran] = np.maximum(high[ran], np.maximum.reduceat(piece.end, piece.first[ran]))
-    is_far = (high > min(middle + MAX_DISTANCE, MAX_CYCLES)) | (low < max(middle - MAX_DISTANCE, -MAX_CYCLES))
-    return [piece.waves[at] for at in np.flatnonzero(is_far).tolist()]
-
-
-def _said(left_out: Collection[int]) -> str:
-    """A sentence about waves that are left out."""
-    if not left_out:
-        return ""
-    of = "its times" if len(left_out) == 1 else "their times"
-    return f"{plural(len(left_out), 'wave')} left out: {of} lie days apart from the others."
+    begins = sorted(wave.begin for tokens in parts for wave in tokens.waves)
+    middle = begins[len(begins) // 2]
+    astray: list[int] = []
+    for tokens in parts:
+        times = np.array([(wave.begin, wave.end) for wave in tokens.waves], dtype=np.int64)
+        low, high = times.min(axis=1), times.max(axis=1)
+        np.minimum.at(low, tokens.owner, tokens.start)
+        np.maximum.at(high, tokens.owner, tokens.end)
+        is_far = (high > min(middle + MAX_DISTANCE, MAX_CYCLES)) | (
+            low < max(middle - MAX_DISTANCE, -MAX_CYCLES)
+        )
+        astray += [tokens.waves[at].row for at in np.flatnonzero(is_far).tolist()]
+    return frozenset(astray)
 
 
 def lives(waves: list[Wave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:
@@ -200,50 +170,34 @@ def lives(waves: list[Wave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:
     return begin + shift, np.maximum(begin, end) + shift
 
 
-def _places(waves: Iterable[Wave]) -> np.ndarray:
-    return np.array([wave.id.se * 256 + wave.id.simd for wave in waves], dtype=np.int64)
-
-
-def _axis(found: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
+def _axis(parts: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
     """Stretches are long enough for the recorded times and for all matrix passes one after the other."""
-    if not found:
+    if not parts:
         return SimdAxis(np.zeros(0, dtype=np.int64), 0, 1)
     low, high, work = np.iinfo(np.int64).max, np.iinfo(np.int64).min, 0
-    for piece in found:
+    for piece in parts:
         low = min(low, *(wave.begin for wave in piece.waves), int(piece.start.min(initial=low)))
         high = max(high, *(max(wave.begin, wave.end) for wave in piece.waves))
         high = max(high, int((piece.start + piece.duration).max(initial=high)))
-        work += int(_pass_cycles(piece, passes)[1].sum())
-    place = np.unique(np.concatenate([_places(piece.waves) for piece in found]))
+        work += int(passes.of_tokens(piece)[1].sum())
+    place = np.unique([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves])
     return SimdAxis(place, low, high - low + work + 1)
 
 
-def _issuing(piece: TokenColumns, axis: SimdAxis, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _issuing(tokens: TokenColumns, axis: SimdAxis, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """When waves issue: joined inside each wave first, so that little is left to sort."""
-    begin = piece.start + np.repeat(axis.shift(piece.waves), np.diff(piece.first)) + piece.stall
-    end = begin + piece.busy - rest
-    if not len(begin):
-        return begin, end
-    apart = (begin[1:] > end[:-1]) | (begin[1:] < begin[:-1]) | piece.is_last[:-1]
-    at = np.flatnonzero(np.append(True, apart))
-    return begin[at], np.maximum.reduceat(end, at)
+    begin = tokens.start + np.repeat(axis.shift(tokens.waves), np.diff(tokens.first)) + tokens.stall
+    end = begin + tokens.busy - rest
+    is_apart = starts_run(tokens.owner)
+    is_apart[1:] |= (begin[1:] > end[:-1]) | (begin[1:] < begin[:-1])
+    at = np.flatnonzero(is_apart)
+    return begin[at], np.maximum.reduceat(end, at) if len(at) else end
 
 
-def _pass_cycles(piece: TokenColumns, passes: MatrixPasses) -> tuple[np.ndarray, np.ndarray]:
-    """Return the tokens of matrix instructions and how long each keeps the unit busy, int64 each."""
-    at = np.flatnonzero(piece.kind == TokenKind.MATRIX)
-    line = piece.line[at].astype(np.int64)
-    is_known = (line >= 0) & (line < len(passes.cycles))
-    cycles = np.full(len(at), UNKNOWN_CYCLES, dtype=np.int64)
-    cycles[is_known] = passes.cycles[line[is_known]]
-    return at, cycles
-
-
-def _matrix(piece: TokenColumns, axis: SimdAxis, passes: MatrixPasses) -> tuple[np.ndarray, np.ndarray]:
+def _matrix(tokens: TokenColumns, axis: SimdAxis, passes: MatrixPasses) -> tuple[np.ndarray, np.ndarray]:
     """Return when matrix instructions issue, on the axis, and their cycles."""
-    at, cycles = _pass_cycles(piece, passes)
-    owner = np.searchsorted(piece.first, at, side="right") - 1
-    return (piece.start + piece.stall)[at] + axis.shift(piece.waves)[owner], cycles
+    at, cycles = passes.of_tokens(tokens)
+    return tokens.issue[at] + axis.shift(tokens.waves)[tokens.owner[at]], cycles
 
 
 def _columns(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

@@ -6,57 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rcv_py.analysis.core.occupancy import residencies, resident
+from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
+from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.counters.counter_shares import CounterShares
-from rcv_py.model.device import WaveEvents
 from rcv_py.model.trace import Trace
-
-
-@dataclass(frozen=True, eq=False)
-class UnitOccupancy:
-    """One row a compute unit that had waves, sorted by (se, sa, cu); time from the device's first start."""
-
-    se: np.ndarray  # int64
-    sa: np.ndarray  # int64
-    cu: np.ndarray  # int64
-    waves: np.ndarray  # int64, waves that lived there
-    cycles: np.ndarray  # int64, wave-cycles
-    peak: np.ndarray  # int64, most waves at a time
-    begin: np.ndarray  # int64, cycles, aligned: first start
-    end: np.ndarray  # int64, cycles, aligned: last end
-    span: int  # cycles of the device, which `mean` divides by
-
-    def __len__(self) -> int:
-        return len(self.se)
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Resident waves weighted by time, over the time of the whole device; float64."""
-        return self.cycles / max(self.span, 1)
-
-
-def unit_occupancy(events: WaveEvents) -> UnitOccupancy:
-    """Return the occupancy of each compute unit that had waves."""
-    lives = residencies(events)
-    key = (lives.se.astype(np.int64) << 32) + (lives.sa.astype(np.int64) << 24) + lives.cu
-    places, group = np.unique(key, return_inverse=True)
-    group, n = group.reshape(-1), len(places)
-    begin = np.full(n, np.iinfo(np.int64).max)
-    end = np.full(n, np.iinfo(np.int64).min)
-    np.minimum.at(begin, group, lives.begin)
-    np.maximum.at(end, group, lives.end)
-    curves = resident(lives, group)
-    return UnitOccupancy(
-        se=places >> 32,
-        sa=places >> 24 & 0xFF,
-        cu=places & 0xFFFFFF,
-        waves=np.bincount(group, minlength=n).astype(np.int64),
-        cycles=np.bincount(group, weights=lives.end - lives.begin, minlength=n).astype(np.int64),
-        peak=np.array([int(curves[at].value.max()) for at in range(n)], dtype=np.int64),
-        begin=begin,
-        end=end,
-        span=int(lives.end.max() - lives.begin.min()) if len(lives) else 0,
-    )
+from rcv_py.model.waves import WaveIndex
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,103 +35,74 @@ class UnitTable:
 
     def column(self, name: str) -> np.ndarray:
         """The values of a column; KeyError if there is none."""
-        for column in self.columns:
-            if column.id == name:
-                return column.values
-        raise KeyError(name)
+        return {column.id: column.values for column in self.columns}[name]
 
 
 def unit_table(trace: Trace, counted: CounterShares | None = None) -> UnitTable | None:
     """Return the table of all compute units that had waves or counted something, None if none did."""
-    waves = _waves(trace)
-    counters = None if counted is None or not len(counted) else _counters(counted)
-    if waves is None or counters is None:
-        return waves or counters
-    return _joined(waves, counters)
-
-
-def _waves(trace: Trace) -> UnitTable | None:
-    units = unit_occupancy(trace.occupancy)
-    if not len(units):
+    lives = residencies(trace.occupancy)
+    parts = [_waves(trace.waves, lives)] if len(lives) else []
+    if counted is not None and len(counted):
+        parts.append((_key(counted.se, np.zeros_like(counted.se), counted.cu), _counters(counted)))
+    if not parts:
         return None
-    traced = _traced(trace, units.se, units.sa, units.cu)
-    origin = int(units.begin.min())
-    array = [("sa", "SA", units.sa, "Shader array.")] if units.sa.any() else []
-    after = "Cycles after the first start on any unit."
+    keys = np.unique(np.concatenate([key for key, _ in parts]))
+
+    def spread(key: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Values of some units as a column of all of them, NaN where there is none."""
+        column = np.full(len(keys), np.nan) if len(key) < len(keys) else np.empty_like(values)
+        column[np.searchsorted(keys, key)] = values
+        return column
+
+    array = keys >> 24 & 0xFF
+    arrays = [UnitColumn("sa", "SA", array, "Shader array.")] if array.any() else []
+    return UnitTable(
+        (
+            UnitColumn("se", "SE", keys >> 32, "Shader engine."),
+            *arrays,
+            UnitColumn("cu", "CU", keys & 0xFFFFFF, "Compute unit."),
+            *(replace(one, values=spread(key, one.values)) for key, columns in parts for one in columns),
+        )
+    )
+
+
+def _waves(index: WaveIndex, lives: Residencies) -> tuple[np.ndarray, list[UnitColumn]]:
+    """The number of each unit that had waves, and what is known about these."""
+    units, group = np.unique(_key(lives.se, lives.sa, lives.cu), return_inverse=True)
+    n, origin = len(units), int(lives.begin.min())
+    begin, end = np.full(n, lives.begin.max()), np.full(n, lives.end.min())
+    np.minimum.at(begin, group, lives.begin)
+    np.maximum.at(end, group, lives.end)
+    cycles = sums(group, lives.end - lives.begin, n)
+    mean, after = cycles / max(1, int(lives.end.max()) - origin), "Cycles after the first start on any unit."
+    curves = resident(lives, group)
+    peak = np.array([int(curves[unit].value.max()) for unit in range(n)])
+    own = _key(index.se, index.sa, index.cu)[index.cu >= 0]
+    at = np.minimum(np.searchsorted(units, own), n - 1)
+    traced = np.bincount(at[units[at] == own], minlength=n)
     columns = [
-        ("se", "SE", units.se, "Shader engine."),
-        *array,
-        ("cu", "CU", units.cu, "Compute unit."),
-        ("waves", "waves", units.waves, "Waves that lived on the unit while the trace ran."),
+        ("waves", "waves", np.bincount(group), "Waves that lived on the unit while the trace ran."),
         ("traced", "traced", traced, "Of them, waves whose instructions were recorded."),
-        ("mean", "mean waves", units.mean, "Resident waves weighted by time, over the duration of all."),
-        ("peak", "peak", units.peak, "Most waves resident on the unit at a time."),
-        ("cycles", "wave-cycles", units.cycles, "Sum of the lives of the unit's waves."),
-        ("begin", "first start", units.begin - origin, after),
-        ("end", "last end", units.end - origin, after),
+        ("mean", "mean waves", mean, "Resident waves weighted by time, over the duration of all."),
+        ("peak", "peak", peak, "Most waves resident on the unit at a time."),
+        ("cycles", "wave-cycles", cycles, "Sum of the lives of the unit's waves."),
+        ("begin", "first start", begin - origin, after),
+        ("end", "last end", end - origin, after),
     ]
-    return UnitTable(tuple(UnitColumn(*column) for column in columns))
+    return units, [UnitColumn(*column) for column in columns]
 
 
-def _counters(counted: CounterShares) -> UnitTable:
-    columns = [
-        UnitColumn("se", "SE", counted.se, "Shader engine."),
-        UnitColumn("cu", "CU", counted.cu, "Compute unit."),
-    ]
+def _counters(counted: CounterShares) -> list[UnitColumn]:
+    columns = []
     for pipe in counted.utilized:
         meaning = f"Busy share of {pipe}, of the unit's busy time."
         columns.append(UnitColumn(f"share_{pipe}", f"{pipe} %", counted.share(pipe), meaning, True))
-    for at, name in enumerate(counted.names):
-        meaning = f"Sum of {name} over all samples."
-        columns.append(UnitColumn(f"sum_{name}", name, counted.total[:, at], meaning))
-    return UnitTable(tuple(columns))
-
-
-def _joined(waves: UnitTable, counters: UnitTable) -> UnitTable:
-    """Every unit of either table; what one of them does not know is NaN.
-
-    Counters do not tell shader arrays apart: theirs is the unit of the first array.
-    """
-    left = _key(*_place(waves))
-    right = _key(*_place(counters))
-    keys = np.unique(np.concatenate([left, right]))
-    places = {"se": keys >> 32, "sa": keys >> 24 & 0xFF, "cu": keys & 0xFFFFFF}
-    names = [column.id for column in waves.columns]
-    columns = []
-    for table, own in ((waves, left), (counters, right)):
-        at = np.searchsorted(keys, own)
-        for column in table.columns:
-            if column.id in places:
-                values = places[column.id]
-            elif len(own) == len(keys):
-                values = column.values[np.argsort(own)]
-            else:
-                values = np.full(len(keys), np.nan)
-                values[at] = column.values
-            if table is waves or column.id not in names:
-                columns.append(replace(column, values=values))
-    return UnitTable(tuple(columns))
-
-
-def _place(table: UnitTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    names = [column.id for column in table.columns]
-    se, cu = (table.column(name).astype(np.int64) for name in ("se", "cu"))
-    return se, table.column("sa").astype(np.int64) if "sa" in names else np.zeros(len(se), np.int64), cu
-
-
-def _traced(trace: Trace, se: np.ndarray, sa: np.ndarray, cu: np.ndarray) -> np.ndarray:
-    """How many traced waves lived on each unit; those whose unit is unknown count nowhere."""
-    index = trace.waves
-    names = [column.astype(np.int64) for column in (index.se, index.sa, index.cu)]
-    known = names[2] >= 0
-    own = _key(*(column[known] for column in names))
-    units = _key(se, sa, cu)
-    order = np.argsort(units)
-    at = np.searchsorted(units[order], own)
-    at = np.minimum(at, len(units) - 1)
-    hit = units[order][at] == own
-    return np.bincount(order[at[hit]], minlength=len(units)).astype(np.int64)
+    for name, total in zip(counted.names, counted.total.T, strict=True):
+        columns.append(UnitColumn(f"sum_{name}", name, total, f"Sum of {name} over all samples."))
+    return columns
 
 
 def _key(se: np.ndarray, sa: np.ndarray, cu: np.ndarray) -> np.ndarray:
+    """A number a compute unit, int64, ordered like (se, sa, cu).  Counters know no `sa`: 0."""
+    se, sa, cu = (column.astype(np.int64) for column in (se, sa, cu))
     return (se << 32) + (sa << 24) + cu

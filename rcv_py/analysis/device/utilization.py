@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import of_waves
-from rcv_py.model.columns import joined
+from rcv_py.base.runs import run_starts
+from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -55,36 +57,43 @@ class Track:
     kind: np.ndarray  # uint8, TokenKind
     wave: np.ndarray  # int32, row of the wave index; -1 for instructions of the sibling SIMD
     token: np.ndarray  # int32, token row inside the wave; -1 for those of the sibling SIMD
-    cycles: int  # sum of the lengths
-    overlapped: int  # how many start before an earlier one has ended
 
     def __len__(self) -> int:
         return len(self.start)
 
 
-def utilization(waves: Sequence[Wave], trace: Trace, separate_lds: bool = False) -> tuple[Track, ...]:
+def utilization(waves: Sequence[Wave], trace: Trace) -> tuple[Track, ...]:
     """Return the tracks of these waves, which should be those of one compute unit, without empty ones.
 
-    `separate_lds` gives LDS instructions of gfx9 their own track.  Instructions of the sibling SIMD count on
-    its vector memory track.
+    Instructions of the sibling SIMD count on its vector memory track.
     """
     piece = of_waves(waves)
-    if not waves:
-        return ()
     base = trace.base_clock
-    unit = _unit_of_kind(trace.gfxip, separate_lds)[piece.kind]
-    brief = np.isin(unit, [UNITS.index(name) for name in _BRIEF_UNITS])
+    unit_of_kind = np.full(256, UNITS.index("SCAL"), dtype=np.int64)
+    for name, kinds in (_GFX9 if trace.gfxip <= 9 else _LATER).items():
+        unit_of_kind[list(kinds)] = UNITS.index(name)
+    unit = unit_of_kind[piece.kind]
+    brief, shared = (np.isin(unit, list(map(UNITS.index, names))) for names in (_BRIEF_UNITS, _SHARED_UNITS))
     cycles = piece.duration
-    length = np.where(
-        brief, np.minimum(base, cycles), cycles - np.clip(piece.stall, 0, np.maximum(0, cycles - base))
-    )
+    busy = cycles - np.clip(piece.stall, 0, np.maximum(0, cycles - base))
+    length = np.where(brief, np.minimum(base, cycles), busy)
     end = piece.start + cycles
-    simd = np.repeat([wave.id.simd for wave in waves], np.diff(piece.first)).astype(np.int64)
-    simd = np.where(np.isin(unit, [UNITS.index(name) for name in _SHARED_UNITS]), SHARED, simd)
-    wave = np.repeat([wave.row for wave in waves], np.diff(piece.first))
-    token = np.arange(len(piece)) - np.repeat(piece.first[:-1], np.diff(piece.first))
-    table = _Spans(unit, simd, end - length, end, piece.kind, wave, token)
-    return _tracks(_with_siblings(table, waves, trace))
+    simd, row = np.array([(wave.id.simd, wave.row) for wave in waves], dtype=np.int64).reshape(-1, 2).T
+    simd = np.where(shared, SHARED, simd[piece.owner])
+    token = np.arange(len(piece)) - piece.first[piece.owner]
+    parts = [_Spans(unit, simd, end - length, end, piece.kind, row[piece.owner], token)]
+    places = {(wave.id.se, cu) for wave in waves for cu in (wave.cu, UNKNOWN_CU)}
+    for other in trace.other_simd:
+        if (other.se, other.cu) in places:
+            none = np.full(len(other.time), -1)
+            unit, simd = np.full_like(none, UNITS.index("VMEM")), np.full_like(none, max(other.simd, 0))
+            end = other.time + other.duration
+            parts.append(_Spans(unit, simd, other.time, end, other.kind, none, none))
+    spans = joined(parts)
+    order = np.lexsort((spans.start - spans.end, spans.start, spans.simd, spans.unit))
+    spans = of_rows(spans, order)
+    first = run_starts(spans.unit, spans.simd).tolist()
+    return tuple(_track(of_rows(spans, slice(*ends))) for ends in pairwise([*first, len(order)]))
 
 
 def unit_title(name: str) -> str:
@@ -104,49 +113,8 @@ class _Spans:
     token: np.ndarray
 
 
-def _unit_of_kind(gfxip: int, separate_lds: bool) -> np.ndarray:
-    table = np.full(256, UNITS.index("SCAL"), dtype=np.int64)
-    for name, kinds in (_GFX9 if gfxip <= 9 else _LATER).items():
-        table[list(kinds)] = UNITS.index(name)
-    if separate_lds:
-        table[TokenKind.LDS] = UNITS.index("LDS")
-    return table
-
-
-def _with_siblings(spans: _Spans, waves: Sequence[Wave], trace: Trace) -> _Spans:
-    places = {(wave.id.se, cu) for wave in waves for cu in (wave.cu, UNKNOWN_CU)}
-    others = [other for other in trace.other_simd if (other.se, other.cu) in places]
-    parts = [spans]
-    for other in others:
-        none = np.full(len(other.time), -1)
-        unit, simd = np.full_like(none, UNITS.index("VMEM")), np.full_like(none, max(other.simd, 0))
-        end = other.time + other.duration
-        parts.append(_Spans(unit, simd, other.time, end, other.kind, none, none))
-    return joined(parts)
-
-
-def _tracks(spans: _Spans) -> tuple[Track, ...]:
-    if not len(spans.start):  # waves that ran nothing
-        return ()
-    order = np.lexsort((-(spans.end - spans.start), spans.start, spans.simd, spans.unit))
-    group = (spans.unit * 256 + spans.simd + 1)[order]
-    _, first = np.unique(group, return_index=True)
-    return tuple(_track(spans, rows) for rows in np.split(order, first[1:]))
-
-
-def _track(spans: _Spans, rows: np.ndarray) -> Track:
-    unit, simd = UNITS[int(spans.unit[rows[0]])], int(spans.simd[rows[0]])
-    start, end = spans.start[rows], spans.end[rows]
-    latest = np.maximum.accumulate(end)
-    return Track(
-        unit if simd == SHARED else f"{unit}{simd}",
-        unit,
-        simd,
-        start,
-        end,
-        spans.kind[rows].astype(np.uint8),
-        spans.wave[rows].astype(np.int32),
-        spans.token[rows].astype(np.int32),
-        int((end - start).sum()),
-        int(np.count_nonzero(start[1:] < latest[:-1])),
-    )
+def _track(spans: _Spans) -> Track:
+    unit, simd = UNITS[int(spans.unit[0])], int(spans.simd[0])
+    name = unit if simd == SHARED else f"{unit}{simd}"
+    wave, token = spans.wave.astype(np.int32), spans.token.astype(np.int32)
+    return Track(name, unit, simd, spans.start, spans.end, spans.kind.astype(np.uint8), wave, token)

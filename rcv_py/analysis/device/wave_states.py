@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.base.runs import ends_run
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.waves import WaveBatch
 
@@ -66,15 +67,11 @@ def wave_states(batches: Sequence[WaveBatch], se: int | None = None) -> StateCur
     # Behind each wave an end, after which it is EMPTY: so every boundary leads from one state to another.
     time, entered = np.insert(begins, stop, ends), np.insert(codes, stop, WaveState.EMPTY)
     left = np.append(np.uint8(WaveState.EMPTY), entered[:-1])
-    return _added(time, entered, left, len(parts))
-
-
-def _added(time: np.ndarray, entered: np.ndarray, left: np.ndarray, waves: int) -> StateCurves:
     order = np.argsort(time, kind="stable")
     time, entered, left = time[order], entered[order], left[order]
-    last = np.append(time[1:] != time[:-1], True)
+    last = ends_run(time)
     count = np.zeros((STATES, int(np.count_nonzero(last))), np.int32)
     for state in LIVING:
         change = (entered == state).view(np.int8) - (left == state).view(np.int8)
         count[state] = np.cumsum(change, dtype=np.int32)[last]
-    return StateCurves(time[last], count, waves)
+    return StateCurves(time[last], count, len(parts))

@@ -15,13 +15,8 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.findings.inputs import FindingInputs
 
-LAUNCH, MEMORY, COMPUTE, ISSUE, LATENCY = (
-    "launch-bound",
-    "memory-bound",
-    "compute-bound",
-    "issue-bound",
-    "latency-bound",
-)
+LAUNCH, MEMORY, COMPUTE = "launch-bound", "memory-bound", "compute-bound"
+ISSUE, LATENCY = "issue-bound", "latency-bound"
 
 EMPTY = 0.5  # of the SIMD cycles of the launch without a wave: launch-bound
 PIPE = 0.6  # of SIMD cycles in which the matrix pipe works: compute-bound
@@ -91,7 +86,7 @@ class BoundClass:
             "name": self.name,
             "sentence": self.sentence,
             "numbers": [
-                {"id": one.id, "value": round(one.value, 6), "text": one.text} for one in self.numbers
+                {"id": load.id, "value": round(load.value, 6), "text": load.text} for load in self.numbers
             ],
         }
 
@@ -169,74 +164,65 @@ def _rate(numbers: LoadNumbers) -> str:
     return f"at most {numbers.rate:.1f}{of} B per CU and cycle"
 
 
-def _launch(one: LoadNumbers) -> str:
-    unused = f", and {_percent(one.unused)} of them never get one" if one.unused >= 0.005 else ""
-    return f"SIMDs hold no wave in {_percent(one.empty)} of the launch's SIMD cycles{unused}"
+def _launch(load: LoadNumbers) -> str:
+    unused = f", and {_percent(load.unused)} of them never get one" if load.unused >= 0.005 else ""
+    return f"SIMDs hold no wave in {_percent(load.empty)} of the launch's SIMD cycles{unused}"
 
 
-def _memory(one: LoadNumbers) -> str:
+def _memory(load: LoadNumbers) -> str:
     return (
-        f"compute units request up to {one.rate:.1f} B per CU and cycle, where memory delivers at most "
-        f"{one.roof:.1f} to each, and {_percent(one.waits)} of the stall waits for vector memory"
+        f"compute units request up to {load.rate:.1f} B per CU and cycle, where memory delivers at most "
+        f"{load.roof:.1f} to each, and {_percent(load.waits)} of the stall waits for vector memory"
     )
 
 
-def _latency(one: LoadNumbers) -> str:
-    matrix = f"while the matrix pipe is {_percent(one.matrix)} busy"
-    if one.rate is None or not one.roof:  # nothing can be said about memory
-        what = "" if one.rate is None else f": waves request {_rate(one)}"
+def _latency(load: LoadNumbers) -> str:
+    matrix = f"while the matrix pipe is {_percent(load.matrix)} busy"
+    if load.rate is None or not load.roof:  # nothing can be said about memory
+        what = "" if load.rate is None else f": waves request {_rate(load)}"
         busy = f"{matrix}; how near memory is to its roof is not known{what}"
-    elif one.of_roof >= NEAR:
+    elif load.of_roof >= NEAR:
         busy = (
-            f"{matrix}; waves request up to {one.rate:.1f} B per CU and cycle, where memory alone delivers "
-            f"at most {one.roof:.1f}, but only {_percent(one.waits)} of the stall waits for vector memory"
+            f"{matrix}; waves request up to {load.rate:.1f} B per CU and cycle, where memory alone delivers "
+            f"at most {load.roof:.1f}, but only {_percent(load.waits)} of the stall waits for vector memory"
         )
     else:
         busy = (
-            f"although neither the matrix pipe ({_percent(one.matrix)} busy) nor memory ({_rate(one)}) is "
+            f"although neither the matrix pipe ({_percent(load.matrix)} busy) nor memory ({_rate(load)}) is "
             "near its roof"
         )
-    return f"SIMDs do nothing in {_percent(one.nothing)} of their cycles, {busy}"
+    return f"SIMDs do nothing in {_percent(load.nothing)} of their cycles, {busy}"
 
 
 _SENTENCES: dict[str, Callable[[LoadNumbers], str]] = {
     LAUNCH: _launch,
-    COMPUTE: lambda one: f"the matrix pipe is busy in {_percent(one.matrix)} of SIMD cycles",
+    COMPUTE: lambda load: f"the matrix pipe is busy in {_percent(load.matrix)} of SIMD cycles",
     MEMORY: _memory,
-    ISSUE: lambda one: (
-        f"waves issue in {_percent(one.issue)} of SIMD cycles, and nothing happens in {_percent(one.nothing)}"
+    ISSUE: lambda load: (
+        f"waves issue in {_percent(load.issue)} of SIMD cycles, and nothing happens in "
+        f"{_percent(load.nothing)}"
     ),
     LATENCY: _latency,
 }
 
 
-VECTOR_MEMORY = (
-    Cause.WAIT_LOAD,
-    Cause.WAIT_STORE,
-    Cause.WAIT_DMA,
-    Cause.WAIT_ATOMIC,
-    Cause.MEMORY_QUEUE,
-    Cause.OPERAND_READ,
-)
+_C = Cause
+VECTOR_MEMORY = (_C.WAIT_LOAD, _C.WAIT_STORE, _C.WAIT_DMA, _C.WAIT_ATOMIC, _C.MEMORY_QUEUE, _C.OPERAND_READ)
 
 
 def class_of(inputs: FindingInputs) -> BoundClass:
-    """Return what limits the kernel."""
-    return bound_class(load_numbers(inputs))
-
-
-def load_numbers(inputs: FindingInputs) -> LoadNumbers:
-    """Return the numbers of the waves that were read, and of the launch."""
-    whole, table, shape = inputs.exposure, inputs.attribution, inputs.shape
-    resident = max(1, whole.resident)
+    """Return what limits the kernel, by the waves that were read and the launch."""
+    exposure, table, shape = inputs.exposure, inputs.attribution, inputs.shape
+    resident = max(1, exposure.resident)
     memory = int(table.stall[np.isin(table.cause, VECTOR_MEMORY)].sum())
-    return LoadNumbers(
-        issue=whole.issuing / resident,
-        matrix=whole.matrix / resident,
-        nothing=whole.nothing / resident,
+    load = LoadNumbers(
+        issue=exposure.issuing / resident,
+        matrix=exposure.matrix / resident,
+        nothing=exposure.nothing / resident,
         empty=shape.empty_share,
         unused=shape.unused_share,
         waits=memory / table.total_stall if table.total_stall else 0.0,
         rate=inputs.widths.vector_rate,
         roof=MEMORY_ROOF.get(inputs.trace.target),
     )
+    return bound_class(load)

@@ -47,7 +47,7 @@ class Bound(NamedTuple):
 
 def bound(first: np.ndarray, last: np.ndarray, work: SimdWork) -> Bound:
     """Return the bound of waits, given the cycles before begin and end of each in which nothing happened."""
-    cycles, resident = IntervalSet.of(first, last).total, work.resident_cycles
+    cycles, resident = IntervalSet.of(first, last).total, work.resident.total
     return Bound(cycles, cycles / resident if resident else 0.0, int((last - first).sum()))
 
 
@@ -170,10 +170,10 @@ def exposure(
     rests = [under_end(piece, ends) for piece in counted]
     ending = _bound_of(map(partial(_ending, work), counted, rests), work)
     return Exposure(
-        work.resident_cycles,
-        work.no_issue_cycles,
-        work.nothing_cycles,
-        work.matrix_cycles,
+        work.resident.total,
+        work.no_issue.total,
+        work.nothing.total,
+        work.resident_matrix.total,
         sum(max(0, wave.end - wave.begin) for piece in counted for wave in piece.waves),
         work.waves,
         sum(int(rest.sum()) for rest in rests),

@@ -49,24 +49,20 @@ _KEY_NUMBERS = {  # name and meaning
 # fmt: on
 
 
-def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> tuple[KeyNumber, ...]:
-    """Return the key numbers of a capture; if its texts are not trusted, none that rests on them."""
-    return tuple(_numbers(inputs, is_trusted))
-
-
 def _number(id: str, text: str, of: str) -> KeyNumber:
     name, meaning = _KEY_NUMBERS[id]
     return KeyNumber(id, name, text, of, meaning)
 
 
-def _numbers(inputs: FindingInputs, is_trusted: bool) -> Iterator[KeyNumber]:
+def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[KeyNumber]:
+    """Yield the key numbers of a capture; if its texts are not trusted, none that rests on them."""
     trace = inputs.trace
     if trace.kernel_name:
         yield KeyNumber("kernel", "Kernel", short_kernel(trace.kernel_name), trace.target, trace.kernel_name)
     if trace.has_pc_samples and not len(trace.waves):
-        found = stall_reasons(trace.code)
-        yield KeyNumber("samples", "PC samples", count(found.samples), "no thread trace")
-        yield KeyNumber("stall", "Stalled", percent(found.stalled, found.samples), "of the samples")
+        reasons = stall_reasons(trace.code)
+        yield KeyNumber("samples", "PC samples", count(reasons.samples), "no thread trace")
+        yield KeyNumber("stall", "Stalled", percent(reasons.stalled, reasons.samples), "of the samples")
         return
     if len(trace.waves):
         rows = inputs.counted if inputs.waves else np.arange(len(trace.waves))
@@ -176,7 +172,7 @@ def of_inputs(inputs: FindingInputs) -> Findings:
 
 def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Findings:
     return Findings(
-        numbers=key_numbers(inputs, is_trusted=is_trusted),
+        numbers=tuple(key_numbers(inputs, is_trusted=is_trusted)),
         waves=inputs.waves,
         of=len(inputs.trace.waves),
         why=why,
@@ -184,32 +180,38 @@ def _nothing(inputs: FindingInputs, why: str, *, is_trusted: bool = True) -> Fin
     )
 
 
-def none_works(found: Populations) -> str:
+def none_works(ways: Populations) -> str:
     """Return that no traced wave works, and what the waves did instead."""
-    did = "is empty" if set(found.name) == {EMPTY} else "left early"
-    who = f"All {plural(found.read, 'traced wave')}" if found.read > 1 else "The only traced wave"
-    did = did.replace("is empty", "are empty") if found.read > 1 else did
+    is_only, is_empty = ways.read == 1, set(ways.name) == {EMPTY}
+    who = "The only traced wave" if is_only else f"All {plural(ways.read, 'traced wave')}"
+    did = f"{'is' if is_only else 'are'} empty" if is_empty else "left early"
     return (
-        f"{who} {did}: {ran_text(found)}, and none of its loops, matrix instructions and stores. "
+        f"{who} {did}: {ran_text(ways)}, and none of its loops, matrix instructions and stores. "
         "So there is nothing to rank."
     )
 
 
 def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
     is_sampled = inputs.waves == 0
-    found = [one for detector in detectors for one in detector(inputs)]
-    found = [one for one in found if one.cycles or one.rank != RANKED]
-    if not is_sampled:
-        found = [replace(one, gain=gain_of(one, inputs.shape)) for one in found]
-    found.sort(key=_place)
+    all_findings = (finding for detector in detectors for finding in detector(inputs))
+    ranked = [
+        replace(
+            finding,
+            evidence=tuple(dict.fromkeys(finding.evidence)),
+            gain=0.0 if is_sampled else gain_of(finding, inputs.shape),
+        )
+        for finding in all_findings
+        if finding.cycles or finding.rank != RANKED
+    ]
+    ranked.sort(key=_place)
     exposure = Exposure(0, 0, 0, 0, 0, 0) if is_sampled else inputs.exposure
     return Findings(
-        numbers=key_numbers(inputs),
-        findings=tuple(replace(one, evidence=tuple(dict.fromkeys(one.evidence))) for one in found),
+        numbers=tuple(key_numbers(inputs)),
+        findings=tuple(ranked),
         waves=inputs.waves,
         of=len(inputs.trace.waves),
         assumption=samples.NO_TIMES if is_sampled else NOT_ELAPSED,
-        why="" if any(not one.is_small for one in found) else CALM,
+        why="" if any(not finding.is_small for finding in ranked) else CALM,
         bound_class=None if is_sampled or not inputs.is_kernel else class_of(inputs),
         resident=exposure.resident,
         no_issue=exposure.no_issue,
@@ -219,7 +221,7 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
     )
 
 
-def gain_of(one: Finding, shape: LaunchShape) -> float:
+def gain_of(finding: Finding, shape: LaunchShape) -> float:
     """Return the part of the kernel's duration that a finding can win at most; 0 if it ranks nothing.
 
     ```
@@ -232,18 +234,18 @@ def gain_of(one: Finding, shape: LaunchShape) -> float:
     SIMDs do.  A gain holds if the traced SIMDs are like the others, and nothing takes the place of what is
     removed.
     """
-    factor = shape.working_share if one.unit in (SIMD_CYCLES, WORK_CYCLES) else 1.0
-    return min(1.0, max(0.0, one.share * factor)) if one.rank == RANKED else 0.0
+    factor = shape.working_share if finding.unit in (SIMD_CYCLES, WORK_CYCLES) else 1.0
+    return min(1.0, max(0.0, finding.share * factor)) if finding.rank == RANKED else 0.0
 
 
-def _place(one: Finding) -> tuple[int, bool, bool, float, float, int, str]:
+def _place(finding: Finding) -> tuple[int, bool, bool, float, float, int, str]:
     """Where a finding stands: by gain; of equal gains, by share, then by attributed cycles of all waves."""
     return (
-        _ORDER.index(one.rank),
-        one.name in _LAST,
-        one.is_small,
-        -one.gain,
-        -one.share,
-        -one.attributed,
-        one.name,
+        _ORDER.index(finding.rank),
+        finding.name in _LAST,
+        finding.is_small,
+        -finding.gain,
+        -finding.share,
+        -finding.attributed,
+        finding.name,
     )

@@ -31,11 +31,11 @@ def source_line(trace: Trace, line: int) -> str:
     return "" if place == NO_PLACE else place
 
 
-def lines_of(one: Situation) -> list[Evidence]:
+def lines_of(case: Situation) -> list[Evidence]:
     """The instructions of a pattern that have most at stake."""
-    columns = (one.claimed.line, one.claimed.attributed, one.claimed.stake)
+    columns = (case.claimed.line, case.claimed.attributed, case.claimed.stake)
     rows = zip(*(column[:LINES].tolist() for column in columns), strict=True)
-    return [line_of(one.inputs, line, _costs(attributed, stake)) for line, attributed, stake in rows]
+    return [line_of(case.inputs, line, _costs(attributed, stake)) for line, attributed, stake in rows]
 
 
 def _costs(attributed: int, exposed: int) -> str:
@@ -45,28 +45,28 @@ def _costs(attributed: int, exposed: int) -> str:
     return f"{count(attributed)} cycles, {'all' if attributed == exposed else count(exposed)} exposed"
 
 
-def producers_of(one: Situation) -> list[Evidence]:
+def producers_of(case: Situation) -> list[Evidence]:
     """The instructions that made others late; a guess, of several that fit in half of the cycles, says so."""
-    table, rows, evidence = one.inputs.attribution, one.claimed.rows, []
-    for line, cycles in one.inputs.producers(rows, 2):
+    table, rows, evidence = case.inputs.attribution, case.claimed.rows, []
+    for line, cycles in case.inputs.producers(rows, 2):
         mine = rows[table.producer[rows] == line]
         sure = "perhaps " if 2 * table.guessed[mine].sum() >= table.cycles[mine].sum() else ""
-        evidence.append(line_of(one.inputs, line, f"{sure}waited for, {count(cycles)} stalled cycles"))
+        evidence.append(line_of(case.inputs, line, f"{sure}waited for, {count(cycles)} stalled cycles"))
     return evidence
 
 
-def worst_of(one: Situation) -> list[Evidence]:
+def worst_of(case: Situation) -> list[Evidence]:
     """The worst execution, for the causes of a finding, of the instruction with most at stake.
 
     Of another instruction if that one has none: what counts is that the cycles are those of the finding.
     """
-    table, rows = one.inputs.attribution, one.claimed.rows
-    for line in one.claimed.line.tolist():
-        worst = one.inputs.worst.of(line, table.cause[rows[table.line[rows] == line]])
+    table, rows = case.inputs.attribution, case.claimed.rows
+    for line in case.claimed.line.tolist():
+        worst = case.inputs.worst.of(line, table.cause[rows[table.line[rows] == line]])
         if worst is not None and worst.cycles:
             how = "idle before it" if worst.is_idle else "stalled"
             text = f"the worst execution, {count(worst.cycles)} cycles {how} for this cause"
-            return [token_of(one.inputs, worst.wave, worst.token, text)]
+            return [token_of(case.inputs, worst.wave, worst.token, text)]
     return []
 
 
@@ -112,9 +112,9 @@ def window_of(begin: int, end: int, text: str) -> Evidence:
     return Evidence("window", text, begin=begin, end=max(end, begin + 1))
 
 
-def of_pattern(one: Situation) -> tuple[Evidence, ...]:
+def of_pattern(case: Situation) -> tuple[Evidence, ...]:
     """What most findings show: instructions, the worst execution of the first, and who is to blame."""
-    shown = lines_of(one)
+    shown = lines_of(case)
     own = {place.line for place in shown}
-    blamed = [place for place in producers_of(one) if place.line not in own]
-    return (*shown, *worst_of(one), *blamed)
+    blamed = [place for place in producers_of(case) if place.line not in own]
+    return (*shown, *worst_of(case), *blamed)

@@ -62,7 +62,7 @@ class Evidence:
     def as_json(self) -> dict[str, Any]:
         """Plain values; what the kind does not use is left out."""
         is_token, has_times = self.kind == "token", self.kind in ("token", "window")
-        found = {
+        findings = {
             "kind": self.kind,
             "text": self.text,
             "instruction": self.line if self.line >= 0 else None,
@@ -73,7 +73,7 @@ class Evidence:
             "end": self.end if has_times else None,
             "position": self.source and {"file": self.source[0], "source_line": self.source[1]},
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in findings.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Finding:
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """What every view tells beside title, evidence and assumption: label ("" for none) and sentence."""
+        """What every view shows beside title, evidence and assumption: label ("" for none) and sentence."""
         impact = (("Impact", f"{self.impact}."),) if self.impact else ()
         return (*impact, ("", self.sentence), ("Fix", self.remedy))
 
@@ -166,24 +166,19 @@ class Findings:
     unread: int = 0  # waves that were to be read and whose file is missing or damaged
 
     @property
-    def hidden(self) -> int:
-        """How many findings are small."""
-        return len(self.small)
-
-    @property
     def in_full(self) -> tuple[Finding, ...]:
         """The findings that are shown in full."""
-        return tuple(one for one in self.findings if not one.is_small)
+        return tuple(finding for finding in self.findings if not finding.is_small)
 
     @property
     def small(self) -> tuple[Finding, ...]:
         """The findings that are listed in one line."""
-        return tuple(one for one in self.findings if one.is_small)
+        return tuple(finding for finding in self.findings if finding.is_small)
 
     @property
     def small_text(self) -> str:
         """Those in one line; "" if there are none."""
-        names = ", ".join(f"{one.title} {gain_percent(one.gain)}" for one in self.small)
+        names = ", ".join(f"{finding.title} {gain_percent(finding.gain)}" for finding in self.small)
         return f"Below {SMALL:.0%} of the kernel's duration: {names}.".replace("%", " %", 1) if names else ""
 
     @property
@@ -227,46 +222,47 @@ class Findings:
         return "" if self.choice is None or self.choice.rows is None else self.choice.text
 
 
-def markdown(name: str, found: Findings, shown: Sequence[Finding] | None = None) -> str:
+def markdown(name: str, findings: Findings, shown: Sequence[Finding] | None = None) -> str:
     """Return findings as a Markdown page: key numbers, then a section a finding."""
-    return "".join(f"{line}\n" for line in _page(name, found, found.in_full if shown is None else shown))
+    lines = _page(name, findings, findings.in_full if shown is None else shown)
+    return "".join(f"{line}\n" for line in lines)
 
 
-def one_as_markdown(number: int, one: Finding) -> str:
+def one_as_markdown(number: int, finding: Finding) -> str:
     """Return one finding as a Markdown section."""
-    return "".join(f"{line}\n" for line in _section(number, one))
+    return "".join(f"{line}\n" for line in _section(number, finding))
 
 
-def _page(name: str, found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
+def _page(name: str, findings: Findings, shown: Sequence[Finding]) -> Iterator[str]:
     yield f"# Triage of {md_text(name)}"
     yield ""
-    if found.alarm or found.bound_class is not None:
-        yield from (f"**{md_text(found.sentence)}**", "")
-    for number in found.numbers:
+    if findings.alarm or findings.bound_class is not None:
+        yield from (f"**{md_text(findings.sentence)}**", "")
+    for number in findings.numbers:
         yield f"- {md_text(number.name)}: **{md_text(number.text)}** {md_text(number.of)}".rstrip()
-    if found.partial:
-        yield f"- Partial: {md_text(found.partial)}"
-    if found.why and not found.alarm:
-        yield from ("", md_text(found.why))
-    for place, one in enumerate(shown, 1):
+    if findings.partial:
+        yield f"- Partial: {md_text(findings.partial)}"
+    if findings.why and not findings.alarm:
+        yield from ("", md_text(findings.why))
+    for place, finding in enumerate(shown, 1):
         yield ""
-        yield from _section(place, one)
-    if found.small_text and not any(one.is_small for one in shown):
-        yield from ("", md_text(found.small_text))
-    if found.assumption:
-        yield from ("", f"*{md_text(found.assumption)}*")
+        yield from _section(place, finding)
+    if findings.small_text and not any(finding.is_small for finding in shown):
+        yield from ("", md_text(findings.small_text))
+    if findings.assumption:
+        yield from ("", f"*{md_text(findings.assumption)}*")
 
 
-def _section(number: int, one: Finding) -> Iterator[str]:
-    yield f"## {number}. {md_text(one.title)}"
+def _section(number: int, finding: Finding) -> Iterator[str]:
+    yield f"## {number}. {md_text(finding.title)}"
     yield ""
-    for label, sentence in one.parts:
+    for label, sentence in finding.parts:
         yield from (f"**{label}**: {md_text(sentence)}" if label else md_text(sentence), "")
-    for place in one.evidence:
+    for place in finding.evidence:
         yield f"- {md_text(place.place)}" + (
             f": {md_code(place.text, in_table=False)}"
             if place.kind == "instruction"
             else f": {md_text(place.text)}"
         )
-    if one.assumption:
-        yield from ("", f"*{md_text(one.assumption)}*")
+    if finding.assumption:
+        yield from ("", f"*{md_text(finding.assumption)}*")

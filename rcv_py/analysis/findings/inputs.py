@@ -61,7 +61,7 @@ class LaunchShape:
     duration: int  # cycles from the first start of a wave to the last end, on all SIMDs that the trace saw
     working: int  # of them, cycles in which at least one traced wave that counts was resident
     used: int  # SIMDs that held a wave at any time
-    simds: int  # SIMDs of the shader engines that were seen; `used` where no table tells their number
+    simds: int  # SIMDs of the shader engines that were seen; `used` where no table has their number
     occupied: int  # cycles in which a SIMD held a wave, summed over SIMDs
 
     @property

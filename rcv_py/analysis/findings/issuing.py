@@ -60,22 +60,22 @@ def issue(inputs: FindingInputs) -> Iterable[Finding]:
     """One finding a unit that refuses, and one a delay of the program's own."""
     exposure = inputs.exposure
     for text in TEXTS:
-        one = situation_of(inputs, inputs.rows_of(text.pattern))
-        attributed, lived = int(one.claimed.attributed.sum()), max(1, exposure.lives)
-        if not len(one.claimed) or (text.is_work and attributed < WORTH_SAYING * lived):
+        case = situation_of(inputs, inputs.rows_of(text.pattern))
+        attributed, lived = int(case.claimed.attributed.sum()), max(1, exposure.lives)
+        if not len(case.claimed) or (text.is_work and attributed < WORTH_SAYING * lived):
             continue
         sentences = [
             f"{count(attributed)} cycles of all waves ({percent(attributed, lived)} of their lives) "
-            f"{text.what}, at {plural(len(one.claimed), 'instruction')}."
+            f"{text.what}, at {plural(len(case.claimed), 'instruction')}."
         ]
         if text.pattern in _WITH_WIDTHS:
-            sentences += width_sentences(one)
+            sentences += width_sentences(case)
         finding = finding_of(
-            one,
+            case,
             text.name,
             title=text.title,
             sentence=" ".join(sentences),
-            evidence=of_pattern(one),
+            evidence=of_pattern(case),
             assumption=text.confidence if text.is_work else f"{text.confidence} {BOUND}",
         )
         if text.is_work:  # its cycles are those in which the matrix unit worked
@@ -191,21 +191,21 @@ def _largest(inputs: FindingInputs, values: np.ndarray, text: str) -> tuple[Evid
 
 
 def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
-    """Compute units ask for about what memory delivers: only fewer bytes help."""
+    """Compute units request about what memory delivers: only fewer bytes help."""
     if class_of(inputs).name != MEMORY:
         return
     widths, table = inputs.widths, inputs.attribution
     rows = np.flatnonzero(np.isin(table.cause, VECTOR_MEMORY))
     moved = np.where(widths.is_vector, np.maximum(0, widths.width) * widths.executions * widths.lanes, 0)
-    one = situation_of(inputs, rows, producers=np.argsort(-moved, kind="stable")[:3].tolist())
-    if not one.claimed.bound.cycles:
+    case = situation_of(inputs, rows, producers=np.argsort(-moved, kind="stable")[:3].tolist())
+    if not case.claimed.bound.cycles:
         return
     sizes = ", ".join(
         f"{count(times)} × {plural(size, 'byte')} a lane"
         for size, times in widths.by_width(np.flatnonzero(widths.is_vector))[:MAX_KINDS]
     )
     yield finding_of(
-        one,
+        case,
         "memory-bound",
         title="VMEM traffic is near the memory roof",
         sentence=f"VMEM instructions request at most {count(widths.vector_bytes)} bytes, "

@@ -249,28 +249,28 @@ _WORDS = re.compile(r"\{(\w+)\}")
 NONE_FITS = "No remedy that is known for it can be applied here: {reasons}."
 
 
-def remedy_fields(name: str, one: Situation) -> dict[str, str]:
+def remedy_fields(name: str, case: Situation) -> dict[str, str]:
     """Return the first remedy of a finding whose preconditions all hold, or why none does.
 
     These are fields of a finding; id and effort are left out if no remedy fits.
     """
     failed: dict[str, None] = {}  # the first precondition of each remedy that does not hold, in that order
     for remedy in REMEDIES.get(name, ()):
-        lacking = next((need for need in remedy.needs if not PRECONDITIONS[need].holds(one)), None)
+        lacking = next((need for need in remedy.needs if not PRECONDITIONS[need].holds(case)), None)
         if lacking is None:
-            words = {word: one[word] for word in _WORDS.findall(remedy.text)}
+            words = {word: case[word] for word in _WORDS.findall(remedy.text)}
             return {"remedy": remedy.text.format(**words), "remedy_id": remedy.id, "effort": remedy.effort}
         failed[lacking] = None
     reasons = "; ".join(f"that {PRECONDITIONS[need].text} is not so" for need in list(failed)[:3])
     return {"remedy": NONE_FITS.format(reasons=reasons or "none is known")}
 
 
-def finding_of(one: Situation, name: str, **words: Any) -> Finding:
+def finding_of(case: Situation, name: str, **words: Any) -> Finding:
     """Return a finding whose cycles are the bound of a situation, with the remedy that fits.
 
     `words` are all other fields; they may also give other numbers, or another remedy.
     """
-    claimed, remedy = one.claimed, {} if "remedy" in words else remedy_fields(name, one)
+    claimed, remedy = case.claimed, {} if "remedy" in words else remedy_fields(name, case)
     numbers = {**claimed.bound._asdict(), "attributed": int(claimed.attributed.sum()), "is_upper_bound": True}
     return Finding(name=name, **{**numbers, **remedy, **words})
 
@@ -281,5 +281,5 @@ def rows() -> list[tuple[str, str, str, str]]:
     def needs(remedy: Remedy) -> str:
         return "; ".join(PRECONDITIONS[need].text for need in remedy.needs) or "always"
 
-    every = ((name, remedy) for name, found in REMEDIES.items() for remedy in found)
+    every = ((name, remedy) for name, remedies in REMEDIES.items() for remedy in remedies)
     return [(name, remedy.id, needs(remedy), remedy.effort) for name, remedy in every]

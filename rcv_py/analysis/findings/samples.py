@@ -34,11 +34,11 @@ NO_TIMES = "A sample meets a wave at a moment: shares of samples estimate shares
 def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
     """One finding a reason of stalled samples."""
     code = inputs.trace.code
-    found = stall_reasons(code)
+    reasons = stall_reasons(code)
     table = code.stall_reasons
-    if not found.samples or table is None:
+    if not reasons.samples or table is None:
         return
-    for reason, samples in found.ranked():
+    for reason, samples in reasons.ranked():
         lines = np.argsort(-table[:, reason], kind="stable")[:3]
         known = StallReason(reason) if reason < len(StallReason) else StallReason.OTHER
         meaning = reason_meaning(reason)
@@ -47,9 +47,9 @@ def by_reason(inputs: FindingInputs) -> Iterator[Finding]:
             title=f"Stalled: {reason_name(reason)}",
             cycles=samples,
             is_upper_bound=True,
-            share=samples / found.samples,
-            sentence=f"{count(samples)} of {plural(found.samples, 'sample')} "
-            f"({percent(samples, found.samples)}) met an instruction that did not issue: {meaning}.",
+            share=samples / reasons.samples,
+            sentence=f"{count(samples)} of {plural(reasons.samples, 'sample')} "
+            f"({percent(samples, reasons.samples)}) met an instruction that did not issue: {meaning}.",
             remedy=REMEDY.get(known, OTHERWISE),
             evidence=tuple(
                 line_of(inputs, int(line), plural(int(table[line, reason]), "sample"))

@@ -35,36 +35,35 @@ OCCUPIED = 0.75  # of what fits: below it the grid, not a resource, is short of 
 
 def occupancy(inputs: FindingInputs) -> Iterator[Finding]:
     """More waves a SIMD would cover some of the cycles in which nothing happens."""
-    limits, whole = inputs.limits, inputs.exposure
+    limits, work = inputs.limits, inputs.exposure
     mean = limits.resident.mean
     is_full = limits.waves >= limits.cap and mean >= OCCUPIED * limits.cap
     is_unknown = limits.resident.peak > limits.waves  # more were there than are said to fit
-    if not whole.nothing or not mean or is_full or is_unknown or class_of(inputs).name in (MEMORY, COMPUTE):
-        return  # of the last two classes: what more waves would ask for is at its roof
+    if not work.nothing or not mean or is_full or is_unknown or class_of(inputs).name in (MEMORY, COMPUTE):
+        return  # of the last two classes: what more waves would need is at its roof
     is_short = limits.binding is None or mean < OCCUPIED * limits.waves
     # Short of workgroups, slots stay empty that fit already; else the mean grows as what fits does.
     extra = limits.waves - mean if is_short else mean * (limits.goal / max(1, limits.waves) - 1)
     if extra <= 0.25:
         return
     # A wave more brings at most as many working cycles as the others have each.
-    cycles = min(whole.nothing, round(whole.working / mean * extra))
-    binding = limits.binding
+    cycles = min(work.nothing, round(work.working / mean * extra))
     if is_short and inputs.shape.unused_share > 0:
         return  # more workgroups would go to SIMDs that hold none first: the grid under-fills the device
-    title = "Occupancy limiter: " + ("grid" if binding is None or is_short else binding.name.lower())
-    held = f"{count(limits.waves)} would fit"
-    if not is_short and binding is not None:
-        held = f"{binding.name.lower()} leave room for {count(limits.waves)}"
+    limiter, held = "grid", f"{count(limits.waves)} would fit"
+    if not is_short and limits.binding is not None:
+        limiter = limits.binding.name.lower()
+        held = f"{limiter} leave room for {count(limits.waves)}"
     yield finding_of(
         situation_of(inputs, flags=["grid-bound" if is_short else "resource-bound"]),
         "low-occupancy",
-        title=title,
+        title=f"Occupancy limiter: {limiter}",
         cycles=cycles,
         is_upper_bound=False,
-        share=cycles / max(1, whole.resident),
+        share=cycles / max(1, work.resident),
         sentence=f"A SIMD holds {mean:.1f} waves in the mean, {count(limits.resident.peak)} at most; "
         f"{held}, of {count(limits.cap)} that the device can hold. In "
-        f"{percent(whole.nothing, whole.resident)} of the cycles with a wave nothing happens: none issues, "
+        f"{percent(work.nothing, work.resident)} of the cycles with a wave nothing happens: none issues, "
         "and the matrix unit does not work.",
         evidence=_traced_time(inputs),
         assumption="An estimate: each further wave is taken to work as much as those that were there, in "

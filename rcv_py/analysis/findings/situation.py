@@ -52,7 +52,8 @@ class Situation:
 
     def text(self, row: int) -> str:
         """The text of an instruction, "" for none."""
-        return self.inputs.trace.code.text[row].strip() if row >= 0 else ""
+        text = self.inputs.trace.code.text
+        return text[row].strip() if 0 <= row < len(text) else ""
 
     @cached_property
     def is_repeated(self) -> bool:
@@ -73,8 +74,8 @@ class Situation:
         own = registers(self.text(self.producer))
         free = 0
         for row in self._walk(self.producer, -1):
-            one, text = registers(self.text(row)), self.text(row)
-            touches = (one.reads | one.writes) & own.writes or one.writes & own.reads
+            case, text = registers(self.text(row)), self.text(row)
+            touches = (case.reads | case.writes) & own.writes or case.writes & own.reads
             if touches or "_store" in text or "_atomic" in text or text.startswith("ds_write"):
                 break
             free += 1
@@ -91,8 +92,8 @@ class Situation:
             copies |= self.inputs.classes[row] == InstructionClass.LDS_DMA
         free = 0
         for row in self._walk(self.top, 1):
-            one = registers(self.text(row))
-            if (one.reads | one.writes) & awaited or (copies and self.text(row).startswith("ds_")):
+            case = registers(self.text(row))
+            if (case.reads | case.writes) & awaited or (copies and self.text(row).startswith("ds_")):
                 break
             free += 1
         return free
@@ -130,12 +131,12 @@ class Situation:
     def free_vectors(self) -> int:
         """Vector registers a lane that are free at the waves that were resident, 0 if that is not known."""
         limits = self.inputs.limits
-        vector = next((one for one in limits.limits if one.name == "vector registers"), None)
+        vector = next((case for case in limits.limits if case.name == "vector registers"), None)
         if vector is None:
             return 0
         resident = max(1, min(limits.resident.peak, limits.waves))
-        room = min(vector.of // resident // 8 * 8, VECTOR_FILE)
-        return max(0, room - vector.given)
+        room = min(vector.available // resident // 8 * 8, VECTOR_FILE)
+        return max(0, room - vector.allocated)
 
     @cached_property
     def wanted_vectors(self) -> int:
@@ -198,55 +199,40 @@ def situation_of(
 # -- conditions -------------------------------------------------------------------------------------------
 
 
-def _is_in_order(one: Situation) -> bool:
+def _is_in_order(case: Situation) -> bool:
     """Whether results come back in the order of issue, so that a count above 0 proves something.
 
     Scalar loads and messages overtake each other on every generation; so does what they are counted together
     with (lgkmcnt), and FLAT instructions, which may go to LDS or memory.
     """
-    texts = [one.text(row) for row in one.awaited]
+    texts = [case.text(row) for row in case.awaited]
     return not any(is_scalar(text) or text.startswith(("flat_", "s_sendmsg", "s_mem")) for text in texts)
 
 
-def _is_through_registers(one: Situation) -> bool:
-    if not one.inputs.trace.target.startswith(_LDS_DMA) or one.producer < 0:
+def _is_through_registers(case: Situation) -> bool:
+    if not case.inputs.trace.target.startswith(_LDS_DMA) or case.producer < 0:
         return False
-    loaded = registers(one.text(one.producer)).writes
-    for row in range(one.producer + 1, min(len(one.inputs.trace.code), one.producer + FAR)):
-        other = registers(one.text(row))
+    loaded = registers(case.text(case.producer)).writes
+    for row in range(case.producer + 1, min(len(case.inputs.trace.code), case.producer + FAR)):
+        other = registers(case.text(row))
         if (other.reads | other.writes) & loaded:
-            return one.text(row).startswith(("ds_write", "ds_store")) and bool(other.reads & loaded)
+            return case.text(row).startswith(("ds_write", "ds_store")) and bool(other.reads & loaded)
     return False
 
 
-def _has_free_lds(one: Situation) -> bool:
-    limits = one.inputs.limits
+def _has_free_lds(case: Situation) -> bool:
+    limits = case.inputs.limits
     named = {limit.name: limit for limit in limits.limits}
     lds, group = named.get("LDS"), named.get("workgroup")
-    if lds is None or not lds.given:
+    if lds is None or not lds.allocated:
         return False
     waves = group.used if group is not None else 1
     groups = max(1, limits.resident.peak * limits.device.simds // max(1, waves))
-    return 2 * lds.given * groups <= lds.of
+    return 2 * lds.allocated * groups <= lds.available
 
 
-def _has_room_for_waves(one: Situation) -> bool:
-    limits, shape = one.inputs.limits, one.inputs.shape
-    return shape.used == shape.simds and 0 < limits.resident.peak < limits.waves
-
-
-def _is_argument(one: Situation) -> bool:
-    is_of_launch = is_scalar(one.text(one.producer)) and one.base_writer < 0
-    return is_of_launch and one.inputs.trace.target.startswith(_PRELOAD)
-
-
-def _is_through_lds(one: Situation) -> bool:
-    lines = (*one.producers, *one.claimed.line.tolist())
-    return any(one.text(row).startswith(_PERMUTES) for row in lines)
-
-
-def _is_loop_too_large(one: Situation) -> bool:
-    loops, code = one.inputs.loops, one.inputs.trace.code
+def _is_loop_too_large(case: Situation) -> bool:
+    loops, code = case.inputs.loops, case.inputs.trace.code
     table = loops.found.table
     if not len(loops.phases) or table.dominant < 0:
         return False
@@ -254,18 +240,9 @@ def _is_loop_too_large(one: Situation) -> bool:
     return int(code.address[last]) - int(code.address[first]) > FETCH_BYTES
 
 
-def _is_before_end(one: Situation) -> bool:
-    return 0 <= one.top < len(one.inputs.trace.code) - 1 and one.text(one.top + 1).startswith("s_endpgm")
-
-
-def _is_unread(one: Situation) -> bool:
-    wanted = registers(one.text(one.producer)).writes
-    return bool(wanted) and not any(registers(text).reads & wanted for text in one.inputs.trace.code.text)
-
-
-def _returns_data(one: Situation) -> bool | None:
+def _returns_data(case: Situation) -> bool | None:
     """Whether the operation to blame writes a register, None if none is to blame."""
-    return None if one.producer < 0 else bool(registers(one.text(one.producer)).writes)
+    return None if case.producer < 0 else bool(registers(case.text(case.producer)).writes)
 
 
 class Precondition(NamedTuple):
@@ -286,61 +263,71 @@ FLAGS = {
 }
 
 
-def _has_flag(name: str, one: Situation) -> bool:
-    return name in one.flags
+def _has_flag(name: str, case: Situation) -> bool:
+    return name in case.flags
 
 
 # fmt: off
 PRECONDITIONS: Mapping[str, Precondition] = {
-    "repeated": Precondition("waves execute the instruction more than once", lambda one: one.is_repeated),
+    "repeated": Precondition("waves execute the instruction more than once", lambda case: case.is_repeated),
     "cold": Precondition("most of the stall is that of the first execution in each wave",
-        lambda one: one.is_cold),
-    "hot": Precondition("most of the stall is not that of the first execution", lambda one: not one.is_cold),
+        lambda case: case.is_cold),
+    "hot": Precondition("most of the stall is not that of the first execution",
+        lambda case: not case.is_cold),
     "room-before": Precondition(
         f"at least {ROOM} instructions before the load, back to the last wait, branch or barrier, write "
-        "neither its address nor touch its destination", lambda one: one.room_before >= ROOM),
+        "neither its address nor touch its destination", lambda case: case.room_before >= ROOM),
     "room-after": Precondition(
         f"at least {ROOM} instructions after the wait, up to the next wait, branch or barrier, touch no "
-        "result that it waits for", lambda one: one.room_after >= ROOM),
+        "result that it waits for", lambda case: case.room_after >= ROOM),
     "in-order": Precondition(
         "the counter returns in order: no scalar load, message or FLAT instruction is counted with it",
         _is_in_order),
     "free-registers": Precondition(
         "vector registers for a second set of results are free without losing a resident wave",
-        lambda one: 0 < one.wanted_vectors <= one.free_vectors),
+        lambda case: 0 < case.wanted_vectors <= case.free_vectors),
     "returns-data": Precondition("the operation to blame returns data to registers",
-        lambda one: _returns_data(one) is True),
+        lambda case: _returns_data(case) is True),
     "writes-lds": Precondition("the operation to blame writes to LDS",
-        lambda one: _returns_data(one) is False),
+        lambda case: _returns_data(case) is False),
     "free-lds": Precondition("LDS of the workgroup fits twice beside the resident workgroups",
         _has_free_lds),
     "narrow": Precondition(f"most of the accesses move less than {WIDEST} bytes a lane",
-        lambda one: 0 < one.width < WIDEST),
-    "wide": Precondition(f"the accesses already move {WIDEST} bytes a lane", lambda one: one.width >= WIDEST),
+        lambda case: 0 < case.width < WIDEST),
+    "wide": Precondition(f"the accesses already move {WIDEST} bytes a lane",
+        lambda case: case.width >= WIDEST),
     "through-registers": Precondition(
         "what is loaded is written to LDS, and the target can copy memory to LDS directly",
         _is_through_registers),
     "room-for-waves": Precondition(
         "registers and LDS leave room for a wave more on each SIMD than were ever resident, and every SIMD "
-        "had one", _has_room_for_waves),
+        "had one", lambda case: case.inputs.shape.used == case.inputs.shape.simds
+        and 0 < case.inputs.limits.resident.peak < case.inputs.limits.waves),
     "through-lds": Precondition(
-        "lanes are exchanged by ds_bpermute, ds_permute or ds_swizzle, not by DPP already", _is_through_lds),
+        "lanes are exchanged by ds_bpermute, ds_permute or ds_swizzle, not by DPP already",
+        lambda case: any(
+            case.text(row).startswith(_PERMUTES) for row in (*case.producers, *case.claimed.line.tolist()))),
     "argument": Precondition(
         "the load reads through a base that the launch set, and the target can preload arguments",
-        _is_argument),
+        lambda case: is_scalar(case.text(case.producer)) and case.base_writer < 0
+        and case.inputs.trace.target.startswith(_PRELOAD)),
     "pointer-chase": Precondition("the address of the load was itself loaded by a scalar load",
-        lambda one: is_scalar(one.text(one.producer)) and is_scalar(one.text(one.base_writer))),
+        lambda case: is_scalar(case.text(case.producer)) and is_scalar(case.text(case.base_writer))),
     "same-base": Precondition("several executed scalar loads read through the same base",
-        lambda one: one.same_base > 1),
+        lambda case: case.same_base > 1),
     "counted-together": Precondition("stores and loads share a counter (gfx9)",
-        lambda one: one.inputs.trace.gfxip <= 9),
-    "before-end": Precondition("only s_endpgm follows the wait", _is_before_end),
-    "unread": Precondition("no instruction reads what the operation returns", _is_unread),
+        lambda case: case.inputs.trace.gfxip <= 9),
+    "before-end": Precondition("only s_endpgm follows the wait",
+        lambda case: case.top >= 0 and case.text(case.top + 1).startswith("s_endpgm")),
+    "unread": Precondition("no instruction reads what the operation returns",
+        lambda case: _returns_data(case) is True and not any(
+            registers(text).reads & registers(case.text(case.producer)).writes
+            for text in case.inputs.trace.code.text)),
     "back-to-back": Precondition("the instruction before is a memory instruction too",
-        lambda one: one.top > 0 and one.inputs.classes[one.top - 1] in _MEMORY),
+        lambda case: case.top > 0 and case.inputs.classes[case.top - 1] in _MEMORY),
     "loop-too-large": Precondition("the loop has more than 32 KB of code", _is_loop_too_large),
     "after-branch": Precondition("the gap follows a branch",
-        lambda one: one.text(one.producer).startswith(_BRANCHES)),
+        lambda case: case.text(case.producer).startswith(_BRANCHES)),
     **{name: Precondition(text, partial(_has_flag, name)) for name, text in FLAGS.items()},
 }
 # fmt: on

@@ -28,7 +28,7 @@ from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
 from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import NO_ROWS, PRECONDITIONS, Situation, situation_of
 from rcv_py.analysis.program.program_ends import ends_of
-from rcv_py.analysis.waves.workgroups import TOLD_TEXT
+from rcv_py.analysis.waves.workgroups import KNOWN_BY_TEXT
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.code import CodeTable
 
@@ -73,33 +73,33 @@ TEXTS = (
 def waits(inputs: FindingInputs) -> Iterable[Finding]:
     """One finding a kind of operation that waves waited for; chains of cross-lane moves have their own."""
     for text in TEXTS:
-        one = situation_of(inputs, inputs.rows_of(text.pattern))
-        if not len(one.claimed) or (text.pattern == Cause.WAIT_CROSS_LANE and len(inputs.chains)):
+        case = situation_of(inputs, inputs.rows_of(text.pattern))
+        if not len(case.claimed) or (text.pattern == Cause.WAIT_CROSS_LANE and len(inputs.chains)):
             continue
         yield finding_of(
-            one,
+            case,
             text.name,
-            title=text.title + (", mostly once a wave" if one.is_cold else ""),
-            sentence=" ".join(_sentences(one, text)),
-            evidence=of_pattern(one),
+            title=text.title + (", mostly once a wave" if case.is_cold else ""),
+            sentence=" ".join(_sentences(case, text)),
+            evidence=of_pattern(case),
             assumption=f"{text.confidence} {BOUND}",
         )
 
 
-def _stalled(one: Situation, of: str = "") -> str:
+def _stalled(case: Situation, of: str = "") -> str:
     """Stalled cycles of a situation, and their part of those of all waves."""
-    table = one.inputs.attribution
-    stalled, total = int(table.stall[one.claimed.rows].sum()), max(1, table.total_stall)
+    table = case.inputs.attribution
+    stalled, total = int(table.stall[case.claimed.rows].sum()), max(1, table.total_stall)
     return f"{count(stalled)} of {count(total)} stalled cycles of all waves ({percent(stalled, total)}{of})"
 
 
-def _sentences(one: Situation, text: Text) -> Iterator[str]:
-    claimed = one.claimed
+def _sentences(case: Situation, text: Text) -> Iterator[str]:
+    claimed = case.claimed
     yield (
-        f"{_stalled(one, ' of stall')} wait for {text.what}, at "
+        f"{_stalled(case, ' of stall')} wait for {text.what}, at "
         f"{plural(len(claimed), 'instruction')}, {plural(claimed.count, 'execution')}."
     )
-    first = one.inputs.first_share(claimed.line)
+    first = case.inputs.first_share(claimed.line)
     if 0.1 <= first < 1:
         yield (
             f"{percent(round(100 * first), 100)} of the stall of these instructions is that of their first "
@@ -107,20 +107,20 @@ def _sentences(one: Situation, text: Text) -> Iterator[str]:
         )
     elif first == 1:
         yield "Each wave executes them once, or waits only the first time."
-    yield from _distance(one)
-    yield from width_sentences(one)
+    yield from _distance(case)
+    yield from width_sentences(case)
 
 
-def _distance(one: Situation) -> Iterator[str]:
+def _distance(case: Situation) -> Iterator[str]:
     """Yield how early the costliest producer is issued, and how long it takes."""
-    uses = one.inputs.uses
-    at = np.flatnonzero(uses.line == one.producer)
-    if one.producer < 0 or not len(at):
+    uses = case.inputs.uses
+    at = np.flatnonzero(uses.line == case.producer)
+    if case.producer < 0 or not len(at):
         return
     row = int(at[0])
     latency, median = uses.latency[row], uses.median[row]
     issued = (
-        f"Instruction {one.producer} is issued {count(int(median))} cycles before its wait (median; "
+        f"Instruction {case.producer} is issued {count(int(median))} cycles before its wait (median; "
         f"{count(int(uses.matrix[row]))} MFMA and {count(int(uses.vector[row]))} VALU instructions between)"
     )
     if np.isnan(latency):
@@ -131,18 +131,18 @@ def _distance(one: Situation) -> Iterator[str]:
         yield f"{issued} and takes {count(round(latency))} in the median: waves wait for the slow executions."
 
 
-def width_sentences(one: Situation) -> Iterator[str]:
+def width_sentences(case: Situation) -> Iterator[str]:
     """Yield how wide the accesses of a finding are, and how many bytes all VMEM instructions request."""
-    widths = one.inputs.widths
-    sizes = widths.by_width(one.accesses)
+    widths = case.inputs.widths
+    sizes = widths.by_width(case.accesses)
     if not sizes:
         return
-    is_scalar_memory = not (widths.is_vector | widths.is_local)[one.accesses].any()
+    is_scalar_memory = not (widths.is_vector | widths.is_local)[case.accesses].any()
     each = "a wave" if is_scalar_memory else "a lane"
     parts = [f"{count(times)} × {plural(size, 'byte')} {each}" for size, times in sizes[:MAX_WIDTHS]]
     yield f"The accesses to blame, by width: {', '.join(parts)}."
-    if widths.is_vector[one.accesses].any() and widths.vector_rate is not None:
-        roof = MEMORY_ROOF.get(one.inputs.trace.target)
+    if widths.is_vector[case.accesses].any() and widths.vector_rate is not None:
+        roof = MEMORY_ROOF.get(case.inputs.trace.target)
         beside = "" if roof is None else f"; memory delivers at most {roof:.1f} to each"
         yield f"All VMEM instructions request at most {widths.vector_rate:.1f} bytes a CU and cycle{beside}."
 
@@ -152,8 +152,8 @@ ALWAYS_LAST = 0.5  # of the instances that one wave is last in: beyond it the wo
 
 def chains(inputs: FindingInputs) -> Iterator[Finding]:
     """Cross-lane moves of which each waits for the one before."""
-    one, links = situation_of(inputs, inputs.rows_of(Cause.WAIT_CROSS_LANE)), inputs.chains
-    if not len(one.claimed) or not len(links):
+    case, links = situation_of(inputs, inputs.rows_of(Cause.WAIT_CROSS_LANE)), inputs.chains
+    if not len(case.claimed) or not len(links):
         return
     per_link = int(links.cycles.sum()) / max(1, int((links.links * links.times).sum()))
     ends = zip(*(column[:2].tolist() for column in (links.first, links.last, links.links)), strict=True)
@@ -162,13 +162,13 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
         for first, last, number in ends
     ]
     yield finding_of(
-        one,
+        case,
         "serial-cross-lane-chain",
         title="Serialized cross-lane chain",
         sentence=f"{plural(len(links), 'chain')} of up to {int(links.links.max())} links: each ds_bpermute "
         f"(or its like) is waited for before the next one is issued, {round(per_link):,} cycles a link. "
-        f"{_stalled(one, ' of stall')} wait for cross-lane moves.",
-        evidence=(*evidence, *worst_of(one), *producers_of(one)),
+        f"{_stalled(case, ' of stall')} wait for cross-lane moves.",
+        evidence=(*evidence, *worst_of(case), *producers_of(case)),
         assumption="What is computed between the links is not looked at, so a chain may be unavoidable. "
         f"{CERTAIN} {BOUND}",
     )
@@ -176,11 +176,11 @@ def chains(inputs: FindingInputs) -> Iterator[Finding]:
 
 def barriers(inputs: FindingInputs) -> Iterator[Finding]:
     """Waves that wait for the last one of their workgroup."""
-    one, skew = situation_of(inputs, inputs.rows_of(Cause.BARRIER)), inputs.skew
-    if not len(one.claimed):
+    case, skew = situation_of(inputs, inputs.rows_of(Cause.BARRIER)), inputs.skew
+    if not len(case.claimed):
         return
-    evidence = list(of_pattern(one))
-    words = [f"{_stalled(one)} are spent at barriers, {plural(one.claimed.count, 'execution')}."]
+    evidence = list(of_pattern(case))
+    words = [f"{_stalled(case)} are spent at barriers, {plural(case.claimed.count, 'execution')}."]
     if len(skew):
         worst = int(np.argmax(skew.skew))
         begin, end = int(skew.arrived[worst]), int(skew.arrived[worst] + skew.skew[worst])
@@ -194,10 +194,10 @@ def barriers(inputs: FindingInputs) -> Iterator[Finding]:
         often, times = int(waves[np.argmax(counts)]), int(counts.max())
         if times > ALWAYS_LAST * len(skew) and len(skew) >= 8:
             words.append(f"{inputs.trace.waves.id(often)} was last in {count(times)} of them.")
-            one = replace(one, flags=frozenset({"uneven-arrival"}))
-    groups = f" How workgroups are known: {TOLD_TEXT[skew.told]}." if len(skew) else ""
+            case = replace(case, flags=frozenset({"uneven-arrival"}))
+    groups = f" How workgroups are known: {KNOWN_BY_TEXT[skew.known_by]}." if len(skew) else ""
     yield finding_of(
-        one,
+        case,
         "barrier-skew",
         title="Waits at barriers for the last wave",
         sentence=" ".join(words),
@@ -213,13 +213,13 @@ _ZERO = re.compile(r"s_wait(?:cnt.*\b(?:vmcnt|lgkmcnt)\(0\)|_(?:load|ds|km|x)cnt
 
 def drain(inputs: FindingInputs) -> Iterator[Finding]:
     """End-of-kernel drain: waves that end while stores are in flight."""
-    exposure, one = inputs.exposure, situation_of(inputs, inputs.rows_of(Cause.DRAIN))
+    exposure, case = inputs.exposure, situation_of(inputs, inputs.rows_of(Cause.DRAIN))
     cycles = exposure.nothing_ending
     if not cycles:
         return
     ends = np.flatnonzero(ends_of(inputs.trace.code)).tolist()
     yield finding_of(
-        one,
+        case,
         "drain-at-end",
         title="End-of-kernel drain",
         cycles=cycles,
@@ -232,7 +232,7 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
         evidence=(
             *(line_of(inputs, line) for line in ends[:1]),
             *worst_end_of(inputs, ends),
-            *(line_of(inputs, line, "the last one before") for line in one.producers[:2]),
+            *(line_of(inputs, line, "the last one before") for line in case.producers[:2]),
         ),
         assumption="Doubtful: the trace gives s_endpgm a long latency that need not cost anything, since the "
         f"slot may be free before. {BOUND}",

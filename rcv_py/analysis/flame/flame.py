@@ -22,6 +22,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.blocks import blocks
+from rcv_py.base.runs import borders, distinct, ranges
 from rcv_py.model.code import CodeTable
 
 _A, _B = 30, 28  # bits: `second` is below 2^30, `first` below 2^28
@@ -56,14 +57,15 @@ class Stacks:
 
     def taken(self, rows: np.ndarray) -> Stacks:
         """Return the stacks at `rows`, in that order."""
-        first, at = _ranges(self.first[:-1][rows], np.diff(self.first)[rows])
-        return Stacks(first, self.element[at], self.own[rows], self.order[rows])
+        count = np.diff(self.first)[rows]
+        at = ranges(self.first[rows], count)
+        return Stacks(borders(count), self.element[at], self.own[rows], self.order[rows])
 
 
-def key(what: int, first: np.ndarray | int = 0, second: np.ndarray | int = 0) -> np.ndarray:
+def key(what: np.ndarray | int, first: np.ndarray | int = 0, second: np.ndarray | int = 0) -> np.ndarray:
     """Return elements, int64; the numbers must be in range (2^28 and 2^30)."""
     upper = np.asarray(first, dtype=np.int64) << _A
-    return (np.int64(what) << (_A + _B)) | upper | np.asarray(second, dtype=np.int64)
+    return (np.asarray(what, dtype=np.int64) << (_A + _B)) | upper | np.asarray(second, dtype=np.int64)
 
 
 def parts(element: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -78,28 +80,24 @@ def source_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
     `own` is int64 [rows, metrics].
     """
     rows = costly(code, own)
-    length = np.diff(code.chain_first)[rows].astype(np.int64)
+    outer, length = code.chain_first[1:][rows] - 1, np.diff(code.chain_first)[rows]
     # The outermost place is the last one of a chain: read backwards, behind the file that holds it.
-    chain, at = _ranges(code.chain_first[:-1][rows].astype(np.int64), length)
-    backwards = np.repeat(chain[1:] - 1 + code.chain_first[:-1][rows] - chain[:-1], length)
-    at = backwards - (np.arange(len(at)) - np.repeat(chain[:-1], length))
+    at = np.repeat(outer, length) - ranges(0, length)
     places = key(What.LINE, code.chain_file[at], code.chain_line[at])
     has = length > 0
-    outer = code.chain_first[1:][rows] - 1
     root = np.full(len(rows), key(What.NO_SOURCE))
     root[has] = key(What.FILE, code.chain_file[outer[has]])
-    return _stacked([root], chain, places, rows, own)
+    return _stacked([root], length, places, rows, own)
 
 
 def kernel_stacks(code: CodeTable, own: np.ndarray) -> Stacks:
     """Return a stack a code line that costs anything: its kernel, its basic block, the line."""
     rows = costly(code, own)
     kernel = code.kernel[rows].astype(np.int64)
-    root = np.where(kernel < 0, key(What.NO_KERNEL), key(What.KERNEL, 0, np.maximum(kernel, 0)))
+    root = key(np.where(kernel < 0, What.NO_KERNEL, What.KERNEL), 0, np.maximum(kernel, 0))
     table = blocks(code)
     block = key(What.BLOCK, 0, table.first[table.of_row[rows]])
-    nothing = np.zeros(len(rows) + 1, dtype=np.int64)
-    return _stacked([root, block], nothing, np.empty(0, dtype=np.int64), rows, own)
+    return _stacked([root, block], np.zeros_like(rows), np.empty(0, dtype=np.int64), rows, own)
 
 
 def costly(code: CodeTable, own: np.ndarray) -> np.ndarray:
@@ -110,37 +108,24 @@ def costly(code: CodeTable, own: np.ndarray) -> np.ndarray:
 def joined(heads: Stacks, head: np.ndarray, tails: Stacks, tail: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return `first` and `element` of stacks made of the head `head[i]` and the tail `tail[i]` on it."""
     long, more = np.diff(heads.first)[head], np.diff(tails.first)[tail]
-    first = _firsts(long + more)
+    first = borders(long + more)
     element = np.empty(first[-1], dtype=np.int64)
-    _, at = _ranges(first[:-1], long)
-    element[at] = heads.element[_ranges(heads.first[:-1][head], long)[1]]
-    _, at = _ranges(first[:-1] + long, more)
-    element[at] = tails.element[_ranges(tails.first[:-1][tail], more)[1]]
+    element[ranges(first[:-1], long)] = heads.element[ranges(heads.first[head], long)]
+    element[ranges(first[:-1] + long, more)] = tails.element[ranges(tails.first[tail], more)]
     return first, element
 
 
 def _stacked(
-    heads: list[np.ndarray], chain: np.ndarray, places: np.ndarray, rows: np.ndarray, own: np.ndarray
+    heads: list[np.ndarray], length: np.ndarray, places: np.ndarray, rows: np.ndarray, own: np.ndarray
 ) -> Stacks:
-    """Put heads before the places `chain` delimits, and the code row behind them."""
-    length = np.diff(chain)
-    first = _firsts(length + len(heads) + 1)
+    """Put heads before `length` places of each stack, and the code row behind them."""
+    first = borders(length + len(heads) + 1)
     element = np.empty(first[-1], dtype=np.int64)
     for at, head in enumerate(heads):
         element[first[:-1] + at] = head
-    element[_ranges(first[:-1] + len(heads), length)[1]] = places
+    element[ranges(first[:-1] + len(heads), length)] = places
     element[first[1:] - 1] = key(What.CODE, 0, rows)
     return Stacks(first, element, own[rows], rows.astype(np.int64))
-
-
-def _firsts(length: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-
-
-def _ranges(begin: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each of the ranges `begin + arange(length)` starts when joined, and the joined ranges."""
-    first = _firsts(length)
-    return first, np.arange(first[-1]) + np.repeat(begin - first[:-1], length)
 
 
 class Metric(Enum):
@@ -159,7 +144,7 @@ METRICS = len(Metric)
 class FlameTree:
     """One row a frame, level by level: roots first, children of a frame beside each other."""
 
-    element: np.ndarray  # int64, see flame_paths.key
+    element: np.ndarray  # int64, see `key`
     parent: np.ndarray  # int32, -1 for roots; never decreases
     depth: np.ndarray  # int32, 0 for roots
     own: np.ndarray  # int64 [n, METRICS], without the frames below
@@ -196,11 +181,6 @@ class FlameTree:
         """The code row of each frame that is an instruction, -1 of the others; int32."""
         return np.where(self.what == What.CODE, self.second, -1).astype(np.int32)
 
-    @cached_property
-    def first_child(self) -> np.ndarray:
-        """Children of frame i are the rows `first_child[i]:first_child[i + 1]`, int64 [n + 1]."""
-        return np.searchsorted(self.parent, np.arange(len(self) + 1))
-
     @property
     def levels(self) -> int:
         """How deep the deepest stack is."""
@@ -208,19 +188,15 @@ class FlameTree:
 
     def whole(self, metric: Metric) -> int:
         """The cost of all roots."""
-        return self.whole_of(metric.value)
-
-    def whole_of(self, column: int) -> int:
-        """The sum of a column of `total` over all roots."""
-        return int(self.total[self.depth == 0, column].sum())
+        return int(self.total[self.depth == 0, metric.value].sum())
 
     def ancestors(self, frame: int) -> list[int]:
         """Return the frames from the root down to this one, itself included."""
-        found = []
+        way = []
         while frame >= 0:
-            found.append(frame)
+            way.append(frame)
             frame = int(self.parent[frame])
-        return found[::-1]
+        return way[::-1]
 
 
 def fold(
@@ -229,31 +205,26 @@ def fold(
     """Return the tree of stacks: at every level, equal elements below the same frame become one frame."""
     length = np.diff(stacks.first)
     node = np.full(len(stacks), -1, dtype=np.int64)  # frame each stack has reached
-    columns: list[tuple[np.ndarray, ...]] = []
+    none = np.empty(0, dtype=np.int64)
+    cost = np.empty((0, stacks.own.shape[1]), dtype=np.int64)
+    columns = [(none, none, none, cost, cost, none)]
     count = 0
     for level in range(int(length.max(initial=0))):
         alive = np.flatnonzero(length > level)
-        element = stacks.element[stacks.first[:-1][alive] + level]
-        above, place = node[alive], _dense(element)
-        _, one, group = np.unique(above * (len(alive) + 1) + place, return_index=True, return_inverse=True)
+        element, above, own = stacks.element[stacks.first[alive] + level], node[alive], stacks.own[alive]
+        one, group = distinct(above, element)
+        total, innermost = np.zeros((2, len(one), own.shape[1]), dtype=np.int64)
+        np.add.at(total, group, own)
         ends = length[alive] == level + 1
-        own, total = (
-            _sums(stacks.own[alive], group, len(one), ends),
-            _sums(stacks.own[alive], group, len(one)),
-        )
+        np.add.at(innermost, group[ends], own[ends])
         order = np.full(len(one), np.iinfo(np.int64).max)
         np.minimum.at(order, group, stacks.order[alive])
-        columns.append((element[one], above[one], np.full(len(one), level), own, total, order))
+        columns.append((element[one], above[one], np.full(len(one), level), innermost, total, order))
         node[alive] = count + group
         count += len(one)
-    if not columns:
-        none = np.empty(0, dtype=np.int64)
-        cost = np.empty((0, stacks.own.shape[1]), dtype=np.int64)
-        columns = [(none, none, none, cost, cost, none)]
     element, parent, depth, own, total, order = map(np.concatenate, zip(*columns, strict=True))
-    return FlameTree(
-        element, parent.astype(np.int32), depth.astype(np.int32), own, total, order, names, unit, has_hidden
-    )
+    parent, depth = parent.astype(np.int32), depth.astype(np.int32)
+    return FlameTree(element, parent, depth, own, total, order, names, unit, has_hidden)
 
 
 def source_flame(
@@ -296,15 +267,3 @@ def kind_mix(tree: FlameTree, frame: int, kind: np.ndarray, metric: Metric, kind
     weight = tree.own[rows, metric.value]
     of = np.minimum(kind[tree.code_row[rows]], kinds - 1)
     return np.bincount(of, weights=weight, minlength=kinds).astype(np.int64)
-
-
-def _dense(element: np.ndarray) -> np.ndarray:
-    return np.unique(element, return_inverse=True)[1].reshape(-1)
-
-
-def _sums(own: np.ndarray, group: np.ndarray, n: int, chosen: np.ndarray | None = None) -> np.ndarray:
-    """Return the sums by group of the chosen rows, int64 [n, metrics]; exact."""
-    sums = np.zeros((n, own.shape[1]), dtype=np.int64)
-    rows = slice(None) if chosen is None else np.flatnonzero(chosen)
-    np.add.at(sums, group.reshape(-1)[rows], own[rows])
-    return sums

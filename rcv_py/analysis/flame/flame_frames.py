@@ -13,7 +13,6 @@ from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_fl
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.base.errors import UsageError
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -55,8 +54,16 @@ def flame_tree(
     batches = read() if needs_waves else ()
     hidden, note = _hidden(trace, batches, metric, charged)
     if content in ("markers", "both"):
-        return _marked(trace, batches, content, (hidden, charged.show_idle)), note
-    costs = charged.costs or cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+        spans = marker_spans(trace, batches)
+        if not len(spans):
+            raise UsageError(
+                f"{trace.name} has no markers.",
+                hint="Record a kernel with marked scopes, or use the content source.",
+            )
+        if content == "markers":
+            return coarse_markers(spans), note
+        return marked_code(spans, batches, trace.code, show_idle=charged.show_idle, hidden=hidden), note
+    costs = charged.costs or cost_columns(trace.code)
     own = code_costs(costs, charged.show_idle, hidden)
     unit = "samples" if costs.label == SAMPLES else "cycles"
     if unit == "samples" and metric in (Metric.HITS, Metric.NONHIDDEN):
@@ -79,20 +86,5 @@ def _hidden(
         return None, ""
     if charged.is_ranged:
         return None, NOT_IN_RANGE
-    found = hidden_latency(trace, batches, rows=charged.rows)
-    return found.hidden(trace.code, charged.show_idle), found.assumption
-
-
-def _marked(
-    trace: Trace, batches: Sequence[WaveBatch], content: str, how: tuple[np.ndarray | None, bool]
-) -> FlameTree:
-    hidden, show_idle = how
-    spans = marker_spans(trace, batches)
-    if not len(spans):
-        raise UsageError(
-            f"{trace.name} has no markers.",
-            hint="Record a kernel with marked scopes, or use the content source.",
-        )
-    if content == "markers":
-        return coarse_markers(spans)
-    return marked_code(spans, batches, trace.code, show_idle=show_idle, hidden=hidden)
+    latency = hidden_latency(trace, batches, rows=charged.rows)
+    return latency.hidden(trace.code, charged.show_idle), latency.assumption

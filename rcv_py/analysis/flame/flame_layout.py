@@ -10,6 +10,8 @@ import numpy as np
 
 from rcv_py.analysis.flame.flame import FlameTree, Metric, Stacks, fold, kernel_stacks, source_stacks
 from rcv_py.analysis.flame.flame_text import labels
+from rcv_py.base.runs import borders, ranges, starts_run
+from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
 
 
@@ -52,10 +54,9 @@ def layout(
         here = here[np.lexsort((tree.order[here], rank[here], tree.parent[here]))]
         before = np.cumsum(width[here]) - width[here]
         parent = tree.parent[here]
-        is_first = np.append(True, parent[1:] != parent[:-1])[: len(here)]
-        start = np.maximum.accumulate(np.where(is_first, np.arange(len(here)), 0))
-        left = np.where(parent >= 0, begin[parent], 0)
-        begin[here] = left + before - before[start]
+        is_first = starts_run(parent)
+        start = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
+        begin[here] = np.where(parent >= 0, begin[parent], 0) + before - before[start]
     return FlameLayout(begin, width, tree.depth, tree.whole(metric))
 
 
@@ -64,8 +65,7 @@ def _rank(tree: FlameTree, width: np.ndarray, order: Order, labels: tuple[str, .
         return -width
     if order is Order.EXECUTION or labels is None:
         return tree.order
-    _, rank = np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)
-    return rank.reshape(-1)
+    return np.unique(np.array(labels, dtype=object).astype(str), return_inverse=True)[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +88,8 @@ def sandwich(stacks: Stacks, element: int, like: FlameTree) -> Sandwich:
     owner = np.searchsorted(stacks.first, at, side="right") - 1
     rows, once = np.unique(owner, return_index=True)
     at = at[once]
-    below = _cut(stacks, rows, at, stacks.first[1:][rows] - at, +1)
-    above = _cut(stacks, rows, at, at - stacks.first[:-1][rows] + 1, -1)
+    below = _cut(stacks, rows, at, stacks.first[rows + 1] - at, +1)
+    above = _cut(stacks, rows, at, at - stacks.first[rows] + 1, -1)
     fold_alike = partial(fold, names=like.names, unit=like.unit, has_hidden=like.has_hidden)
     return Sandwich(fold_alike(below), fold_alike(above))
 
@@ -105,33 +105,18 @@ def joined_frames(
     The frames of the callees come first; frames of callers (the root aside) have parents nearer to the place.
     """
     down, up = both.callees, both.callers
-    shift = len(down) - 1
-    tree = replace(
-        down,
-        element=np.concatenate([down.element, up.element[1:]]),
-        parent=np.concatenate([down.parent, np.where(up.parent[1:] > 0, up.parent[1:] + shift, 0)]).astype(
-            np.int32
-        ),
-        depth=np.concatenate([down.depth, up.depth[1:]]),
-        own=np.concatenate([down.own, up.own[1:]]),
-        total=np.concatenate([down.total, up.total[1:]]),
-        order=np.concatenate([down.order, up.order[1:]]),
-    )
     below = layout(down, metric, order, labels and labels[0])
     above = layout(up, metric, order, labels and labels[1])
-    row = np.concatenate([below.row, -above.row[1:]])
-    begin, width = (
-        np.concatenate([getattr(below, name), getattr(above, name)[1:]]) for name in ("begin", "width")
-    )
-    return tree, FlameLayout(begin, width, row, below.whole)
+    callers = of_rows(up, slice(1, None))
+    parent = np.where(callers.parent > 0, callers.parent + len(down) - 1, 0).astype(np.int32)
+    boxes = joined([below, replace(of_rows(above, slice(1, None)), row=-above.row[1:])])
+    return joined([down, replace(callers, parent=parent)]), boxes
 
 
 def _cut(stacks: Stacks, rows: np.ndarray, at: np.ndarray, length: np.ndarray, step: int) -> Stacks:
     """Return the part of each stack that begins at `at` and goes inwards (+1) or outwards (-1)."""
-    first = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-    inside = np.arange(first[-1]) - np.repeat(first[:-1], length)
-    element = stacks.element[np.repeat(at, length) + step * inside]
-    return Stacks(first, element, stacks.own[rows], stacks.order[rows])
+    element = stacks.element[np.repeat(at, length) + step * ranges(0, length)]
+    return Stacks(borders(length), element, stacks.own[rows], stacks.order[rows])
 
 
 def sandwich_frames(

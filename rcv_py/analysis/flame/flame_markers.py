@@ -18,7 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.core.occupancy import latest
+from rcv_py.analysis.core.saturated import sums
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.flame.flame import (
     METRICS,
@@ -32,6 +34,7 @@ from rcv_py.analysis.flame.flame import (
     key,
     source_stacks,
 )
+from rcv_py.base.runs import borders, distinct, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.waves import WaveBatch
 
@@ -45,10 +48,11 @@ def coarse_markers(spans: MarkerSpans) -> FlameTree:
     """
     nest = _nest(spans)
     life = (spans.end - spans.begin)[nest.row]
-    within = np.zeros(len(life), dtype=np.int64)
-    np.add.at(within, nest.parent[nest.parent >= 0], life[nest.parent >= 0])
-    own = np.maximum(life - within, 0)
-    tree = fold(_stacks_of(nest, nest.node, own, spans.begin[nest.row]), spans.names)
+    within = sums(nest.parent + 1, life, len(life) + 1)[1:]
+    cost = np.maximum(life - within, 0)
+    own = np.stack([cost, cost, np.zeros_like(cost), np.ones_like(cost)], axis=1)
+    chosen = _heads(nest).taken(nest.node + 1)
+    tree = fold(Stacks(chosen.first, chosen.element, own, spans.begin[nest.row]), spans.names)
     tree.total[:, Metric.HITS.value] = tree.own[:, Metric.HITS.value]
     return tree
 
@@ -69,28 +73,23 @@ def marked_code(
     """
     nest = _nest(spans)
     steps = _steps(spans, nest)
-    pair, own, order = _merged(
-        [_pairs(piece, steps, len(code), show_idle) for piece in token_columns(batches)]
-    )
+    parts = [
+        _pairs(tokens, steps, len(code), show_idle) for tokens in (of_waves([]), *token_columns(batches))
+    ]
+    pair, own, order = _merged(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     node, line = pair // max(len(code), 1) - 1, pair % max(len(code), 1)
-    if hidden is not None:
-        own[:, Metric.NONHIDDEN.value] = _left_over(own[:, Metric.TOTAL.value], line, hidden)
+    if hidden is not None:  # the hidden cycles of a line are shared out by cycles
+        cycles = own[:, Metric.TOTAL.value]
+        whole = sums(line, cycles, len(hidden))
+        share = np.clip(hidden, 0, whole)[line] / np.maximum(whole[line], 1)
+        own[:, Metric.NONHIDDEN.value] = cycles - np.rint(cycles * share).astype(np.int64)
     every = np.ones((len(code), METRICS), dtype=np.int64)
     tails = source_stacks(code, every) if len(code.chain_file) else kernel_stacks(code, every)
-    heads = _heads(nest)
     place_of = np.full(len(code), -1, dtype=np.int64)
     place_of[tails.order] = np.arange(len(tails))
     keep = np.flatnonzero(place_of[line] >= 0)
-    first, element = joined(heads, node[keep] + 1, tails, place_of[line[keep]])
+    first, element = joined(_heads(nest), node[keep] + 1, tails, place_of[line[keep]])
     return fold(Stacks(first, element, own[keep], order[keep]), spans.names, "cycles", hidden is not None)
-
-
-def _left_over(cycles: np.ndarray, line: np.ndarray, hidden: np.ndarray) -> np.ndarray:
-    """Return what of each sum of cycles is not hidden, a line's hidden cycles being shared out by cycles."""
-    whole = np.zeros(len(hidden), dtype=np.int64)
-    np.add.at(whole, line, cycles)
-    share = np.clip(hidden, 0, whole)[line] / np.maximum(whole[line], 1)
-    return cycles - np.rint(cycles * share).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +106,8 @@ class _Nest:
 
 def _nest(spans: MarkerSpans) -> _Nest:
     row = np.flatnonzero(~spans.is_point & (spans.depth < DEEPEST))
-    depth, life = spans.depth[row].astype(np.int64), _lives(spans)[row]
+    depth = spans.depth[row].astype(np.int64)
+    life = np.cumsum(starts_run(spans.se, spans.sa, spans.cu, spans.simd, spans.slot, spans.wave))[row]
     element = key(What.MARKER, spans.kind[row], spans.name_id[row])
     parent = np.full(len(row), -1, dtype=np.int64)
     node = np.full(len(row), -1, dtype=np.int64)
@@ -119,22 +119,12 @@ def _nest(spans: MarkerSpans) -> _Nest:
             near = above[np.maximum(np.searchsorted(above, here) - 1, 0)]
             parent[here] = np.where((near < here) & (life[near] == life[here]), near, -1)
         outer = np.where(parent[here] >= 0, node[parent[here]], -1)
-        pairs = np.unique(np.stack([outer, element[here]], axis=1), axis=0, return_inverse=True)
-        node[here] = count + pairs[1].reshape(-1)
-        columns.append((pairs[0][:, 0], pairs[0][:, 1], np.full(len(pairs[0]), level)))
-        count += len(pairs[0])
+        first, number = distinct(outer, element[here])
+        node[here] = count + number
+        columns.append((outer[first], element[here][first], np.full(len(first), level)))
+        count += len(first)
         above = here
-    node_parent, node_element, node_depth = map(np.concatenate, zip(*columns, strict=True))
-    return _Nest(row, parent, node, node_parent, node_element, node_depth)
-
-
-def _lives(spans: MarkerSpans) -> np.ndarray:
-    """Return a number that differs between waves of a slot and between slots, int64, rows being sorted."""
-    change = np.zeros(len(spans), dtype=bool)
-    for name in ("se", "sa", "cu", "simd", "slot", "wave"):
-        column = getattr(spans, name)
-        change[1:] |= column[1:] != column[:-1]
-    return np.cumsum(change)
+    return _Nest(row, parent, node, *map(np.concatenate, zip(*columns, strict=True)))
 
 
 def _heads(nest: _Nest) -> Stacks:
@@ -151,16 +141,8 @@ def _heads(nest: _Nest) -> Stacks:
         chain[here, length[here] - 1] = nest.node_element[here]
     inside = np.arange(chain.shape[1]) < length[:, None]
     element = np.append(key(What.NO_SCOPE), chain[inside])
-    first = np.cumsum(np.concatenate([[0, 1], length])).astype(np.int64)
     nothing = np.zeros((n + 1, METRICS), dtype=np.int64)
-    return Stacks(first, element, nothing, np.zeros(n + 1, dtype=np.int64))
-
-
-def _stacks_of(nest: _Nest, node: np.ndarray, cost: np.ndarray, order: np.ndarray) -> Stacks:
-    """Return a stack a scope, which costs `cost` and was entered once."""
-    chosen = _heads(nest).taken(node + 1)
-    own = np.stack([cost, cost, np.zeros_like(cost), np.ones_like(cost)], axis=1)
-    return Stacks(chosen.first, chosen.element, own, order)
+    return Stacks(borders([1, *length.tolist()]), element, nothing, nothing[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,20 +155,7 @@ class _Steps:
 
     def at(self, owner: np.ndarray, time: np.ndarray) -> np.ndarray:
         """Return the node that is innermost at a time of an owner; -1 if there is none."""
-        if not len(self.owner):
-            return np.full(len(owner), -1, dtype=np.int64)
-        known, rank = np.unique(self.owner, return_inverse=True)
-        low = min(int(self.time.min()), int(time.min(initial=self.time.min())))
-        reach = max(int(self.time.max()), int(time.max(initial=0))) - low + 1
-        place = np.minimum(np.searchsorted(known, owner), len(known) - 1)
-        at = (
-            np.searchsorted(
-                rank.reshape(-1) * reach + self.time - low, place * reach + time - low, side="right"
-            )
-            - 1
-        )
-        found = (at >= 0) & (self.owner[np.maximum(at, 0)] == owner)
-        return np.where(found, self.node[np.maximum(at, 0)], -1)
+        return np.append(self.node, -1)[latest(self.owner, self.time, owner, time)]
 
 
 def _steps(spans: MarkerSpans, nest: _Nest) -> _Steps:
@@ -194,7 +163,7 @@ def _steps(spans: MarkerSpans, nest: _Nest) -> _Steps:
     row = nest.row[lasting]
     owner = spans.wave[row].astype(np.int64)
     depth, parent = spans.depth[row].astype(np.int64), nest.parent[lasting]
-    outer = np.where(parent >= 0, nest.node[np.maximum(parent, 0)] if len(nest.node) else -1, -1)
+    outer = np.where(parent >= 0, nest.node[parent], -1)
     owner = np.concatenate([owner, owner])
     time = np.concatenate([spans.begin[row], spans.end[row]])
     node = np.concatenate([nest.node[lasting], outer])
@@ -207,24 +176,20 @@ def _steps(spans: MarkerSpans, nest: _Nest) -> _Steps:
 _Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # (node + 1) * rows + code row, costs, first time
 
 
-def _pairs(piece: TokenColumns, steps: _Steps, rows: int, show_idle: bool) -> _Pairs:
-    """Return what the instructions of a piece cost, summed by (node, code row)."""
-    keep = np.flatnonzero((piece.line >= 0) & (piece.line < rows))
-    line, start = piece.line[keep].astype(np.int64), piece.start[keep]
-    cycles = piece.duration[keep] + (piece.idle[keep] if show_idle else 0)
-    owner = np.array([wave.row for wave in piece.waves], dtype=np.int64)[piece.owner[keep]]
-    costs = np.stack([cycles, cycles, piece.stall[keep].astype(np.int64), np.ones_like(cycles)], axis=1)
-    return _merged([((steps.at(owner, start) + 1) * rows + line, costs, start)])
+def _pairs(tokens: TokenColumns, steps: _Steps, rows: int, show_idle: bool) -> _Pairs:
+    """Return what instructions cost, summed by (node, code row)."""
+    keep = np.flatnonzero((tokens.line >= 0) & (tokens.line < rows))
+    line, start = tokens.line[keep].astype(np.int64), tokens.start[keep]
+    cycles = tokens.duration[keep] + (tokens.idle[keep] if show_idle else 0)
+    owner = np.array([wave.row for wave in tokens.waves], dtype=np.int64)[tokens.owner[keep]]
+    costs = np.stack([cycles, cycles, tokens.stall[keep].astype(np.int64), np.ones_like(cycles)], axis=1)
+    return _merged((steps.at(owner, start) + 1) * rows + line, costs, start)
 
 
-def _merged(parts: list[_Pairs]) -> _Pairs:
-    if not parts:
-        none = np.empty(0, dtype=np.int64)
-        return none, np.zeros((0, METRICS), dtype=np.int64), none
-    pair, costs, time = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+def _merged(pair: np.ndarray, costs: np.ndarray, time: np.ndarray) -> _Pairs:
     pairs, group = np.unique(pair, return_inverse=True)
-    sums = np.zeros((len(pairs), METRICS), dtype=np.int64)
-    np.add.at(sums, group.reshape(-1), costs)
+    cost = np.zeros((len(pairs), METRICS), dtype=np.int64)
+    np.add.at(cost, group, costs)
     first = np.full(len(pairs), np.iinfo(np.int64).max)
-    np.minimum.at(first, group.reshape(-1), time)
-    return pairs, sums, first
+    np.minimum.at(first, group, time)
+    return pairs, cost, first

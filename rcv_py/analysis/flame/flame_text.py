@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -25,10 +24,20 @@ EXPLAINED = {
 
 def labels(trace: Trace, tree: FlameTree) -> tuple[str, ...]:
     """Return what stands on each frame: `attn.py`, `attn.py:258`, an instruction, a kernel, a marker."""
-    words = _Words(trace, tree, _short_names(trace), _block_names(trace.code, tree))
+    files, kernels = _short_names(trace), [short_kernel(one.demangled) for one in trace.code.kernels]
+    block_names = _block_names(trace.code, tree)
+    text_of: dict[int, Callable[[int, int], str]] = {
+        What.FILE: lambda file, _: files[file],
+        What.LINE: lambda file, line: f"{files[file]}:{line or '?'}",
+        What.CODE: lambda _, row: trace.code.text[row],
+        What.KERNEL: lambda _, kernel: kernels[kernel],
+        What.BLOCK: lambda _, row: block_names[row],
+        What.MARKER: lambda _, name: tree.names[name],
+    }
+    numbers = zip(tree.what.tolist(), tree.first.tolist(), tree.second.tolist(), strict=True)
     return tuple(
-        _label(words, *numbers)
-        for numbers in zip(tree.what.tolist(), tree.first.tolist(), tree.second.tolist(), strict=True)
+        text_of[what](first, second) if what in text_of else NAMELESS[What(what)]
+        for what, first, second in numbers
     )
 
 
@@ -43,7 +52,7 @@ def full_name(trace: Trace, tree: FlameTree, frame: int, label: str) -> str:
         return trace.code.kernels[second].demangled
     if what in EXPLAINED:
         return EXPLAINED[What(what)]
-    return label if what == What.BLOCK else _label(_Words(trace, tree, (), {}), what, first, second)
+    return label
 
 
 def frame_source(trace: Trace, tree: FlameTree, frame: int) -> str:
@@ -77,41 +86,10 @@ def folded(trace: Trace, tree: FlameTree, metric: Metric) -> Iterator[str]:
     if not (tree.what == What.LINE).any():  # else the frame around an instruction is its line
         texts = placed_labels(trace, tree, texts)
     names = [name.replace(";", ",").replace("\n", " ") for name in texts]
-    sums: dict[str, int] = {}
+    costs: Counter[str] = Counter()
     for frame in np.flatnonzero(tree.own[:, metric.value] > 0).tolist():
-        stack = ";".join(names[one] for one in tree.ancestors(frame))
-        sums[stack] = sums.get(stack, 0) + int(tree.own[frame, metric.value])
-    for stack, cost in sums.items():
-        yield f"{stack} {cost}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """What labels are made of."""
-
-    trace: Trace
-    tree: FlameTree
-    files: tuple[str, ...]  # short names
-    blocks: dict[int, str]  # names by first row
-
-
-def _label(words: _Words, what: int, first: int, second: int) -> str:
-    match what:
-        case What.FILE:
-            name = words.files[first]
-        case What.LINE:
-            name = f"{words.files[first]}:{second or '?'}"
-        case What.CODE:
-            name = words.trace.code.text[second]
-        case What.KERNEL:
-            name = short_kernel(words.trace.code.kernels[second].demangled)
-        case What.BLOCK:
-            name = words.blocks[second]
-        case What.MARKER:
-            name = words.tree.names[second]
-        case _:
-            name = NAMELESS[What(what)]
-    return name
+        costs[";".join(names[one] for one in tree.ancestors(frame))] += int(tree.own[frame, metric.value])
+    yield from (f"{stack} {cost}" for stack, cost in costs.items())
 
 
 def _short_names(trace: Trace) -> tuple[str, ...]:

@@ -10,14 +10,15 @@ wave d                 start ········        occupancy saw it start, or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import residencies
-from rcv_py.analysis.health.note import HealthNote, Measured, Setting
-from rcv_py.analysis.health.traced_units import Lives, engine_mask, traced_lives
+from rcv_py.analysis.health.note import HealthNote, Setting, number
+from rcv_py.analysis.health.traced_units import engine_mask, missing_lives, traced_lives
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count
@@ -47,34 +48,29 @@ class Cut:
     losses: int  # times that the trace unit lost packets
     stalls: int  # times that it held up the shader engine because it could not write
 
-    @property
-    def is_certain(self) -> bool:
-        """Whether something of traced waves is missing for sure."""
-        return bool(self.unfinished or self.without_file or self.losses)
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """What is said of a record: the first case that applies."""
-
-    applies: Callable[[Cut], int]
-    severity: Severity
-    title: str
-    consequence: str
-
 
 _TOO_LOW = "Totals, executions and durations are too low, and what happened after the cut is missing."
+# What is said of a record: the first case of which there is a sign.
 # fmt: off
 _CASES = (
-    _Case(lambda signs: signs.unfinished or signs.without_file, Severity.ERROR,
-        "The record was cut off", _TOO_LOW),
-    _Case(lambda signs: signs.losses, Severity.ERROR, "The trace lost packets", _TOO_LOW),
-    _Case(lambda signs: signs.no_end, Severity.WARNING, "Waves were still running when the recording ended",
+    (("unfinished", "without_file"), Severity.ERROR, "The record was cut off", _TOO_LOW),
+    (("losses",), Severity.ERROR, "The trace lost packets", _TOO_LOW),
+    (("no_end",), Severity.WARNING, "Waves were still running when the recording ended",
         "Occupancy after that moment is a guess, and the tail of the kernel may be missing."),
-    _Case(lambda signs: signs.stalls, Severity.WARNING, "The trace unit held up the shader engine",
+    (("stalls",), Severity.WARNING, "The trace unit held up the shader engine",
         "Some stall is that of the recording, not of the kernel."),
 )
 # fmt: on
+_SIGNS = {
+    "unfinished": "waves without s_endpgm",
+    "at_once": "of them stopped at one clock",
+    "without_file": "waves on traced SIMDs without a file",
+    "split_workgroups": "workgroups with some waves missing",
+    "no_end": "waves seen to start but not to end",
+    "no_start": "waves seen to end but not to start",
+    "losses": "times that packets were lost",
+    "stalls": "times that the trace unit stalled",
+}
 
 
 def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
@@ -98,19 +94,24 @@ def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
 def buffer(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
     """Say so if the record was cut off."""
     signs = cut(trace, batches)
-    case = next((case for case in _CASES if case.applies(signs)), None)
-    if case is None:
-        return None
-    return HealthNote(
-        name="buffer",
-        severity=case.severity,
-        title=case.title,
-        evidence=tuple(_evidence(signs)),
-        consequence=case.consequence,
-        remedy="Record again with a larger buffer, which all shader engines share, or fewer of them; if "
-        "memory for it cannot be had, trace one shader engine and fewer counters.",
-        settings=_settings(trace),
-    )
+    numbers = {name: getattr(signs, name) for name in _SIGNS}
+    for names, severity, title, consequence in _CASES:
+        if any(numbers[name] for name in names):
+            return HealthNote(
+                name="buffer",
+                severity=severity,
+                title=title,
+                evidence=tuple(
+                    number(_SIGNS[name], value, f" of {count(signs.of)}" if name == "unfinished" else "")
+                    for name, value in numbers.items()
+                    if value
+                ),
+                consequence=consequence,
+                remedy="Record again with a larger buffer, which all shader engines share, or fewer of them; "
+                "if memory for it cannot be had, trace one shader engine and fewer counters.",
+                settings=_settings(trace),
+            )
+    return None
 
 
 def _settings(trace: Trace) -> dict[str, Setting]:
@@ -121,20 +122,6 @@ def _settings(trace: Trace) -> dict[str, Setting]:
     if trace.counters and trace.gfxip <= 9:
         settings["att_activity"] = SLOWEST_COUNTERS
     return settings
-
-
-def _evidence(signs: Cut) -> Iterable[Measured]:
-    rows = (
-        ("waves without s_endpgm", signs.unfinished, f" of {count(signs.of)}"),
-        ("of them stopped at one clock", signs.at_once, ""),
-        ("waves on traced SIMDs without a file", signs.without_file, ""),
-        ("workgroups with some waves missing", signs.split_workgroups, ""),
-        ("waves seen to start but not to end", signs.no_end, ""),
-        ("waves seen to end but not to start", signs.no_start, ""),
-        ("times that packets were lost", signs.losses, ""),
-        ("times that the trace unit stalled", signs.stalls, ""),
-    )
-    return (Measured(name, value, count(value) + of) for name, value, of in rows if value)
 
 
 def _ends_by_totals(trace: Trace) -> tuple[int, int, int]:
@@ -175,19 +162,11 @@ def _without_file(trace: Trace, batches: Sequence[WaveBatch] | None) -> tuple[in
     if not len(trace.occupancy) or not len(trace.waves):
         return 0, 0
     lives = residencies(trace.occupancy)
-    whole = traced_lives(trace, lives) & ~lives.is_open_start & ~lives.is_open_end
-    lost = Lives.of(lives, whole).missing_in(Lives.of(trace.waves))
+    complete = traced_lives(trace, lives) & ~lives.is_open_start & ~lives.is_open_end
+    lost = missing_lives(lives, trace.waves, complete)
     if not lost:
         return 0, 0
     waves = [wave for batch in batches or () for wave in batch.waves if wave.workgroup >= 0]
-    own = np.array([wave.id.se << 40 | wave.workgroup for wave in waves], dtype=np.int64)
-    return lost, _split(own, lives.se[whole].astype(np.int64) << 40 | lives.workgroup[whole])
-
-
-def _split(files: np.ndarray, expected: np.ndarray) -> int:
-    """How many workgroups left fewer files than waves, of those that left any."""
-    names, have = np.unique(files, return_counts=True)
-    others, need = np.unique(expected, return_counts=True)
-    at = np.searchsorted(others, names)
-    known = (at < len(others)) & (others[np.minimum(at, len(others) - 1)] == names)
-    return int(np.count_nonzero(have[known] < need[at[known]]))
+    files = Counter(wave.id.se << 40 | wave.workgroup for wave in waves)
+    need = Counter((lives.se[complete].astype(np.int64) << 40 | lives.workgroup[complete]).tolist())
+    return lost, sum(have < need[name] for name, have in files.items())

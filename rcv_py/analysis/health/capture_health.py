@@ -6,44 +6,21 @@ recording; what is slow in the kernel is said elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 
 from rcv_py.analysis.health.buffer import buffer
 from rcv_py.analysis.health.grid_fill import concurrent_kernels, tail, underfilled
-from rcv_py.analysis.health.input_yaml import command_line, input_settings, input_yaml
 from rcv_py.analysis.health.mapping import collapsed, debug_info, sources
-from rcv_py.analysis.health.missing import (
-    counters,
-    lost_files,
-    placeholder,
-    sampled,
-    unmatched,
-    wrong_code,
-)
-from rcv_py.analysis.health.note import HealthNote, Measured, ranked
+from rcv_py.analysis.health.missing import counters, lost_files, placeholder, sampled, unmatched, wrong_code
+from rcv_py.analysis.health.note import HealthNote, ranked
 from rcv_py.analysis.health.replicates import replicate
 from rcv_py.analysis.health.representative import hardly_ran, left_early, representative
 from rcv_py.analysis.program.program_ends import ends_of
-from rcv_py.analysis.waves.populations import Populations, populations
+from rcv_py.analysis.waves.populations import populations
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import percent, plural
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-
-__all__ = [
-    "CHECKED",
-    "HEALTHY",
-    "Extras",
-    "HealthNote",
-    "Measured",
-    "capture_health",
-    "command_line",
-    "headline",
-    "input_settings",
-    "input_yaml",
-    "verdict",
-]
 
 HEALTHY = "healthy"
 NOTABLE_DRAIN = 0.05  # of the latency
@@ -63,72 +40,54 @@ CHECKED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Extras:
-    """What is known besides the capture."""
-
-    replicate: Trace | None = None  # another capture of the same instructions
-    ways: Populations | None = None  # that waves took through the code; found from the waves if they are read
-
-    @property
-    def working(self) -> frozenset[int] | None:
-        """Rows of the wave index whose waves work, None if that is not known or none does."""
-        return self.ways.working if self.ways is not None and self.ways.has_working else None
-
-
-_Check = Callable[[Trace, Sequence[WaveBatch] | None, Extras], HealthNote | None]
-_CHECKS: tuple[_Check, ...] = (
-    lambda trace, batches, extras: placeholder(trace),
-    lambda trace, batches, extras: wrong_code(trace, batches),
-    lambda trace, batches, extras: buffer(trace, batches),
-    lambda trace, batches, extras: lost_files(trace, batches),
-    lambda trace, batches, extras: unmatched(trace, batches),
-    lambda trace, batches, extras: hardly_ran(trace),
-    lambda trace, batches, extras: None if extras.ways is None else left_early(extras.ways),
-    lambda trace, batches, extras: collapsed(trace),
-    lambda trace, batches, extras: representative(trace, extras.working),
-    lambda trace, batches, extras: concurrent_kernels(trace),
-    lambda trace, batches, extras: debug_info(trace),
-    lambda trace, batches, extras: sources(trace),
-    lambda trace, batches, extras: underfilled(trace),
-    lambda trace, batches, extras: tail(trace),
-    lambda trace, batches, extras: counters(trace),
-    lambda trace, batches, extras: sampled(trace),
-    lambda trace, batches, extras: replicate(trace, extras.replicate),
-)
-
-
 def capture_health(
-    trace: Trace, batches: Sequence[WaveBatch] | None = None, extras: Extras | None = None
+    trace: Trace, batches: Sequence[WaveBatch] | None = None, other: Trace | None = None
 ) -> tuple[HealthNote, ...]:
     """Return what speaks against trusting a capture, worst first; () if nothing does.
 
     `batches` are waves that were read; with None, only the index, code.json and occupancy.json are
-    looked at, which takes milliseconds.
+    looked at, which takes milliseconds.  `other` is another capture of the same instructions.
     """
-    more = extras or Extras()
-    if batches and more.ways is None:
-        more = replace(more, ways=populations(trace, batches))
-    return ranked(check(trace, batches, more) for check in _CHECKS)
+    ways = populations(trace, batches) if batches else None
+    return ranked(
+        (
+            placeholder(trace),
+            wrong_code(trace, batches),
+            buffer(trace, batches),
+            lost_files(trace, batches),
+            unmatched(trace, batches),
+            hardly_ran(trace),
+            None if ways is None else left_early(ways),
+            collapsed(trace),
+            representative(trace, ways.working if ways is not None and ways.has_working else None),
+            concurrent_kernels(trace),
+            debug_info(trace),
+            sources(trace),
+            underfilled(trace),
+            tail(trace),
+            counters(trace),
+            sampled(trace),
+            replicate(trace, other),
+        )
+    )
 
 
 def table_problems(trace: Trace) -> tuple[Problem, ...]:
     """Return what the tables alone say against the numbers, as sentences for the list of problems."""
     notes = (hardly_ran(trace), collapsed(trace))
-    found = [note.problem("code.json") for note in notes if note is not None]
+    problems = [note.problem("code.json") for note in notes if note is not None]
     code = trace.code
     cycles, total = int(code.latency[ends_of(code)].sum()), int(code.latency.sum())
     if total and cycles >= NOTABLE_DRAIN * total:
         text = f"{percent(cycles, total)} of the latency is s_endpgm: waves that wait for their last stores."
         hint = "It is counted as issue, but nothing is issued there."
-        found.append(Problem(Severity.INFO, "code.json", text, hint))
-    return tuple(found)
+        problems.append(Problem(Severity.INFO, "code.json", text, hint))
+    return tuple(problems)
 
 
 def problems(trace: Trace) -> tuple[Problem, ...]:
     """Return what was wrong when opening and what the tables say about themselves, each text once."""
-    found = {problem.text: problem for problem in (*trace.problems, *table_problems(trace))}
-    return tuple(found.values())
+    return tuple({problem.text: problem for problem in (*trace.problems, *table_problems(trace))}.values())
 
 
 def verdict(notes: Sequence[HealthNote]) -> str:

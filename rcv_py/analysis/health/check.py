@@ -11,9 +11,10 @@ from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.health.buffer import Cut, cut
 from rcv_py.analysis.health.missing import unmatched_executions
-from rcv_py.analysis.health.traced_units import Lives, traced_lives
+from rcv_py.analysis.health.traced_units import missing_lives, traced_lives
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.runs import starts_run
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
@@ -55,8 +56,9 @@ def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ..
             *_residents(trace, waves, signs),
             *_wait_lists(trace, waves),
         ]
-        return tuple(problems)
-    return (*problems, *_crowded(trace))
+    else:
+        problems += _crowded(trace)
+    return tuple(problems)
 
 
 def _problem(where: str, text: str, hint: str = "", severity: Severity = Severity.WARNING) -> Problem:
@@ -66,8 +68,8 @@ def _problem(where: str, text: str, hint: str = "", severity: Severity = Severit
 def _unread(batches: Sequence[WaveBatch]) -> Iterator[Problem]:
     missing = {row: text for batch in batches for row, text in batch.missing}
     if missing:
-        more = f" The first: {missing[min(missing)]}" if len(missing) > 1 else f" {missing[min(missing)]}"
-        text = f"{plural(len(missing), 'wave')} could not be read.{more}"
+        first = f"{'The first: ' if len(missing) > 1 else ''}{missing[min(missing)]}"
+        text = f"{plural(len(missing), 'wave')} could not be read. {first}"
         yield _problem("waves", text, "Copy the whole capture folder again.", Severity.ERROR)
 
 
@@ -105,12 +107,8 @@ def _of_tokens(piece: TokenColumns, signs: Cut) -> Iterator[Problem]:
 
 
 def _disagreeing(trace: Trace, waves: Sequence[Wave]) -> Iterator[Problem]:
-    index = trace.waves
-    moved = [
-        wave
-        for wave in waves
-        if (wave.begin, wave.end) != (int(index.begin[wave.row]), int(index.end[wave.row]))
-    ]
+    lives = list(zip(trace.waves.begin.tolist(), trace.waves.end.tolist(), strict=True))
+    moved = [wave for wave in waves if (wave.begin, wave.end) != lives[wave.row]]
     if moved:
         text = f"{plural(len(moved), 'wave file')} and filenames.json disagree on when the wave lived"
         yield _problem("filenames.json", f"{text}, first {moved[0].id}.", _TWICE)
@@ -119,28 +117,25 @@ def _disagreeing(trace: Trace, waves: Sequence[Wave]) -> Iterator[Problem]:
 def _crowded(trace: Trace) -> Iterator[Problem]:
     index = trace.waves
     order = np.lexsort((index.begin, index.slot, index.simd, index.se))
-    same = np.ones(max(0, len(order) - 1), dtype=bool)
     units = (index.cu,) if index.cu.max(initial=-1) >= 0 else ()
-    for column in (index.se, index.simd, index.slot, *units):
-        same &= column[order][1:] == column[order][:-1]
-    crowded = np.flatnonzero(same & (index.begin[order][1:] < index.end[order][:-1]))
+    is_same = ~starts_run(*(column[order] for column in (index.se, index.simd, index.slot, *units)))
+    crowded = order[1:][is_same[1:] & (index.begin[order[1:]] < index.end[order[:-1]])]
     if len(crowded):
-        first = index.id(int(order[crowded[0] + 1]))
-        text = f"{plural(len(crowded), 'wave')} began in a slot that was still in use, first {first}."
-        yield _problem("filenames.json", text, _TWICE)
+        text = f"{plural(len(crowded), 'wave')} began in a slot that was still in use, first"
+        yield _problem("filenames.json", f"{text} {index.id(int(crowded[0]))}.", _TWICE)
 
 
 def _timelines(waves: Sequence[Wave]) -> Iterator[Problem]:
-    wrong = []
-    for wave in waves:
-        last = int(wave.tokens.end.max()) if len(wave.tokens) else wave.end
-        if len(wave.states) and wave.states.length != max(wave.end, last) - wave.begin:
-            wrong.append(wave)
+    lasts = [int(wave.tokens.end.max()) if len(wave.tokens) else wave.end for wave in waves]
+    wrong = [
+        wave
+        for wave, last in zip(waves, lasts, strict=True)
+        if len(wave.states) and wave.states.length != max(wave.end, last) - wave.begin
+    ]
     if wrong:
-        many = plural(len(wrong), "wave")
-        text = f"The states of {many} do not last as long as the wave, first {wrong[0].id}."
+        text = f"The states of {plural(len(wrong), 'wave')} do not last as long as the wave, first"
         states = ", ".join(state.name for state in list(WaveState)[1:])
-        yield _problem("waves", text, f"Do not trust the strip of {states} there.")
+        yield _problem("waves", f"{text} {wrong[0].id}.", f"Do not trust the strip of {states} there.")
 
 
 def _totals(trace: Trace, batches: Sequence[WaveBatch], read: int) -> Iterator[Problem]:
@@ -168,7 +163,7 @@ def _residents(trace: Trace, waves: Sequence[Wave], signs: Cut) -> Iterator[Prob
         text = f"{plural(signs.without_file, 'wave')} ran on a traced compute unit but left no wave file."
         yield _problem("occupancy.json", text, _CUT)
     lives = residencies(trace.occupancy)
-    unknown = Lives.of(trace.waves).missing_in(Lives.of(lives, traced_lives(trace, lives, waves)))
+    unknown = missing_lives(trace.waves, lives, other_rows=traced_lives(trace, lives, waves))
     if unknown:
         text = f"occupancy.json does not know {plural(unknown, 'wave')} that left a file."
         yield _problem("occupancy.json", text, "The Global view does not show them.")

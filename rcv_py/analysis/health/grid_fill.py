@@ -28,8 +28,8 @@ def concurrent_kernels(trace: Trace) -> HealthNote | None:
         return None
     begin, end = int(lives.begin[own].min()), int(lives.end[own].max())
     beside = np.maximum(0, np.minimum(lives.end, end) - np.maximum(lives.begin, begin))
-    theirs, whole = int(beside[~own].sum()), int(beside.sum())
-    if theirs <= NOTABLE * whole:
+    theirs, total = int(beside[~own].sum()), int(beside.sum())
+    if theirs <= NOTABLE * total:
         return None
     kernels = len(np.unique(lives.kernel[~own & (beside > 0)]))
     waves = int(np.count_nonzero(beside[~own]))
@@ -39,7 +39,7 @@ def concurrent_kernels(trace: Trace) -> HealthNote | None:
         title="Other kernels ran at the same time",
         evidence=(
             Measured("their waves", waves, f"{count(waves)} of {plural(kernels, 'kernel')}"),
-            Measured("share of the wave-cycles", theirs / whole, percent(theirs, whole)),
+            Measured("share of the wave-cycles", theirs / total, percent(theirs, total)),
         ),
         consequence="Latency contains the wait for units and memory that others used.",
         remedy="Let the profiler run kernels one after the other, also those it does not trace.",
@@ -65,11 +65,6 @@ class GridFill:
     least_busy: float  # share of the time with a wave, of the least busy compute unit
     variation: float  # standard deviation over mean of the wave-cycles of compute units
 
-    @property
-    def is_one_round(self) -> bool:
-        """Whether all waves were resident at once, so that none had to wait for a place."""
-        return self.waves > 0 and self.numbers.peak >= self.waves
-
 
 def grid_fill(trace: Trace) -> GridFill | None:
     """Return how full the machine was; None without waves."""
@@ -77,22 +72,21 @@ def grid_fill(trace: Trace) -> GridFill | None:
     own = np.flatnonzero(lives.kernel == main_kernel(trace, lives))
     if not len(own):
         return None
-    unit = unit_key(lives.se, np.maximum(lives.sa, 0) * 128 + (lives.cu & 0x7F))[own]
-    unit = unit | np.maximum(lives.sa[own].astype(np.int64), 0) << 16
-    names, place = np.unique(unit, return_inverse=True)
     chosen = of_rows(lives, own)
+    array = np.maximum(chosen.sa.astype(np.int64), 0)
+    names, place = np.unique(unit_key(chosen.se, chosen.cu) | array << 16, return_inverse=True)
     curve = resident(chosen, np.full(len(own), -1, dtype=np.int64))[-1]
-    curves = resident(chosen, place.reshape(-1).astype(np.int64))
+    curves = resident(chosen, place.reshape(-1).astype(np.int64)).values()
     numbers = occupancy_numbers(curve)
     span = max(1, numbers.end - numbers.begin)
-    busy = [int((np.diff(one.time) * (one.value[:-1] > 0)).sum()) / span for one in curves.values()]
-    area = np.array([one.area for one in curves.values()], dtype=np.float64)
+    busy = [int((np.diff(unit.time) * (unit.value[:-1] > 0)).sum()) / span for unit in curves]
+    area = np.array([unit.area for unit in curves], dtype=np.float64)
     return GridFill(
         len(own),
         len(names),
         len(np.unique(chosen.se)),
         slots_of_simd(trace, lives) * SIMDS * len(names),
-        max(int(one.value.max()) for one in curves.values()),
+        max(int(unit.value.max()) for unit in curves),
         numbers,
         min(busy),
         float(area.std() / area.mean()) if area.any() else 0.0,
@@ -100,22 +94,20 @@ def grid_fill(trace: Trace) -> GridFill | None:
 
 
 def underfilled(trace: Trace) -> HealthNote | None:
-    """Say so if the whole grid was resident at once and left most places empty."""
-    found = grid_fill(trace)
-    if found is None or not found.is_one_round or not found.slots:
+    """Say so if the whole grid was resident at once and left most slots empty."""
+    fill = grid_fill(trace)
+    if fill is None or not fill.slots or not fill.waves <= fill.numbers.peak <= HALF_FULL * fill.slots:
         return None
-    if found.numbers.peak > HALF_FULL * found.slots:
-        return None
-    taken = percent(found.numbers.peak, found.slots)
+    taken = percent(fill.numbers.peak, fill.slots)
     return HealthNote(
         name="grid",
         severity=Severity.INFO,
         title="The whole grid was resident at once and under-fills the device",
         evidence=(
-            number("waves", found.waves, ", all resident at a time"),
-            number("slots on the compute units they used", found.slots, f", of which {taken} were taken"),
-            number("compute units with a wave", found.units, f" on {count(found.engines)} shader engines"),
-            number("most waves on one", found.most_of_unit),
+            number("waves", fill.waves, ", all resident at a time"),
+            number("slots on the compute units they used", fill.slots, f", of which {taken} were taken"),
+            number("compute units with a wave", fill.units, f" on {count(fill.engines)} shader engines"),
+            number("most waves on one", fill.most_of_unit),
         ),
         consequence="There was no second round of workgroups: fewer waves hide latency, and duration is that "
         "of the slowest workgroup.  Registers or LDS may limit it too; the record does not show it.",
@@ -125,25 +117,25 @@ def underfilled(trace: Trace) -> HealthNote | None:
 
 def tail(trace: Trace) -> HealthNote | None:
     """Say so if much of the time passed with few waves."""
-    found = grid_fill(trace)
-    if found is None or found.numbers.tail < LONG_TAIL:
+    fill = grid_fill(trace)
+    if fill is None or fill.numbers.tail < LONG_TAIL:
         return None
-    numbers = found.numbers
+    numbers = fill.numbers
     tail = f"the last {percent(numbers.tail, 1)} of {count(numbers.end - numbers.begin)} cycles"
     resident = f"{numbers.mean:,.1f} waves on average, {count(numbers.peak)} at most"
     evidence = [
         Measured("with at most half of the peak", numbers.tail, tail),
         Measured("resident", numbers.mean, resident),
-        share("least busy compute unit", found.least_busy, " of the time"),
+        share("least busy compute unit", fill.least_busy, " of the time"),
     ]
-    if found.variation >= UNEVEN:
+    if fill.variation >= UNEVEN:
         spread = "standard deviation over mean of wave-cycles by compute unit"
-        evidence.append(Measured("unevenness", found.variation, f"{found.variation:.2f} ({spread})"))
+        evidence.append(Measured("unevenness", fill.variation, f"{fill.variation:.2f} ({spread})"))
     return HealthNote(
         name="tail",
         severity=Severity.INFO,
         title="Much of the time passed with at most half of the peak resident",
         evidence=tuple(evidence),
         consequence="Stall in the tail is that of a nearly empty machine; shares of the total mix both.",
-        remedy="Compare a time range before the tail with the total; more or evener workgroups shorten it.",
+        remedy="Compare a range before the tail with the total; more workgroups of equal work shorten it.",
     )

@@ -19,7 +19,7 @@ FILE = "input.yaml"
 BUFFER = "0x10000000"  # 256 MB, the default of present versions of rocprofv3; older ones had 96 MB
 _FORMS = "[json, csv]"
 
-# In the order in which they are written; whether each is about the trace as such.
+# In the order in which they are written.
 KEYS = (
     "kernel_include_regex",
     "kernel_iteration_range",
@@ -38,23 +38,17 @@ KEYS = (
 
 
 def input_settings(trace: Trace, notes: Sequence[HealthNote]) -> dict[str, Setting]:
-    """Return what the file sets: how this capture was recorded, and over it what notes ask for."""
-    found = _as_recorded(trace)
-    asked: dict[str, Setting] = {}
-    for note in notes:
-        for name, value in note.settings.items():
-            asked.setdefault(name, value)
+    """Return what the file sets: how this capture was recorded, and over it what notes recommend."""
+    wanted = {name: value for note in reversed(notes) for name, value in note.settings.items()}
     if trace.gfxip > 9:
-        asked.pop("att_activity", None)
-    found |= asked
-    return {name: found[name] for name in KEYS if name in found}
+        wanted.pop("att_activity", None)
+    settings = _as_recorded(trace) | wanted
+    return {name: settings[name] for name in KEYS if name in settings}
 
 
 def input_yaml(trace: Trace, notes: Sequence[HealthNote]) -> str:
     """Return the text of an input file for `rocprofv3 -i`."""
-    reasons = {
-        name: note.title for note in reversed(notes) for name in note.settings if note.settings[name] != ""
-    }
+    reasons = {name: note.title for note in reversed(notes) for name in note.settings}
     what = kernel_pattern(trace) or "the kernels"
     head = [
         f"# Records {_comment(what)} again; written for {_comment(trace.name)}.",
@@ -84,8 +78,8 @@ def command_line(program: str = "./your_program") -> str:
 
 def kernel_pattern(trace: Trace) -> str:
     """Return a regular expression that finds the kernel by its name, mangled or not; "" if it is unknown."""
-    whole = trace.kernel_name.replace("(anonymous namespace)", "_")
-    name = short_kernel(whole) if whole else ""
+    full = trace.kernel_name.replace("(anonymous namespace)", "_")
+    name = short_kernel(full) if full else ""
     words = re.findall(r"[A-Za-z_]\w*", name.split("::")[-1])
     return max(words, key=len) if words else ""
 

@@ -13,7 +13,6 @@ from rcv_py.analysis.health.note import HealthNote, Measured, number, part, shar
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 
 # Of the instructions that ran, on one line: a hot line has few instructions that cost much, a line that
@@ -59,54 +58,50 @@ def mapping(code: CodeTable) -> Mapping:
     rows = ran if len(ran) else rows
     if not len(rows):
         return Mapping(0, 0, -1, 0, 0.0, 0.0, 0.0)
-    places, group, size = np.unique(_source_lines(code, rows), return_inverse=True, return_counts=True)
+    places, size = _by_line(code, rows)
     top = int(np.argmax(size))
-    cost = cost_columns(code, LatencyMode.SUM_ALL, None, None).cost[rows]
-    share = size / len(rows)
+    _, cost = _by_line(code, rows, cost_columns(code).cost[rows])
     return Mapping(
         len(rows),
         len(places),
         int(places[top] >> 32),
         int(places[top] & 0xFFFFFFFF),
-        float(share[top]),
-        float(cost[group.reshape(-1) == top].sum() / max(int(cost.sum()), 1)),
-        float(np.exp(-(share * np.log(share)).sum())),
+        float(size[top] / len(rows)),
+        float(cost[top] / max(int(cost.sum()), 1)),
+        _effective(size),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Granularity:
-    """How executions and stall spread over source lines.
+def _by_line(
+    code: CodeTable, rows: np.ndarray, weight: np.ndarray | None = None, file: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The innermost places of code rows that have one, file << 32 | line, and the weight of each; int64.
+
+    `file` is the number that each source file counts as.
+    """
+    leaf = code.leaf[rows]
+    files = code.chain_file[leaf].astype(np.int64) if file is None else file[code.chain_file[leaf]]
+    places, group = np.unique(files << 32 | code.chain_line[leaf], return_inverse=True)
+    return places, np.bincount(group.reshape(-1), weight, len(places))
+
+
+def _effective(weight: np.ndarray) -> float:
+    """E to the entropy of the shares: as if so many lines were used evenly; 0 without any."""
+    share = weight[weight > 0] / max(weight.sum(), 1)
+    return float(np.exp(-(share * np.log(share)).sum())) if len(share) else 0.0
+
+
+def effective_lines(trace: Trace) -> float:
+    """Return how many source lines the weight is spread over, as if evenly; 0 if it is nowhere.
 
     A line weighs the sum of executions plus stall cycles of its instructions, as in the script that kernel
     authors use for this; files count by their last name.
     """
-
-    rows: int  # instructions
-    mapped: int  # of them with a source line
-    lines: int  # distinct source lines with weight
-    top: float  # share of the weight on the heaviest line, 0 to 1
-    second: float  # on the next one
-    effective: float  # e to the entropy of the shares: as if so many lines were used evenly
-
-
-def granularity(trace: Trace) -> Granularity:
-    """Return how costs spread over the innermost source lines; all 0 if nothing ran or is mapped."""
     code = trace.code
     rows = np.flatnonzero((code.leaf >= 0) & ~code.is_label)
-    weight = (code.hits + code.stall)[rows].astype(np.float64)
-    whole = int(np.count_nonzero(~code.is_label))
-    if not weight.any():
-        return Granularity(whole, len(rows), 0, 0.0, 0.0, 0.0)
     names = [source.path.rsplit("/", 1)[-1] for source in trace.sources]
     first = np.array([names.index(name) for name in names], dtype=np.int64)
-    leaf = code.leaf[rows]
-    _, group = np.unique(first[code.chain_file[leaf]] << 32 | code.chain_line[leaf], return_inverse=True)
-    share = np.sort(np.bincount(group.reshape(-1), weight) / weight.sum())[::-1]
-    share = share[share > 0]
-    second = float(share[1]) if len(share) > 1 else 0.0
-    effective = float(np.exp(-(share * np.log(share)).sum()))
-    return Granularity(whole, len(rows), len(share), float(share[0]), second, effective)
+    return _effective(_by_line(code, rows, (code.hits + code.stall)[rows], first)[1])
 
 
 def collapsed(trace: Trace) -> HealthNote | None:
@@ -124,10 +119,8 @@ def collapsed(trace: Trace) -> HealthNote | None:
         title=f"{percent(spread.top_share, 1)} of the instructions are on one source line, {place}"
         + (f", {what}" if what else ""),
         evidence=_evidence(trace, spread, what, sites),
-        consequence=(
-            "Costs by source line are blurred: many instructions carry a line that is not their own, because "
-            "the compiler lost theirs."
-        ),
+        consequence="Costs by source line are blurred: many instructions carry a line that is not their own, "
+        "because the compiler lost theirs.",
         remedy=_remedy(sites, source.path),
     )
 
@@ -141,7 +134,7 @@ def _call_sites(code: CodeTable, spread: Mapping) -> int:
 
 
 def _evidence(trace: Trace, spread: Mapping, what: str, sites: int) -> tuple[Measured, ...]:
-    effective = granularity(trace).effective
+    effective = effective_lines(trace)
     return (
         share("instructions on it", spread.top_share),
         share("their cost", spread.top_cost, " of the latency"),
@@ -196,19 +189,12 @@ def costliest_line(trace: Trace) -> LineCost | None:
     total = int(code.latency.sum())
     if not len(rows) or not total:
         return None
-    places, group = np.unique(_source_lines(code, rows), return_inverse=True)
-    cost = np.bincount(group.reshape(-1), code.latency[rows])
+    places, cost = _by_line(code, rows, code.latency[rows])
     best = int(np.argmax(cost))
     file, line = int(places[best] >> 32), int(places[best] & 0xFFFFFFFF)
     lines = trace.sources[file].lines or ()
     text = lines[line - 1] if 0 < line <= len(lines) else ""
     return LineCost(file=file, line=line, cycles=int(cost[best]), total=total, lines=len(places), text=text)
-
-
-def _source_lines(code: CodeTable, rows: np.ndarray) -> np.ndarray:
-    """File << 32 | line of the innermost place of code rows that have one, int64."""
-    leaf = code.leaf[rows]
-    return code.chain_file[leaf].astype(np.int64) << 32 | code.chain_line[leaf]
 
 
 def what_line(lines: Sequence[str], line: int) -> str:
@@ -231,14 +217,14 @@ def debug_info(trace: Trace) -> HealthNote | None:
     rows = ~code.is_label
     if code.hits.any():
         rows = rows & (code.hits > 0)
-    whole, mapped = int(np.count_nonzero(rows)), int(np.count_nonzero(rows & (code.leaf >= 0)))
-    if not whole or mapped >= INCOMPLETE * whole:
+    total, mapped = int(np.count_nonzero(rows)), int(np.count_nonzero(rows & (code.leaf >= 0)))
+    if not total or mapped >= INCOMPLETE * total:
         return None
     return HealthNote(
         name="debug_info",
         severity=Severity.INFO if not mapped else Severity.WARNING,
         title="No instruction has a source line" if not mapped else "Some instructions have no source line",
-        evidence=(part("instructions with a line", mapped, whole),),
+        evidence=(part("instructions with a line", mapped, total),),
         consequence=(
             "Costs by source line are too low."
             if mapped

@@ -49,14 +49,13 @@ def counters(trace: Trace) -> HealthNote | None:
 def _lost(trace: Trace) -> HealthNote | None:
     lost = there = 0
     for table in trace.counters:
-        for cu, bank in np.unique(np.stack([table.cu, table.bank]), axis=1).T.tolist():
-            time = np.sort(table.time[(table.cu == cu) & (table.bank == bank)])
+        for unit in set(zip(table.cu.tolist(), table.bank.tolist(), strict=True)):
+            time = table.time[(table.cu == unit[0]) & (table.bank == unit[1])]
             step = np.diff(np.unique(time))
             there += len(time)
             if len(step) >= MIN_SAMPLES:
                 usual = float(median(step))
-                wide = step[step > GAP * usual]
-                lost += int(np.round(wide / usual - 1).sum())
+                lost += int(np.round(step[step > GAP * usual] / usual - 1).sum())
     if lost <= NOTABLE_LOSS * (lost + there):
         return None
     missing = f"about {count(lost)} beside {count(there)} ({percent(lost, lost + there)})"
@@ -79,33 +78,30 @@ def placeholder(trace: Trace) -> HealthNote | None:
     if len(trace.waves) or not trace.has_thread_trace:
         return None
     lives = residencies(trace.occupancy)
-    evidence = [number("traced waves", 0)]
-    if not len(lives):
-        return HealthNote(
-            name="placeholder",
-            severity=Severity.ERROR,
-            title="Nothing was recorded",
-            evidence=(*evidence, number("waves seen anywhere", 0)),
-            consequence="The folder is a placeholder: traced shader engines ran no wave of this dispatch.",
-            remedy="Record more shader engines, or launch a larger grid; HSA_CU_MASK can steer waves to the "
-            "target.",
-            settings={"att_shader_engine_mask": EVERY_FOURTH_ENGINE},
+    title, evidence = "Nothing was recorded", [number("traced waves", 0), number("waves seen anywhere", 0)]
+    consequence = "The folder is a placeholder: traced shader engines ran no wave of this dispatch."
+    remedy = "Record more shader engines, or launch a larger grid; HSA_CU_MASK can steer waves to the target."
+    settings: dict[str, Setting] = {"att_shader_engine_mask": EVERY_FOURTH_ENGINE}
+    if len(lives):
+        cu, waves, engines = _busiest(lives.se, lives.cu)
+        title = "No wave ran on the traced compute unit"
+        evidence[1:] = [
+            number("waves on other compute units", len(lives)),
+            Measured("busiest compute unit", cu, f"{cu}, with {plural(waves, 'wave')}"),
+        ]
+        consequence = (
+            "The folder is a placeholder: it records when waves ran elsewhere, but has no instruction."
         )
-    cu, waves, engines = _busiest(lives.se, lives.cu)
-    settings: dict[str, Setting] = {"att_shader_engine_mask": engine_mask(engines)}
-    if cu <= MAX_TARGET:
-        settings["att_target_cu"] = cu
-    evidence += [
-        number("waves on other compute units", len(lives)),
-        Measured("busiest compute unit", cu, f"{cu}, with {plural(waves, 'wave')}"),
-    ]
+        remedy = f"Trace compute unit {cu}, where waves of this launch ran, or launch a larger grid."
+        settings = {"att_shader_engine_mask": engine_mask(engines)}
+        settings |= {"att_target_cu": cu} if cu <= MAX_TARGET else {}
     return HealthNote(
         name="placeholder",
         severity=Severity.ERROR,
-        title="No wave ran on the traced compute unit",
+        title=title,
         evidence=tuple(evidence),
-        consequence="The folder is a placeholder: it records waves elsewhere, but has no instruction.",
-        remedy=f"Trace compute unit {cu}, where waves of this launch ran, or launch a larger grid.",
+        consequence=consequence,
+        remedy=remedy,
         settings=settings,
     )
 
@@ -140,16 +136,16 @@ NOTABLE = 0.01  # of the cycles: more than that moves the ranking of lines
 
 def wrong_code(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
     """Say so if executions went to other units than their instructions name."""
-    found = code_match(trace, batches or ())
-    if not found.is_wrong:
+    match = code_match(trace, batches or ())
+    if not match.is_wrong:
         return None
     return HealthNote(
         name="wrong_code",
         severity=Severity.ERROR,
         title=TITLE,
         evidence=(
-            part("executions on another unit", found.mismatched, found.judged),
-            Measured("examples", len(found.examples), found.examples_text(trace.code).rstrip(".")),
+            part("executions on another unit", match.mismatched, match.judged),
+            Measured("examples", len(match.examples), match.examples_text(trace.code).rstrip(".")),
         ),
         consequence=CONSEQUENCE,
         remedy=REMEDY,
@@ -184,25 +180,23 @@ def unmatched_executions(trace: Trace, batches: Iterable[WaveBatch]) -> Unmatche
 
 def unmatched(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
     """Say so if executed instructions match no line of code.json."""
-    found = unmatched_executions(trace, batches or ())
-    if not found.executions:
+    lost = unmatched_executions(trace, batches or ())
+    if not lost.executions:
         return None
-    latency = percent(found.cycles, found.all_cycles)
+    latency = percent(lost.cycles, lost.all_cycles)
     return HealthNote(
         name="unmatched",
-        severity=Severity.ERROR if found.cycles > NOTABLE * found.all_cycles else Severity.WARNING,
+        severity=Severity.ERROR if lost.cycles > NOTABLE * lost.all_cycles else Severity.WARNING,
         title="Executed instructions match no line of the code",
         evidence=(
-            part("instructions", found.executions, found.all_executions),
-            Measured("their cycles", found.cycles, f"{count(found.cycles)} ({latency} of the latency)"),
-            number("waves", found.waves),
+            part("instructions", lost.executions, lost.all_executions),
+            Measured("their cycles", lost.cycles, f"{count(lost.cycles)} ({latency} of the latency)"),
+            number("waves", lost.waves),
         ),
         consequence="Their cycles are charged to no instruction and no source line.",
-        remedy=(
-            "The code object they ran in was not captured: let the profiler see it being loaded, so start "
-            "the program under rocprofv3 rather than attaching to it, and keep the .out files beside the "
-            ".att files."
-        ),
+        remedy="The code object they ran in was not captured: let the profiler see it being loaded, so start "
+        "the program under rocprofv3 rather than attaching to it, and keep the .out files beside the .att "
+        "files.",
     )
 
 
@@ -220,8 +214,7 @@ def lost_files(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Heal
         evidence=(
             Measured("files", len(gone), f"{count(len(gone))} of {count(len(trace.waves))}, such as {first}"),
         ),
-        consequence=(
-            f"Timelines and waits lack {plural(len(gone), 'wave')}, while the totals of code.json count them."
-        ),
+        consequence=f"Timelines and waits lack {plural(len(gone), 'wave')}, while the totals of code.json "
+        "count them.",
         remedy="Copy the whole capture folder again, or decode again; recording anew is not needed.",
     )

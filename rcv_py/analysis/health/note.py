@@ -1,4 +1,4 @@
-"""One doubt about a capture: the numbers that show it, what it means for the reader, and what mends it."""
+"""One doubt about a capture: the numbers that show it, what it means for the reader, and what to do."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class HealthNote:
 
     The severities: ERROR, numbers are wrong or missing; WARNING, a conclusion drawn from them may be wrong;
     INFO, nothing is wrong, but the reader should know.  `settings` are options of rocprofv3 by their name in
-    an input file, such as `att_buffer_size`; empty if no setting of the profiler mends it.
+    an input file, such as `att_buffer_size`; empty if no setting of the profiler helps.
     """
 
     name: str
@@ -61,7 +61,7 @@ class HealthNote:
 
     def number(self, name: str) -> int | float | str | None:
         """The value of a piece of evidence, None if the note has none of that name."""
-        return next((one.value for one in self.evidence if one.name == name), None)
+        return next((fact.value for fact in self.evidence if fact.name == name), None)
 
     def problem(self, where: str) -> Problem:
         """Return the note as an entry of the list of problems."""
@@ -70,7 +70,7 @@ class HealthNote:
     @property
     def evidence_text(self) -> str:
         """All evidence on one line."""
-        return "; ".join(f"{one.name}: {one.text}" for one in self.evidence)
+        return "; ".join(f"{fact.name}: {fact.text}" for fact in self.evidence)
 
 
 def ranked(notes: Iterable[HealthNote | None]) -> tuple[HealthNote, ...]:

@@ -14,15 +14,6 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LineCosts:
-    """What a comparison of replicates needs of a code table, one row a code line, int64."""
-
-    hits: np.ndarray
-    latency: np.ndarray  # cycles
-    stall: np.ndarray  # cycles
-
-
 @dataclass(frozen=True, slots=True)
 class ReplicateNoise:
     """How much two captures of the same instructions differ."""
@@ -40,37 +31,33 @@ def fingerprint(code: CodeTable) -> str:
     return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest() if lines else ""
 
 
-def line_costs(code: CodeTable) -> LineCosts:
-    """Return the costs of the instructions, labels left out."""
-    rows = ~code.is_label
-    return LineCosts(code.hits[rows], code.latency[rows], code.stall[rows])
+def line_costs(code: CodeTable) -> np.ndarray:
+    """Return hits, latency and stall (cycles) of instructions, labels left out; int64 [3, instructions]."""
+    return np.array([code.hits, code.latency, code.stall], dtype=np.int64)[:, ~code.is_label]
 
 
-def replicate_noise(first: LineCosts, second: LineCosts) -> ReplicateNoise | None:
-    """Return how much they differ; None if no line ran in both, or if they have different lengths.
+def replicate_noise(first: np.ndarray, second: np.ndarray) -> ReplicateNoise | None:
+    """Return how much two `line_costs` differ; None if no line ran in both, or if lengths differ.
 
     Latencies are divided by executions, so it does not matter how many waves were traced; lines weigh as
     often as they ran in the first.
     """
-    if len(first.hits) != len(second.hits):
+    if first.shape != second.shape:
         return None
-    both = (first.hits > 0) & (second.hits > 0)
-    whole = int(first.latency[both].sum())
-    if not whole:
+    both = (first[0] > 0) & (second[0] > 0)
+    total = int(first[1, both].sum())
+    if not total:
         return None
-    hits = first.hits[both].astype(np.float64)
-    change = second.latency[both] / second.hits[both] - first.latency[both] / hits
+    hits = first[0, both].astype(np.float64)
+    change = second[1, both] / second[0, both] - first[1, both] / hits
+    stalled = [float(costs[2].sum() / max(1, int(costs[1].sum()))) for costs in (first, second)]
     return ReplicateNoise(
         int(np.count_nonzero(both)),
-        float((hits * np.abs(change)).sum() / whole),
-        float((hits * change).sum() / whole),
-        float(second.hits.sum() / max(1, int(first.hits.sum()))),
-        (_stall(first), _stall(second)),
+        float((hits * np.abs(change)).sum() / total),
+        float((hits * change).sum() / total),
+        float(second[0].sum() / max(1, int(first[0].sum()))),
+        (stalled[0], stalled[1]),
     )
-
-
-def _stall(costs: LineCosts) -> float:
-    return float(costs.stall.sum() / max(1, int(costs.latency.sum())))
 
 
 def replicate(trace: Trace, other: Trace | None) -> HealthNote | None:

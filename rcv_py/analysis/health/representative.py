@@ -1,7 +1,7 @@
 """Is the traced compute unit like the others?  Only its instructions are known; of the others, only lives.
 
 The lives of waves on the traced SIMDs are compared with all other lives of the same kernel.
-Waves that took an early exit show what the way out costs, not the kernel.
+Waves that took an early exit show what that costs, not the kernel.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def hardly_ran(trace: Trace) -> HealthNote | None:
         severity=Severity.WARNING,
         title=f"The traced waves took an early exit: {count(ran)} of {count(rows)} instructions ran",
         evidence=tuple(evidence),
-        consequence="Costs are those of the way out, not of the work of the kernel.",
+        consequence="Costs are those of the early exit, not of the work of the kernel.",
         remedy=remedy,
         settings=settings,
     )
@@ -68,39 +68,39 @@ def _lives_elsewhere(trace: Trace) -> tuple[float, float, int, float]:
     return float(life[here].mean()), float(life[~here].mean()), best, float(mean[best]) if len(mean) else 0.0
 
 
-def left_early(found: Populations) -> HealthNote | None:
+def left_early(ways: Populations) -> HealthNote | None:
     """Say so if no traced wave works, or how many of them left early or are empty."""
-    idle = int(found.waves[~found.is_working].sum())
+    idle = int(ways.waves[~ways.is_working].sum())
     if not idle:
         return None
-    rows = zip(found.name, found.waves.tolist(), found.instructions, found.is_working, strict=True)
+    rows = zip(ways.name, ways.waves.tolist(), ways.instructions, ways.is_working, strict=True)
     evidence = [
         Measured(name, waves, f"{plural(waves, 'wave')} with {executions:,.0f} executions each")
         for name, waves, executions, is_working in rows
         if not is_working
     ]
-    if not found.has_working:
+    if not ways.has_working:
         return HealthNote(
             name="no_working_waves",
             severity=Severity.WARNING,
             title="No traced wave did the work of the kernel",
-            evidence=(Measured("instructions that ran", found.ran, ran_text(found)), *evidence),
-            consequence="Costs are those of the way out: nothing is ranked.",
+            evidence=(Measured("instructions that ran", ways.ran, ran_text(ways)), *evidence),
+            consequence="Costs are those of an early exit: nothing is ranked.",
             remedy="Trace another dispatch, another compute unit or other shader engines.",
             settings={"kernel_iteration_range": "[2]"},
         )
-    idle_share = float(found.share[~found.is_working].sum())
+    idle_share = float(ways.share[~ways.is_working].sum())
     return HealthNote(
         name="early_waves",
         severity=Severity.INFO,
-        title=f"{count(idle)} of {plural(found.read, 'traced wave')} did not do the work of the kernel",
+        title=f"{count(idle)} of {plural(ways.read, 'traced wave')} did not do the work of the kernel",
         evidence=(*evidence, share("their part of the cycles", idle_share)),
         consequence="Tables and findings that explain leave them out; totals of code.json count them.",
         remedy="`--waves all` takes them in; rcv waves --populations lists the ways that waves took.",
     )
 
 
-# Two captures of one binary differ by about 6 % per execution; a smaller gap cannot be told from that.
+# Two captures of one binary differ by about 6 % per execution; a smaller gap may be only that.
 GAP = 0.05
 MIN_LIVES = 2  # lives on either side
 WIDE = 2.0  # the longest tenth lasts so many times the shortest one: one wave does not stand for all
@@ -145,15 +145,13 @@ def representation(trace: Trace, working: Collection[int] | None = None) -> Repr
     lives = residencies(trace.occupancy)
     if not len(lives) or not len(trace.waves):
         return None
-    whole = _whole(trace, lives)
-    here = traced_lives(trace, lives)
+    complete, here = _whole(trace, lives), traced_lives(trace, lives)
     life = (lives.end - lives.begin).astype(np.float64)
-    own, others = life[whole & here], life[whole & ~here]
+    own, others, both = life[complete & here], life[complete & ~here], life[complete]
     if len(own) < MIN_LIVES or len(others) < MIN_LIVES:
         return None
-    both = life[whole]
     variance = own.var(ddof=1) / len(own) + others.var(ddof=1) / len(others)
-    low, middle, high = np.quantile(both, (0.1, 0.5, 0.9))
+    low, middle, high = np.quantile(both, (0.1, 0.5, 0.9)).tolist()
     spans = trace.waves.end - trace.waves.begin
     rows = np.arange(len(spans)) if working is None else np.array(sorted(working), dtype=np.int64)
     return Representation(
@@ -163,8 +161,8 @@ def representation(trace: Trace, working: Collection[int] | None = None) -> Repr
         float(others.mean()),
         int(both.min()),
         int(both.max()),
-        float(low),
-        float(high),
+        low,
+        high,
         float(np.sqrt(variance)),
         int(rows[np.argmin(np.abs(spans[rows] - middle))]) if len(rows) else -1,
     )
@@ -172,39 +170,53 @@ def representation(trace: Trace, working: Collection[int] | None = None) -> Repr
 
 def representative(trace: Trace, working: Collection[int] | None = None) -> HealthNote | None:
     """Say so if waves of the traced compute unit live longer or shorter than the others."""
-    found = representation(trace, working)
-    if found is None or abs(found.gap) <= GAP:
+    lives = representation(trace, working)
+    if lives is None or abs(lives.gap) <= GAP:
         return None
-    word = "longer" if found.gap > 0 else "shorter"
-    best = _better_target(trace, found)
-    wave = trace.waves.id(found.typical)
+    best, wave = _better_target(trace, lives.traced), str(trace.waves.id(lives.typical))
     remedy = f"Compare several launches, and read one wave of median life, such as {wave}."
     if best is not None:
-        cu, gap = best
         remedy = (
-            f"Trace compute unit {cu}, whose waves were {100 * gap:+.1f} % off the others in this launch "
-            f"(the next may place them otherwise), or read one wave of median life, such as {wave}."
+            f"Trace compute unit {best[0]}, whose waves were {100 * best[1]:+.1f} % off the others in this "
+            f"launch (the next may place them otherwise), or read one wave of median life, such as {wave}."
         )
+    why = ", although all waves live about equally long."
+    if lives.spread >= WIDE:
+        why = (
+            f": the work differs between waves, for a tenth of them live beyond {count(round(lives.p90))} "
+            f"and a tenth below {count(round(lives.p10))} cycles."
+        )
+    chance = f"{'within' if lives.sigmas < 2 else 'beyond'} what chance explains if waves were independent"
+    word = "longer" if lives.gap > 0 else "shorter"
     return HealthNote(
         name="representative",
         severity=Severity.WARNING,
-        title=f"The traced waves live {percent(abs(found.gap), 1)} {word} than the others on average",
-        evidence=_evidence(trace, found),
-        consequence=_consequence(found),
+        title=f"The traced waves live {percent(abs(lives.gap), 1)} {word} than the others on average",
+        evidence=(
+            part("traced", lives.traced, lives.traced + lives.others, " waves"),
+            number("their mean life", lives.mean, " cycles"),
+            number("mean of the others", lives.mean_others, " cycles"),
+            Measured("difference", lives.gap, f"{100 * lives.gap:+.1f} %"),
+            Measured("in standard errors", round(lives.sigmas, 2), f"{lives.sigmas:.1f}, {chance}"),
+            number("shortest", lives.shortest, " cycles"),
+            number("longest", lives.longest, " cycles"),
+            Measured("wave of median life", wave, wave),
+        ),
+        consequence=f"Costs of the traced waves need not be those of the whole grid{why}",
         remedy=remedy,
         settings={} if best is None else {"att_target_cu": best[0]},
     )
 
 
-def _better_target(trace: Trace, found: Representation) -> tuple[int, float] | None:
+def _better_target(trace: Trace, traced: int) -> tuple[int, float] | None:
     """The unit number with at least as many waves whose mean life is nearest to that of all others."""
     lives = residencies(trace.occupancy)
-    whole = _whole(trace, lives)
-    number, life = lives.cu[whole].astype(np.int64) & CU_BITS, (lives.end - lives.begin)[whole]
+    complete = _whole(trace, lives)
+    number, life = lives.cu[complete].astype(np.int64) & CU_BITS, (lives.end - lives.begin)[complete]
     waves, area = np.bincount(number), np.bincount(number, life)
     others = np.maximum(len(life) - waves, 1)
     gap = (area / np.maximum(waves, 1)) / np.maximum((area.sum() - area) / others, 1) - 1
-    allowed = np.flatnonzero((waves >= found.traced) & (np.arange(len(waves)) <= MAX_TARGET))
+    allowed = np.flatnonzero((waves >= traced) & (np.arange(len(waves)) <= MAX_TARGET))
     if not len(allowed):
         return None
     best = int(allowed[np.argmin(np.abs(gap[allowed]))])
@@ -213,28 +225,3 @@ def _better_target(trace: Trace, found: Representation) -> tuple[int, float] | N
 
 def _whole(trace: Trace, lives: Residencies) -> np.ndarray:
     return ~lives.is_open_start & ~lives.is_open_end & (lives.kernel == main_kernel(trace, lives))
-
-
-def _consequence(found: Representation) -> str:
-    text = "Costs of the traced waves need not be those of the whole grid"
-    if found.spread >= WIDE:
-        return (
-            f"{text}: the work differs between waves, for a tenth of them live beyond "
-            f"{count(round(found.p90))} and a tenth below {count(round(found.p10))} cycles."
-        )
-    return f"{text}, although all waves live about equally long."
-
-
-def _evidence(trace: Trace, found: Representation) -> tuple[Measured, ...]:
-    chance = f"{'within' if found.sigmas < 2 else 'beyond'} what chance explains if waves were independent"
-    wave = str(trace.waves.id(found.typical))
-    return (
-        part("traced", found.traced, found.traced + found.others, " waves"),
-        number("their mean life", found.mean, " cycles"),
-        number("mean of the others", found.mean_others, " cycles"),
-        Measured("difference", found.gap, f"{100 * found.gap:+.1f} %"),
-        Measured("in standard errors", round(found.sigmas, 2), f"{found.sigmas:.1f}, {chance}"),
-        number("shortest", found.shortest, " cycles"),
-        number("longest", found.longest, " cycles"),
-        Measured("wave of median life", wave, wave),
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,36 +51,29 @@ def engine_mask(engines: np.ndarray) -> str:
     return hex(bits or 1)
 
 
-LIFE = ("se", "simd", "slot", "begin", "end")
+def missing_lives(
+    table: WaveIndex | Residencies,
+    others: WaveIndex | Residencies,
+    rows: np.ndarray | slice = slice(None),
+    other_rows: np.ndarray | slice = slice(None),
+) -> int:
+    """Return for how many of some lives no other lived in the same slot in the middle of its life.
+
+    Times need not be equal: the oldest layout of occupancy.json counts in steps of eight cycles.
+    """
+    slot, begin, end = _lives(table, rows)
+    theirs, starts, stops = _lives(others, other_rows)
+    order = np.lexsort((starts, theirs))
+    middle, missing = (begin + end) // 2, len(slot)
+    for name in np.unique(slot).tolist():
+        own, other = middle[slot == name], order[theirs[order] == name]
+        before = np.searchsorted(starts[other], own, side="right")
+        reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, stops[other]))
+        missing -= int(np.count_nonzero(reach[before] >= own))
+    return missing
 
 
-@dataclass(frozen=True, eq=False)
-class Lives:
-    """When waves lived in which slots, int64 columns."""
-
-    se: np.ndarray
-    simd: np.ndarray
-    slot: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
-
-    @classmethod
-    def of(cls, table: WaveIndex | Residencies, rows: np.ndarray | slice = slice(None)) -> Lives:
-        """Return the lives of some rows of a table that has these columns."""
-        return cls(**{name: getattr(table, name)[rows].astype(np.int64) for name in LIFE})
-
-    def missing_in(self, others: Lives) -> int:
-        """Return for how many of these no other lived in the same slot in the middle of its life.
-
-        Times need not be equal: the oldest layout of occupancy.json counts in steps of eight cycles.
-        """
-        slot, theirs = (one.se << 32 | one.simd << 16 | one.slot for one in (self, others))
-        order = np.lexsort((others.begin, theirs))
-        found = 0
-        for name in np.unique(slot).tolist():
-            own, rows = np.flatnonzero(slot == name), order[theirs[order] == name]
-            middle = (self.begin[own] + self.end[own]) // 2
-            before = np.searchsorted(others.begin[rows], middle, side="right")
-            reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, others.end[rows]))
-            found += int(np.count_nonzero(reach[before] >= middle))
-        return len(self.se) - found
+def _lives(table: WaveIndex | Residencies, rows: np.ndarray | slice) -> tuple[np.ndarray, ...]:
+    """Slot of the device, begin and end of some lives, int64."""
+    se, simd, slot = (column[rows].astype(np.int64) for column in (table.se, table.simd, table.slot))
+    return se << 32 | simd << 16 | slot, table.begin[rows].astype(np.int64), table.end[rows].astype(np.int64)

@@ -1,6 +1,6 @@
 """How many bytes a memory instruction moves a lane, and what the executed ones asked for in all.
 
-Told by the mnemonic: `_dwordx4` and `_b128` are 16 bytes, `_ushort` is 2.  Which lanes were active is not in
+The mnemonic says it: `_dwordx4` and `_b128` are 16 bytes, `_ushort` is 2.  Which lanes were active is not in
 the trace, so bytes are those of a full wave: an upper bound.  Nor is it known what a cache served: bytes are
 what the compute unit asked for, not what moved from DRAM.
 """
@@ -15,10 +15,10 @@ from functools import lru_cache
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
+from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.register_use import register_use
-from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -77,9 +77,8 @@ def access_width(text: str) -> int:
     if _IMAGE.match(name):
         return _image_width(name, plain)
     for rule, size in _RULES:
-        found = rule.match(name)
-        if found:
-            return size(found[1])
+        if matched := rule.match(name):
+            return size(matched[1])
     return UNKNOWN
 
 
@@ -116,15 +115,11 @@ class AccessWidths:
     lanes: int  # of a wave
     unit_cycles: int  # cycles in which a compute unit held a traced wave, summed over units
 
-    def requested(self, rows: np.ndarray) -> int:
-        """Bytes that the executions of some code rows asked for, all lanes active: at most."""
-        width = np.maximum(0, self.width[rows])
-        return int((width * self.executions[rows]).sum()) * self.lanes
-
     @property
     def vector_bytes(self) -> int:
-        """Bytes that vector memory instructions asked for, at most."""
-        return self.requested(np.flatnonzero(self.is_vector))
+        """Bytes that the executions of vector memory instructions asked for, all lanes active: at most."""
+        width = np.maximum(0, self.width) * self.is_vector
+        return int((width * self.executions).sum()) * self.lanes
 
     @property
     def vector_rate(self) -> float | None:
@@ -134,22 +129,9 @@ class AccessWidths:
     def by_width(self, rows: np.ndarray) -> list[tuple[int, int]]:
         """(bytes a lane, executions) of some code rows, most executions first."""
         rows = rows[(self.width[rows] > 0) & (self.executions[rows] > 0)]
-        widths, of = np.unique(self.width[rows], return_inverse=True)
-        times = np.bincount(of.reshape(-1), self.executions[rows], len(widths)).astype(np.int64)
+        widths, times = summed(self.width[rows], self.executions[rows])
         order = np.lexsort((-widths, -times))
         return [(int(widths[at]), int(times[at])) for at in order]
-
-
-def widths_of(code: CodeTable) -> np.ndarray:
-    """Return `access_width` of each code row, 0 for what accesses no memory; int64."""
-    classes = instruction_classes(code)
-    memory = np.isin(
-        classes, (*_VECTOR_MEMORY, *_LOCAL_MEMORY, InstructionClass.SMEM, InstructionClass.CROSS_LANE)
-    )
-    found = np.zeros(len(code), dtype=np.int64)
-    for row in np.flatnonzero(memory).tolist():
-        found[row] = 0 if code.text[row].startswith("v_") else access_width(code.text[row])
-    return found
 
 
 def access_widths(
@@ -158,6 +140,10 @@ def access_widths(
     """Return widths and executions of the waves whose index row is in `rows` (None: all), each wave once."""
     code = trace.code
     classes = instruction_classes(code)
+    accesses = (*_VECTOR_MEMORY, *_LOCAL_MEMORY, InstructionClass.SMEM, InstructionClass.CROSS_LANE)
+    width = np.zeros(len(code), dtype=np.int64)
+    for row in np.flatnonzero(np.isin(classes, accesses)).tolist():
+        width[row] = 0 if code.text[row].startswith("v_") else access_width(code.text[row])
     is_ds = np.array([text.lstrip().startswith("ds_") for text in code.text], dtype=bool)
     executions = np.zeros(len(code), dtype=np.int64)
     lives: list[tuple[int, int, int]] = []
@@ -167,7 +153,7 @@ def access_widths(
         lives += [(wave.id.se * 4096 + max(0, wave.cu), wave.begin, wave.end) for wave in piece.waves]
     lanes = 64 if trace.gfxip <= 9 or not register_use(code).is_wave32 else 32
     return AccessWidths(
-        widths_of(code),
+        width,
         np.isin(classes, _VECTOR_MEMORY) & ~is_ds,
         np.isin(classes, _LOCAL_MEMORY) | (is_ds & (classes == InstructionClass.ATOMIC)),
         executions,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.waves.workgroups import Told, all_crossings, grouped, meetings
+from rcv_py.analysis.waves.workgroups import KnownBy, all_crossings, grouped, meetings
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -36,7 +36,7 @@ class BarrierSkew:
     stall: np.ndarray  # int64, cycles of stall of all counted waves
     group: np.ndarray  # int32, number of the workgroup among those of the waves that were read
     dropped: int  # instances whose waves were released too far apart to be of one group
-    told: Told  # how the groups are known, the weakest of them
+    known_by: KnownBy  # how the groups are known, the weakest of them
 
     def __len__(self) -> int:
         return len(self.line)
@@ -44,7 +44,7 @@ class BarrierSkew:
     @property
     def is_guess(self) -> bool:
         """Whether a group is told by the starts of its waves alone."""
-        return self.told == Told.STARTS
+        return self.known_by == KnownBy.STARTS
 
     @property
     def median(self) -> int | None:
@@ -61,7 +61,7 @@ def barrier_skew(
     Instances without a wave in `rows` are left out.
     """
     waves, at, ends = all_crossings(batches, trace.code)
-    group, told = grouped(waves, at)
+    group, known_by = grouped(waves, at)
     met = meetings(at, group, ends)
     row = np.array([wave.row for wave in waves], dtype=np.int64)
     counts = np.ones(len(at), bool) if rows is None else np.isin(row, list(rows))[at.wave]
@@ -81,5 +81,5 @@ def barrier_skew(
         stall[keep].astype(np.int64),
         group[at.wave[met.last[keep]]].astype(np.int32),
         int(np.count_nonzero(several & ~near)),
-        Told(int(told[at.wave].max(initial=0))),
+        KnownBy(int(known_by[at.wave].max(initial=0))),
     )

@@ -19,7 +19,7 @@ the matrix unit works as bubbles.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,7 @@ from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.device.simd_work import lives, simd_work, without_rows
 from rcv_py.analysis.program.program_ends import ends_of, under_end
+from rcv_py.base.runs import ends_run, starts_run
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -44,20 +45,15 @@ class Bubbles:
     idle: np.ndarray  # float64, cycles before it
     stall: np.ndarray  # float64, cycles in it
     drain: np.ndarray  # float64, cycles behind it, as the last of its wave
+    resident: int  # cycles in which a SIMD held a wave, summed over SIMDs
+    issuing: int  # cycles in which a SIMD issued; a few may lie behind the recorded end of a wave
+    no_issue: int  # cycles in which a SIMD held waves and issued nothing
+    matrix: int  # cycles in which a SIMD held waves and its matrix unit worked; 0 by the reference's rule
+    bubble: int  # cycles in which a SIMD held waves and nothing happened (the reference: and none issued)
     place: np.ndarray  # int32 [SIMDs], shader engine * 256 + SIMD
-    resident_of: np.ndarray  # int64 [SIMDs], cycles with at least one wave
-    issuing_of: np.ndarray  # int64 [SIMDs], cycles in which a wave issued
-    no_issue_of: np.ndarray  # int64 [SIMDs], cycles with a wave and none that issued
-    matrix_of: np.ndarray  # int64 [SIMDs], cycles with a wave in which the matrix unit worked
-    bubble_of: np.ndarray  # int64 [SIMDs], cycles with a wave in which nothing happened
+    of_simd: Mapping[str, np.ndarray]  # int64 [SIMDs], the same cycles of each SIMD, by those five names
     waves: int  # how many were looked at
     assumption: str = ""  # what is taken for granted about matrix instructions
-
-    @classmethod
-    def empty(cls) -> Bubbles:
-        """Nothing of no waves."""
-        cycles, whole, narrow = np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-        return cls(narrow, cycles, cycles, cycles, narrow, *(whole,) * 5, waves=0)
 
     def __len__(self) -> int:
         return len(self.line)
@@ -66,31 +62,6 @@ class Bubbles:
     def total(self) -> np.ndarray:
         """Charged cycles of each line, float64."""
         return self.idle + self.stall + self.drain
-
-    @property
-    def resident(self) -> int:
-        """Cycles in which a SIMD held a wave, summed over SIMDs."""
-        return int(self.resident_of.sum())
-
-    @property
-    def issuing(self) -> int:
-        """Cycles in which a SIMD issued; a few may lie behind the recorded end of a wave."""
-        return int(self.issuing_of.sum())
-
-    @property
-    def no_issue(self) -> int:
-        """Cycles in which a SIMD held waves and issued nothing."""
-        return int(self.no_issue_of.sum())
-
-    @property
-    def matrix(self) -> int:
-        """Cycles in which a SIMD held waves and its matrix unit worked; 0 by the reference's rule."""
-        return int(self.matrix_of.sum())
-
-    @property
-    def bubble(self) -> int:
-        """Cycles in which a SIMD held waves and nothing happened; by the reference's rule: none issued."""
-        return int(self.bubble_of.sum())
 
     @property
     def busy_share(self) -> float:
@@ -109,80 +80,72 @@ def bubbles(
     Waves that are left out still issue and keep units busy; bubbles are split among those that count.
     """
     batches = tuple(batches)
-    found = [piece for piece in token_columns(batches, rows) if len(piece.waves)]
     work = simd_work(trace, batches, rows, rule)
-    found = without_rows(found, work.left_out)
-    if not found:
-        return Bubbles.empty()
+    chosen = without_rows([one for one in token_columns(batches, rows) if len(one.waves)], work.left_out)
     axis = work.axis
     ends = ends_of(trace.code) if rule is ReferenceRule.OURS else np.zeros(0, dtype=bool)
-    sweep = _Sweep(*lives([wave for piece in found for wave in piece.waves], axis), work.work)
+    sweep = _Sweep(*lives([wave for tokens in chosen for wave in tokens.waves], axis), work.work)
     charged = np.zeros((len(WAYS), len(trace.code) + 1), dtype=np.int64 if sweep.is_exact else np.float64)
-    for piece in found:
-        rest = under_end(piece, ends)
-        for way, (line, begin, end) in enumerate(_waiting(piece, axis.shift(piece.waves), rest)):
+    for tokens in chosen:
+        rest = under_end(tokens, ends)
+        for way, (line, begin, end) in enumerate(_waiting(tokens, axis.shift(tokens.waves), rest)):
             row = np.where((line >= 0) & (line < len(trace.code)), line, len(trace.code))
             np.add.at(charged[way], row, sweep.until(end) - sweep.until(begin))
     cycles = charged / sweep.parts
     whole = cycles.sum(axis=0)
-    rows = np.flatnonzero(whole)
-    rows = rows[np.lexsort((rows, -whole[rows]))]
-    idle, stall, drain = cycles[:, rows]
+    line = np.flatnonzero(whole)
+    line = line[np.lexsort((line, -whole[line]))]
+    idle, stall, drain = cycles[:, line]
+    line = np.where(line == len(trace.code), -1, line).astype(np.int32)
+    covered = {
+        "resident": work.resident,
+        "issuing": work.issue,
+        "no_issue": work.no_issue,
+        "matrix": work.resident_matrix,
+        "bubble": work.nothing,
+    }
+    resident, issuing, no_issue, matrix, bubble = (one.total for one in covered.values())
     return Bubbles(
-        line=np.where(rows == len(trace.code), -1, rows).astype(np.int32),
-        idle=idle,
-        stall=stall,
-        drain=drain,
-        place=axis.place.astype(np.int32),
-        resident_of=axis.by_simd(work.resident),
-        issuing_of=axis.by_simd(work.issue),
-        no_issue_of=axis.by_simd(work.no_issue),
-        matrix_of=axis.by_simd(work.resident_matrix),
-        bubble_of=axis.by_simd(work.nothing),
-        waves=work.waves,
-        assumption=work.assumption,
+        *(line, idle, stall, drain),
+        *(resident, issuing, no_issue, matrix, bubble),
+        axis.place.astype(np.int32),
+        {name: axis.by_simd(one) for name, one in covered.items()},
+        work.waves,
+        work.assumption,
     )
 
 
 def _waiting(
-    piece: TokenColumns, shift: np.ndarray, rest: np.ndarray
+    tokens: TokenColumns, shift: np.ndarray, rest: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield (line, begin, end) of what waves wait for, in the order of WAYS: parts of their lives.
 
     What a token does while an earlier one of its wave is not done is the earlier one's, so that nothing is
     charged twice where tokens overlap.
     """
-    count, owner = np.diff(piece.first), piece.owner
-    low = np.array([wave.begin for wave in piece.waves], dtype=np.int64) + shift
-    high = np.maximum(low, np.array([wave.end for wave in piece.waves], dtype=np.int64) + shift)
-    start = piece.start + shift[owner]
-    idle = piece.idle
+    owner, last_token = tokens.owner, np.flatnonzero(tokens.is_last)
+    low, high = np.array([(wave.begin, wave.end) for wave in tokens.waves], dtype=np.int64).T + shift
+    high = np.maximum(low, high)
+    start, idle, stall = tokens.start + shift[owner], tokens.idle, tokens.stall
     waits = np.flatnonzero(idle)
-    yield piece.line[waits], *_cut(start[waits] - idle[waits], start[waits], low, high, owner[waits])
-    waits = np.flatnonzero(piece.stall)
-    begin, end = start[waits], (start + piece.stall)[waits]
-    yield (
-        piece.line[waits],
-        *_cut(np.maximum(begin, _done(piece, start, waits)), end, low, high, owner[waits]),
-    )
-    ran = np.flatnonzero(count)
-    last = low.copy()
-    if len(ran):
-        last[ran] = np.maximum(
-            last[ran], np.maximum.reduceat(start + piece.duration - rest, piece.first[ran])
-        )
-    line = np.full(len(count), -1, dtype=np.int64)
-    line[ran] = piece.line[piece.first[ran + 1] - 1]
-    yield line, np.minimum(last, high), high
+    yield tokens.line[waits], *_cut(start[waits] - idle[waits], start[waits], low, high, owner[waits])
+    waits = np.flatnonzero(stall)
+    begin = np.maximum(start[waits], _done(tokens, start, waits))
+    yield tokens.line[waits], *_cut(begin, start[waits] + stall[waits], low, high, owner[waits])
+    done = low.copy()
+    np.maximum.at(done, owner, start + tokens.duration - rest)
+    line = np.full(len(low), -1, dtype=np.int64)
+    line[owner[last_token]] = tokens.line[last_token]
+    yield line, np.minimum(done, high), high
 
 
-def _done(piece: TokenColumns, start: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _done(tokens: TokenColumns, start: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The latest end of the tokens of the same wave before each of these rows."""
-    end = start + piece.duration
-    if not np.any((end[:-1] > start[1:]) & ~piece.is_last[:-1]):
+    end = start + tokens.duration
+    if not np.any((end[:-1] > start[1:]) & ~tokens.is_last[:-1]):
         return start[rows]  # nothing overlaps
     reach = int(end.max() - start.min()) + 1
-    lift = piece.owner * reach - start.min()
+    lift = tokens.owner * reach - start.min()
     latest = np.maximum.accumulate(np.append(0, (end + lift)[:-1]))
     return np.maximum(latest - lift, start.min())[rows]
 
@@ -200,13 +163,12 @@ class _Sweep:
     def __init__(self, begin: np.ndarray, end: np.ndarray, busy: IntervalSet) -> None:
         time = np.concatenate([begin, end])
         order = np.argsort(time, kind="stable")
-        change = np.concatenate([np.ones(len(begin), np.int64), np.full(len(end), -1)])[order]
-        time = time[order]
-        last = np.append(time[1:] != time[:-1], True)
+        change, time = np.repeat([1, -1], len(begin))[order], time[order]
+        last = ends_run(time)
         time, waves = time[last], np.cumsum(change)[last]
         # Three sorted runs: a stable sort merges them, which is much faster than `np.unique`.
         cut = np.sort(np.concatenate([time, busy.begin, busy.end]), kind="stable")
-        self._cut = cut[np.append(True, cut[1:] != cut[:-1])]
+        self._cut = cut[starts_run(cut)]
         waves = waves[np.maximum(np.searchsorted(time, self._cut, side="right") - 1, 0)]
         covered = np.searchsorted(busy.begin, self._cut, side="right") - 1
         is_busy = (covered >= 0) & (self._cut < busy.end[covered]) if len(busy.begin) else waves < 0
@@ -218,7 +180,7 @@ class _Sweep:
         if self.is_exact:
             self._rate = self._rate.round().astype(np.int64)
         length = np.diff(self._cut, append=self._cut[-1:])
-        self._before = np.append(0, np.cumsum(length * self._rate)[:-1])
+        self._before = np.cumsum(length * self._rate) - length * self._rate
 
     def until(self, time: np.ndarray) -> np.ndarray:
         """What one wave that is there all the time is charged before each time, in parts of a cycle."""

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
+from rcv_py.base.runs import starts_run
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -62,7 +64,7 @@ def cross_lane(
             parts.append(_chains(piece, links, np.append(is_cross, False)))
     table = np.concatenate(parts)
     key, place, times = np.unique(table[:, :3], axis=0, return_inverse=True, return_counts=True)
-    cycles, stall = (np.bincount(place.reshape(-1), table[:, i], len(key)).astype(np.int64) for i in (3, 4))
+    cycles, stall = (sums(place, table[:, i], len(key)) for i in (3, 4))
     first, last, links = key.astype(np.int32).T
     chains = CrossLaneChains(
         first=first, last=last, links=links, times=times.astype(np.int64), cycles=cycles, stall=stall
@@ -72,33 +74,29 @@ def cross_lane(
 
 def _chains(piece: TokenColumns, links: WaitLinks, is_cross: np.ndarray) -> np.ndarray:
     """Return (first line, last line, links, cycles, stall) of each executed chain."""
-    nothing = np.zeros((0, 5), dtype=np.int64)
     line = np.where((piece.line >= 0) & (piece.line < len(is_cross) - 1), piece.line, len(is_cross) - 1)
     crossing = is_cross[line]
     row = np.flatnonzero(links.left == 0)
     row = row[crossing[links.newest[row]]]
     if not len(row):
-        return nothing
+        return np.zeros((0, 5), dtype=np.int64)
     wait = np.unique(links.token[row])
     ops = np.flatnonzero(crossing)
-    owner = np.searchsorted(piece.first, wait, side="right") - 1
-    behind = np.append(0, wait[:-1] + 1)
-    behind = np.maximum(behind, piece.first[owner])
+    owner = piece.owner[wait]
+    behind = np.maximum(np.append(0, wait[:-1] + 1), piece.first[owner])
     first = ops[np.minimum(np.searchsorted(ops, behind), len(ops) - 1)]  # the first one behind the last wait
-    ends = piece.start + piece.stall
     vector = np.append(0, np.cumsum(np.isin(piece.kind, (TokenKind.VALU, TokenKind.MATRIX))))
     leaves = np.append(0, np.cumsum(np.isin(piece.kind, (TokenKind.JUMP, TokenKind.NEXT))))
-    follows = np.zeros(len(wait), dtype=bool)
-    follows[1:] = (
-        (owner[1:] == owner[:-1])
-        & (first[1:] - wait[:-1] <= MAX_DISTANCE)
+    follows = ~starts_run(owner)
+    follows[1:] &= (
+        (first[1:] - wait[:-1] <= MAX_DISTANCE)
         & (vector[first[1:]] > vector[wait[:-1]])
         & (leaves[wait[1:]] == leaves[wait[:-1]])
     )
     begins = np.flatnonzero(~follows)
-    count = np.diff(np.append(begins, len(wait)))
+    count = np.diff(begins, append=len(wait))
     last = begins + count - 1
-    cycles = ends[wait[last]] - ends[first[begins]]
+    cycles = piece.issue[wait[last]] - piece.issue[first[begins]]
     stall = np.add.reduceat(piece.stall[wait].astype(np.int64), begins)
-    found = np.stack([piece.line[first[begins]], piece.line[wait[last]], count, cycles, stall], axis=1)
-    return found[count >= MIN_LINKS].astype(np.int64)
+    chains = np.stack([piece.line[first[begins]], piece.line[wait[last]], count, cycles, stall], axis=1)
+    return chains[count >= MIN_LINKS].astype(np.int64)

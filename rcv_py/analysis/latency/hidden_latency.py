@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.base.runs import distinct, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.modes import ReferenceRule
@@ -42,7 +44,6 @@ class SimdTokens:
     lane: np.ndarray  # int64 [waves], the SIMD a wave ran on: place in `places`
     begin: np.ndarray  # int64 [waves]
     wave: np.ndarray  # int64 [n], place of the token's wave
-    is_first: np.ndarray  # bool [n], of its wave
     start: np.ndarray  # int64 [n]
     issue: np.ndarray  # int64 [n]
     end: np.ndarray  # int64 [n]
@@ -62,43 +63,39 @@ class SimdTokens:
     @property
     def before(self) -> np.ndarray:
         """The end of the token in front, at first the begin of the wave; int64."""
-        last = np.concatenate([[0], self.end[:-1]]) if len(self) else self.end
-        return np.where(self.is_first, self.begin[self.wave], last)
+        return np.where(starts_run(self.wave), self.begin[self.wave], np.roll(self.end, 1))
 
     @property
     def latest(self) -> np.ndarray:
         """The latest end of all tokens in front, at first the begin of the wave; int64."""
         shift = self.wave * self.span
-        return np.maximum.accumulate(self.before + shift) - shift if len(self) else self.end
+        return np.maximum.accumulate(self.before + shift) - shift
 
 
 def simd_tokens(waves: Sequence[Wave]) -> SimdTokens:
     """Return the tokens of some waves."""
-    piece = of_waves(waves)
-    where = [(wave.id.se, wave.id.simd) for wave in waves]
-    places = tuple(sorted(set(where)))
-    begin = np.array([wave.begin for wave in waves], dtype=np.int64)
+    tokens = of_waves(waves)
+    facts = [(wave.id.se, wave.id.simd, wave.begin, wave.row) for wave in waves]
+    se, simd, begin, row = np.array(facts, dtype=np.int64).reshape(-1, 4).T
+    first, lane = distinct(se, simd)
     far = np.iinfo(np.int64).max
-    base = int(min(piece.start.min(initial=far), begin.min(initial=far)))
-    is_first = np.zeros(len(piece), dtype=bool)
-    is_first[piece.first[:-1][np.diff(piece.first) > 0]] = True
+    base = int(min(tokens.start.min(initial=far), begin.min(initial=far)))
     unit = np.full(256, OTHER, dtype=np.uint8)
     unit[list(_UNITS)] = list(_UNITS.values())
-    start = piece.start - base
-    issue = start + piece.stall
+    start = tokens.start - base
+    issue = start + tokens.stall
     return SimdTokens(
-        places=places,
-        lane=np.array([places.index(place) for place in where], dtype=np.int64),
+        places=tuple(zip(se[first].tolist(), simd[first].tolist(), strict=True)),
+        lane=lane,
         begin=begin - base,
-        wave=piece.owner,
-        is_first=is_first,
+        wave=tokens.owner,
         start=start,
         issue=issue,
-        end=issue + piece.busy,
-        unit=unit[piece.kind],
-        line=piece.line.astype(np.int64),
+        end=issue + tokens.busy,
+        unit=unit[tokens.kind],
+        line=tokens.line.astype(np.int64),
         base=base,
-        row=np.array([wave.row for wave in waves], dtype=np.int64),
+        row=row,
     )
 
 
@@ -154,9 +151,8 @@ def _lists(tokens: SimdTokens, issue: np.ndarray, length: np.ndarray) -> dict[in
 
 def _covered(busy: IntervalSet, edges: tuple[np.ndarray, ...], is_own: bool) -> np.ndarray:
     """Cycles of idle, stall and issue inside a list, int64 [3, n]; `is_own`: issue does not count."""
-    before, start, issue, end = edges
-    issued = np.zeros(len(start), dtype=np.int64) if is_own else busy.covered(issue, end)
-    return np.stack([busy.covered(before, start), busy.covered(start, issue), issued])
+    parts = [busy.covered(begin, end) for begin, end in pairwise(edges)]
+    return np.stack(parts) * [[1], [1], [0 if is_own else 1]]
 
 
 SAMPLED = (
@@ -211,7 +207,7 @@ def hidden_latency(
 
     Our rule: a cycle counts as hidden when another wave of the SIMD keeps a unit of at least the same
     importance busy (matrix, vector arithmetic, vector and local memory, scalar).  Busy times of a unit are
-    united; a matrix instruction is busy for the passes of its form.  The reference's: `hidden_reference`.
+    united; a matrix instruction is busy for the passes of its form.  The reference's: `reference_parts`.
     """
     is_reference, lines = rule is ReferenceRule.REFERENCE, len(trace.code)
     passes = matrix_passes(trace.code, trace.target)
@@ -271,9 +267,8 @@ def _parts(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> np.ndarray:
         if not len(busy.all.begin):
             continue
         for part, first, last, covers in edges:
-            wanted = np.zeros(OTHER + 1, dtype=bool)
-            wanted[[kind for kind, by in covers.items() if by == least]] = True
-            rows = np.flatnonzero(wanted[tokens.unit] & (last > first))
+            kinds = [kind for kind, by in covers.items() if by == least]
+            rows = np.flatnonzero(np.isin(tokens.unit, kinds) & (last > first))
             parts[part, rows] = busy.by_others(first[rows], last[rows], lane_shift[rows], owner_shift[rows])
     return parts
 
@@ -326,22 +321,14 @@ class HiddenTable:
         return self.hidden / np.maximum(self.total, 1)
 
 
-def hidden_table(code: CodeTable, found: HiddenLatency, show_idle: bool = True) -> HiddenTable:
+def hidden_table(code: CodeTable, latency: HiddenLatency, show_idle: bool = True) -> HiddenTable:
     """Return the lines that cost anything, the most expensive remainder first."""
     whole = np.stack(split_cycles(code.latency, code.stall, code.idle, show_idle))
-    hidden = np.stack(found.parts(code, show_idle))
+    hidden = np.stack(latency.parts(code, show_idle))
     seen, total = whole - hidden, whole.sum(axis=0)
     rest = seen.sum(axis=0)
     rows = np.flatnonzero((total > 0) & ~code.is_label)
     rows = rows[np.lexsort((rows, -total[rows], -rest[rows]))]
     idle, stall, issue = hidden[:, rows]
-    return HiddenTable(
-        line=rows,
-        total=total[rows],
-        seen=rest[rows],
-        hidden=idle + stall + issue,
-        idle=idle,
-        stall=stall,
-        issue=issue,
-        seen_parts=seen[[1, 2, 0]][:, rows],
-    )
+    seen_parts, hidden = seen[[1, 2, 0]][:, rows], hidden[:, rows].sum(axis=0)
+    return HiddenTable(rows, total[rows], rest[rows], hidden, idle, stall, issue, seen_parts)

@@ -62,7 +62,7 @@ NO_WAVES = "Counters of operations in flight were recorded, but no wave with mem
 class MemoryLatency:
     """One row a counter and code line; the longest mean of a counter first."""
 
-    unit: tuple[str, ...]  # what the counter counts, e.g. "LDS"
+    unit: np.ndarray  # str, what the counter counts, e.g. "LDS"
     line: np.ndarray  # int32, row of the code table
     mean: np.ndarray  # float64, cycles from issue to return
     std: np.ndarray  # float64, cycles, 0 for a single sample
@@ -90,28 +90,23 @@ def memory_latency(
     is_reference = rule is ReferenceRule.REFERENCE
     assumption = REFERENCE_ASSUMPTION if is_reference else ASSUMPTION
     if not has_levels(trace):
-        return _nothing(assumption, _why_no_levels(trace))
+        missing = NO_LEVELS if trace.gfxip <= 9 else NO_COUNTERS
+        return _nothing(assumption, missing if trace.has_thread_trace else SAMPLED)
     batches = tuple(batches)
     counted = len({wave.row for batch in batches for wave in batch.waves})
     if counted < len(trace.waves):
         assumption += f" Only {counted:,} of {len(trace.waves):,} waves are read: far too low until all are."
     ops = memory_ops(batches, len(trace.code))
-    tables = []
+    tables = [_nothing(assumption, "")]
     for counter in LEVEL_COUNTERS:
         at = position(trace.counter_names, counter)
-        if at < 0:
-            continue
-        values = (_reference if is_reference else _estimate)(trace, ops, at, counter)
-        tables.append(_table(counter, ops.of(counter), values, is_reference))
-    if not sum(len(table) for table in tables):
+        if at >= 0:
+            values = (_reference if is_reference else _estimate)(trace, ops, at, counter)
+            tables.append(_table(counter, ops.of(counter), values, is_reference))
+    table = joined(tables)
+    if not len(table):
         return _nothing(assumption, NO_WAVES)
-    return _joined(tables, assumption)
-
-
-def _why_no_levels(trace: Trace) -> str:
-    if not trace.has_thread_trace:
-        return SAMPLED
-    return NO_LEVELS if trace.gfxip <= 9 else NO_COUNTERS
+    return replace(table, interval=max(one.interval for one in tables))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +136,12 @@ def reference_values(
     """
     here = ops.rows(ops.se == samples.se)
     mine = here.of(counter)
-    time, level = _reference_samples(samples, at, int(here.cu[-1]) if len(here) else -1)
+    chosen = (samples.bank == 0) & (samples.cu == (here.cu[-1] if len(here) else -1))
+    time, level = samples.time[chosen], samples.value[chosen, at % COLUMNS].astype(np.int64)
+    order = np.argsort(time, kind="stable")
+    level = level[order] * (at < COLUMNS)
+    time, level = with_silence(time[order], level, REFERENCE_INTERVAL, REFERENCE_INTERVAL)
+    time, level = np.append(time, time[-1:] + REFERENCE_INTERVAL), np.append(level, 0 * level[-1:])
     issue = mine.issue + mine.simd
     order = np.argsort(issue, kind="stable")
     issue, line = issue[order], mine.line[order]
@@ -156,37 +156,27 @@ def reference_values(
     return line[rows], np.where(passed > REFERENCE_INTERVAL, passed - REFERENCE_INTERVAL / 2, passed / 2)
 
 
-def _reference_samples(samples: CounterSamples, at: int, cu: int) -> tuple[np.ndarray, np.ndarray]:
-    chosen = (samples.bank == 0) & (samples.cu == cu)
-    time = samples.time[chosen]
-    level = samples.value[chosen, at % COLUMNS].astype(np.int64)
-    if at >= COLUMNS:
-        level = np.zeros_like(level)
-    order = np.argsort(time, kind="stable")
-    time, level = with_silence(time[order], level[order], REFERENCE_INTERVAL, REFERENCE_INTERVAL)
-    return np.append(time, time[-1:] + REFERENCE_INTERVAL), np.append(level, np.zeros_like(level[-1:]))
-
-
 def _estimate(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> _Values:
     mine = ops.of(counter)
     order = np.argsort(mine.issue, kind="stable")
     mine = mine.rows(order)
     queue = is_store(trace.code, mine.line).astype(np.int64) * counter.has_stores
-    units, rows = [], []
+    queues = np.unique(queue)
+    units, parts = [], []
     for samples in trace.counters:
         for cu in np.unique(mine.cu[mine.se == samples.se]).tolist():
-            found = levels(samples, at, cu)
             here = (mine.se == samples.se) & (mine.cu == cu)
-            own = [np.flatnonzero(here & (queue == number)) for number in np.unique(queue).tolist()]
-            if len(found.time):
-                units.append(QueueSamples(found, tuple(mine.issue[part] for part in own)))
-                rows.append(own)
+            own = [np.flatnonzero(here & (queue == number)) for number in queues]
+            sampled = levels(samples, at, cu)
+            if len(sampled.time):
+                units.append(QueueSamples(sampled, tuple(mine.issue[part] for part in own)))
+                parts.append(own)
     latency = np.full(len(mine), np.nan)
-    for unit, parts, split in zip(units, rows, split_levels(units), strict=True):
-        for part, level in zip(parts, split, strict=True):
+    for unit, own, split in zip(units, parts, split_levels(units), strict=True):
+        for part, level in zip(own, split, strict=True):
             done = returns(unit.levels.time, level, mine.issue[part], unit.levels.interval)
             latency[part] = done - mine.issue[part]
-    covered = np.concatenate([np.zeros(0, dtype=np.int64), *(part for own in rows for part in own)])
+    covered = np.concatenate([np.zeros(0, dtype=np.int64), *(part for own in parts for part in own)])
     interval = max((unit.levels.interval for unit in units), default=0)
     return _Values(mine.line[covered], latency[covered], interval)
 
@@ -204,13 +194,17 @@ def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference:
     mean = _mean(np.bincount(line[known], latency[known], size), count)
     square = np.bincount(line[known], (latency[known] - mean[line[known]]) ** 2, size)
     std = np.sqrt(np.where(count > 1, square / np.maximum(count - 1, 1), 0.0))
-    error = _error(std, count, interval, is_reference)
+    # How certain a mean is: the spread, and that a return is known to lie between two samples only.
+    divisor = (
+        np.where(count == 1, 0.01, np.maximum(count - 1.5, 0.01)) if is_reference else np.maximum(count, 1)
+    )
+    error = np.sqrt(std**2 + interval**2 / (3 if is_reference else 12)) / np.sqrt(divisor)
     by = count if is_reference else executed
     issue, stall = (_mean(sums(ops.line, column, size), by) for column in (ops.busy, ops.stall))
     rows = np.flatnonzero(count)
     rows = rows[np.argsort(-mean[rows], kind="stable")]
     return MemoryLatency(
-        unit=(counter.unit,) * len(rows),
+        unit=np.full(len(rows), counter.unit),
         line=rows.astype(np.int32),
         mean=mean[rows],
         std=std[rows],
@@ -224,32 +218,14 @@ def _table(counter: LevelCounter, ops: MemoryOps, values: _Values, is_reference:
     )
 
 
-def _error(std: np.ndarray, count: np.ndarray, interval: int, is_reference: bool) -> np.ndarray:
-    """Uncertainty of a mean: the spread, and that a return is known to lie between two samples only."""
-    if is_reference:
-        return np.sqrt(std**2 + interval**2 / 3) / np.sqrt(
-            np.where(count == 1, 0.01, np.maximum(count - 1.5, 0.01))
-        )
-    return np.sqrt(std**2 + interval**2 / 12) / np.sqrt(np.maximum(count, 1))
-
-
 def _mean(sums: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.divide(sums, count, out=np.zeros(len(count), dtype=np.float64), where=count > 0)
 
 
-def _joined(tables: list[MemoryLatency], assumption: str) -> MemoryLatency:
-    return replace(
-        joined(tables),
-        unit=tuple(unit for table in tables for unit in table.unit),
-        interval=max(table.interval for table in tables),
-        assumption=assumption,
-    )
-
-
 def _nothing(assumption: str, reason: str) -> MemoryLatency:
     whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
-    line = whole.astype(np.int32)
-    return MemoryLatency((), line, real, real, real, whole, whole, real, real, 0, assumption, reason)
+    unit, line = np.zeros(0, dtype=str), whole.astype(np.int32)
+    return MemoryLatency(unit, line, real, real, real, whole, whole, real, real, 0, assumption, reason)
 
 
 def matched_lines(
@@ -259,24 +235,17 @@ def matched_lines(
 
     Lines of which waits tell upper bounds only are left out; `waits` is None until they are known.
     """
-    line = table.line.astype(np.int64)
-    counter = np.arange(len(line))
-    if waits is None or not len(waits.line):
+    line, counter = table.line.astype(np.int64), np.arange(len(table))
+    if waits is None:
         return line, counter, np.full(len(line), -1)
-    other = waits.line.astype(np.int64)
-    place = np.full(int(max(other.max(), line.max(initial=0))) + 1, -1)
-    place[other] = np.arange(len(other))
-    rest = np.flatnonzero(~np.isin(other, line) & (waits.exact > 0))
+    rest = np.flatnonzero(~np.isin(waits.line, line) & (waits.exact > 0))
     rest = rest[np.argsort(-waits.median[rest], kind="stable")]
-    return (
-        np.concatenate([line, other[rest]]),
-        np.concatenate([counter, np.full(len(rest), -1)]),
-        np.concatenate([place[line], rest]),
-    )
+    lines = np.concatenate([line, waits.line[rest]])
+    row_of = {line: row for row, line in enumerate(waits.line.tolist())}
+    by_wait = np.array([row_of.get(line, -1) for line in lines.tolist()], dtype=np.int64)
+    return lines, np.concatenate([counter, np.full(len(rest), -1)]), by_wait
 
 
 def entries(column: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the entries of a column as float64, NaN where the row is -1."""
-    if not len(column):
-        return np.full(len(rows), np.nan)
-    return np.where(rows >= 0, column[rows].astype(np.float64), np.nan)
+    return np.append(column.astype(np.float64), np.nan)[rows]

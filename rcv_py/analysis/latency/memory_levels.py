@@ -15,7 +15,7 @@ import numpy as np
 
 from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import of_rows
+from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -78,38 +78,29 @@ class Levels:
 def memory_ops(batches: Iterable[WaveBatch], lines: int) -> MemoryOps:
     """Return the memory instructions of all waves that match one of `lines` code lines."""
     kinds = [kind for counter in LEVEL_COUNTERS for kind in counter.kinds]
-    columns: list[list[np.ndarray]] = [[] for _ in range(8)]
-    for piece in token_columns(batches):
-        rows = np.flatnonzero(np.isin(piece.kind, kinds) & (piece.line >= 0) & (piece.line < lines))
-        places = np.array([(wave.id.se, wave.cu, wave.id.simd) for wave in piece.waves]).reshape(-1, 3)
-        owner = np.searchsorted(piece.first, rows, side="right") - 1
-        stall = piece.stall[rows].astype(np.int64)
-        parts = (
-            *places[owner].T,
-            piece.start[rows] + stall,
-            stall,
-            piece.busy[rows].astype(np.int64),
-            piece.kind[rows],
-            piece.line[rows].astype(np.int64),
-        )
-        for column, part in zip(columns, parts, strict=True):
-            column.append(part)
-    none = np.zeros(0, dtype=np.int64)
-    return MemoryOps(*(np.concatenate(column) if column else none for column in columns))
+    parts = [MemoryOps(*[np.zeros(0, dtype=np.int64)] * 8)]
+    for tokens in token_columns(batches):
+        rows = np.flatnonzero(np.isin(tokens.kind, kinds) & (tokens.line >= 0) & (tokens.line < lines))
+        places = np.array([(wave.id.se, wave.cu, wave.id.simd) for wave in tokens.waves], dtype=np.int64)
+        stall, busy = (column[rows].astype(np.int64) for column in (tokens.stall, tokens.busy))
+        kind, line = tokens.kind[rows], tokens.line[rows].astype(np.int64)
+        se, cu, simd = places[tokens.owner[rows]].T
+        parts.append(MemoryOps(se, cu, simd, tokens.start[rows] + stall, stall, busy, kind, line))
+    return joined(parts)
 
 
 def position(names: Iterable[str], counter: LevelCounter) -> int:
     """Return the place of a counter among the recorded ones, -1 if it was not recorded."""
-    bare = [name.removeprefix("SQ_") for name in names]
+    names = [name.removeprefix("SQ_") for name in names]
     wanted = counter.name.removeprefix("SQ_")
-    return bare.index(wanted) if wanted in bare else -1
+    return names.index(wanted) if wanted in names else -1
 
 
 def levels(samples: CounterSamples, at: int, cu: int) -> Levels:
     """Return the samples of one compute unit of the counter at place `at`, whichever bank that is in.
 
     The interval is the most frequent distance of two samples.  Where the counters were silent for longer,
-    nothing was in flight: one sample of zero tells so.  Behind the last sample nothing is known.
+    nothing was in flight: a sample of zero stands for it.  Behind the last sample nothing is known.
     """
     chosen = samples.bank == at // COLUMNS
     if cu >= 0:
@@ -265,15 +256,13 @@ def _shares(units: Sequence[QueueSamples], lengths: np.ndarray, queues: int) -> 
 
 def _split(unit: QueueSamples, lengths: np.ndarray, shares: np.ndarray) -> list[np.ndarray]:
     """The level of each queue: what is expected, and its part of what was counted more or less."""
+    time = unit.levels.time
     expected = np.stack(
         [
-            _young(issue, unit.levels.time, lengths[share > 0]) @ share[share > 0]
-            if np.any(share > 0)
-            else np.zeros(len(unit.levels.time))
+            _young(issue, time, lengths[share > 0]) @ share[share > 0] if share.any() else 0.0 * time
             for issue, share in zip(unit.issue, shares, strict=True)
         ]
     )
     whole = expected.sum(axis=0)
     part = np.divide(expected, whole, out=np.full_like(expected, 1.0 / len(expected)), where=whole > 0)
-    found = expected + part * (unit.levels.level - whole)
-    return list(np.clip(found, 0, None))
+    return list(np.clip(expected + part * (unit.levels.level - whole), 0, None))

@@ -57,11 +57,11 @@ class DeviceSummary:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to say but names."""
-        found = (self.activity, self.occupancy, self.reasons, self.states, self.counters)
-        return all(one is None for one in found)
+        parts = (self.activity, self.occupancy, self.reasons, self.states, self.counters)
+        return all(part is None for part in parts)
 
     def fact(self, name: str) -> Fact | None:
-        """The fact with that id, None if the capture does not tell."""
+        """The fact with that id, None if the capture has none."""
         return next((fact for fact in self.facts if fact.id == name), None)
 
 
@@ -77,9 +77,8 @@ def device_summary(
     ran = activity(trace.code if rows is None else all_lines(own, len(trace.code)).on(trace.code))
     curve = steps(trace.occupancy).get(-1)
     occupancy = None if curve is None or not curve.area else occupancy_numbers(curve)
-    states = state_shares(own) if own else None
-    pipes = pipe_use(batches) if batches else None
-    work = simd_work(trace, batches) if pipes is not None and len(pipes) else None
+    states, pipes = state_shares(own), pipe_use(batches)
+    work = simd_work(trace, batches) if len(pipes) else None
     reasons = stall_reasons(trace.code) if trace.has_pc_samples else None
     counted = counter_shares(trace)
     facts = (
@@ -93,8 +92,8 @@ def device_summary(
     return DeviceSummary(
         facts,
         ran if ran.total else None,
-        states if states is not None and states.total else None,
-        pipes if pipes is not None and len(pipes) else None,
+        states if states.total else None,
+        pipes if len(pipes) else None,
         occupancy,
         unit_table(trace, counted),
         counted,
@@ -180,11 +179,11 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
         yield _fact(id, cycles, percent(cycles, span), of)
 
 
-def _simds(trace: Trace, pipes: PipeUse | None, work: SimdWork | None) -> Iterator[Fact]:
+def _simds(trace: Trace, pipes: PipeUse, work: SimdWork | None) -> Iterator[Fact]:
     """Issue, and what units do meanwhile, beside each other: neither alone says how busy a SIMD is."""
-    if pipes is None or work is None or not work.resident_cycles:
+    if work is None or not work.resident.total:
         return
-    resident = work.resident_cycles
+    resident = work.resident.total
 
     def share(id: str, cycles: int, detail: str = "", title: str = "") -> Fact:
         of = f"of {count(resident)} SIMD-cycles"
@@ -193,13 +192,13 @@ def _simds(trace: Trace, pipes: PipeUse | None, work: SimdWork | None) -> Iterat
 
     is_gfx9 = trace.gfxip <= 9
     issued, issuing = ("issued", "issuing") if is_gfx9 else ("issued or executed", "issuing or executing")
-    yield share("simd_busy", resident - work.no_issue_cycles, issued, issuing)
+    yield share("simd_busy", resident - work.no_issue.total, issued, issuing)
     yield share("simd_working", int(pipes.working.sum()))
-    if work.matrix_cycles:
-        yield share("matrix_busy", work.matrix_cycles, work.assumption)
-    yield share("no_issue", work.no_issue_cycles, issued)
+    if work.resident_matrix.total:
+        yield share("matrix_busy", work.resident_matrix.total, work.assumption)
+    yield share("no_issue", work.no_issue.total, issued)
     if len(trace.code):  # without it nobody knows for how long the matrix unit works
-        yield share("nothing_happens", work.nothing_cycles)
+        yield share("nothing_happens", work.nothing.total)
 
 
 def _samples(reasons: StallReasons | None) -> Iterator[Fact]:

@@ -15,7 +15,7 @@ from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import occupancy_limits
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.health.capture_health import HEALTHY, capture_health, headline, verdict
-from rcv_py.analysis.health.replicates import LineCosts, fingerprint, line_costs, replicate_noise
+from rcv_py.analysis.health.replicates import fingerprint, line_costs, replicate_noise
 from rcv_py.base.text import short_kernel
 from rcv_py.model.code import CodeTable
 from rcv_py.model.resources import RunFacts
@@ -24,7 +24,7 @@ from rcv_py.model.trace import Trace
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LibraryRow:
-    """One capture; numbers are 0 and texts "" where it does not tell.  `error`: why it cannot be opened."""
+    """One capture; numbers are 0 and texts "" where it holds none.  `error`: why it cannot be opened."""
 
     path: Path
     name: str
@@ -48,23 +48,23 @@ class LibraryRow:
     replicate: str = ""  # name of the first capture in the library with the same instructions
     noise: float = -1.0  # difference per execution from that replicate, 0.05 is 5 %; -1 if unknown
     error: str = ""
-    duration: int = -1  # cycles of the launch, -1 if no file tells when waves began and ended
+    duration: int = -1  # cycles of the launch, -1 if no file says when waves began and ended
     duration_ns: float = -1.0  # the same in time; without it that of the table of launches; -1 if unknown
-    bound: str = ""  # class such as memory-bound, if findings were asked for
-    finding: str = ""  # the first one, if findings were asked for
+    bound: str = ""  # class such as memory-bound, if findings were wanted
+    finding: str = ""  # the first one, if findings were wanted
     fit: int = -1  # waves of a SIMD that fit, -1 if not known
     most_fit: int = -1  # that the device has room for
     limiter: str = ""  # what keeps more from fitting, "" if nothing does
     has_occupancy: bool = False
-    has_costs: bool = False  # the capture tells executions and cycles
+    has_costs: bool = False  # the capture has executions and cycles
     isa: str = ""  # fingerprint of the instructions
-    costs: LineCosts | None = None  # to compare replicates by
+    costs: np.ndarray | None = None  # to compare replicates by
 
 
 def library_row(trace: Trace, facts: RunFacts | None = None, findings: Findings | None = None) -> LibraryRow:
     """Return the row of an open capture, without reading its waves.
 
-    `facts` are what the tables of the run tell; `findings` are of its waves, None if they were not looked at.
+    `facts` are what the tables of the run say; `findings` are of its waves, None if they were not looked at.
     """
     code = trace.code
     rows = ~code.is_label
@@ -125,7 +125,7 @@ def _top(code: CodeTable) -> tuple[int, float]:
 
 
 def with_replicates(rows: Sequence[LibraryRow]) -> tuple[LibraryRow, ...]:
-    """Name the captures that hold the same instructions, and tell by how much they differ per execution.
+    """Name the captures that hold the same instructions, and by how much they differ per execution.
 
     The first of each group is what the others are compared with; a placeholder is nobody's replicate.
     """
@@ -145,7 +145,7 @@ def _with_replicate(row: LibraryRow, other: LibraryRow | None) -> LibraryRow:
 
 # How to rank rows: what is compared, and whether the largest comes first.
 ORDERS = {
-    # Where no clock tells the length of a cycle, half a nanosecond is taken.
+    # Where no clock gives the length of a cycle, half a nanosecond is taken.
     "duration": (lambda row: row.duration_ns if row.duration_ns >= 0 else row.duration / 2, True),
     "latency": (lambda row: row.latency, True),
     "waves": (lambda row: row.waves, True),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 
 LIMIT = 20_000  # source lines that are listed
+_Hit = tuple[int, tuple[int, int], str, str, int]  # the columns of Hits
+_How = tuple[str, bool, bool]  # text, is_case_sensitive, is_regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,33 +46,28 @@ def text_hits(
         rows = find(trace.code.text, *how).tolist()
     except UsageError as error:
         return Hits(problem=f"{error} {error.hint}")
-    labels = trace.code.is_label
-    lines, places = list(rows), [(-1, -1)] * len(rows)
-    where = [f"label {row}" if labels[row] else f"line {row}" for row in rows]
-    words = [trace.code.text[row] for row in rows]
+    names = {True: "label", False: "line"}
+    kinds = trace.code.is_label.tolist()
+    hits: list[_Hit] = [
+        (row, (-1, -1), f"{names[kinds[row]]} {row}", trace.code.text[row], -1) for row in rows
+    ]
+    hits += islice(_in_sources(trace, how), LIMIT)
+    hits += [] if spans is None else _in_markers(spans, how)
+    texts, of_spans = [hit[3] for hit in hits], [hit[4] for hit in hits]
+    return Hits([hit[0] for hit in hits], [hit[1] for hit in hits], [hit[2] for hit in hits], texts, of_spans)
+
+
+def _in_sources(trace: Trace, how: _How) -> Iterator[_Hit]:
     for number, source in enumerate(trace.sources):
-        for row in find(source.lines or (), *how).tolist()[: LIMIT - len(places) + len(rows)]:
-            lines.append(-1)
-            places.append((number, row + 1))
-            where.append(place_text(trace.sources, number, row + 1))
-            words.append((source.lines or ())[row].strip())
-    of_spans = [-1] * len(lines)
-    for name, first, times in _marked(spans, how):
-        lines.append(-1)
-        places.append((-1, -1))
-        where.append("marker")
-        words.append(f"{name} ({plural(times, 'time')})")
-        of_spans.append(first)
-    return Hits(lines, places, where, words, of_spans)
+        lines = source.lines or ()
+        for row in find(lines, *how).tolist():
+            yield -1, (number, row + 1), place_text(trace.sources, number, row + 1), lines[row].strip(), -1
 
 
-def _marked(spans: MarkerSpans | None, how: tuple[str, bool, bool]) -> list[tuple[str, int, int]]:
-    """Names of markers that match, the first span of each in time, and how many there are."""
-    if spans is None:
-        return []
-    found = []
+def _in_markers(spans: MarkerSpans, how: _How) -> Iterator[_Hit]:
+    """Names of markers, with the first span of each in time, and how many there are."""
     for number in find(spans.names, *how).tolist():
         rows = np.flatnonzero(spans.name_id == number)
         if len(rows):
-            found.append((spans.names[number], int(rows[np.argmin(spans.begin[rows])]), len(rows)))
-    return found
+            first = int(rows[np.argmin(spans.begin[rows])])
+            yield -1, (-1, -1), "marker", f"{spans.names[number]} ({plural(len(rows), 'time')})", first

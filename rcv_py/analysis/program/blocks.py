@@ -19,6 +19,7 @@ import numpy as np
 
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.program.branches import Branches, Flow, flow
+from rcv_py.base.runs import borders, distinct
 from rcv_py.model.code import CodeTable
 
 
@@ -37,14 +38,13 @@ class Label:
 def labels(code: CodeTable, cost: np.ndarray | None = None) -> tuple[Label, ...]:
     """Return the labels in program order; `cost` (int64, one a code row) is by default the latency."""
     rows = np.flatnonzero(code.is_label)
-    running = np.concatenate([[0], np.cumsum(code.latency if cost is None else cost)])
-    costs = np.diff(running[np.append(rows, len(code))])
+    costs = np.diff(borders(code.latency if cost is None else cost)[np.append(rows, len(code))])
     whole = max(int(costs.sum()), 1)
-    names = {kernel.first: kernel.demangled for kernel in code.kernels}
+    names = _names(code)
     return tuple(
         Label(
             row,
-            names.get(row) or code.text[row].lstrip("; ").rstrip(": "),
+            names[row],
             worth,
             worth / whole,
             int(code.codeobj[row]),
@@ -94,16 +94,21 @@ class BlockCosts:
         return self.latency + self.idle
 
 
-def blocks(code: CodeTable, found: Branches | None = None) -> Blocks:
+def blocks(code: CodeTable, jumps: Branches | None = None) -> Blocks:
     """Return the blocks of all kernels.
 
     A block begins at a kernel, at a label, behind a branch or an end of the program, and wherever a jump
-    goes to: by the operand of a direct branch, else by the jumps that were seen (`found`).  A jump that was
+    goes to: by the operand of a direct branch, else by the jumps that were seen (`jumps`).  A jump that was
     seen to go elsewhere than its operand says (tokens are missing in the record) counts for nothing.
     """
     n = len(code)
     how = flow(code)
-    source, target = _jumps(how, found)
+    source = np.flatnonzero(how.target >= 0)
+    target = how.target[source]
+    if jumps is not None:
+        indirect = how.target[jumps.source] < 0
+        source = np.concatenate([source, jumps.source[indirect]])
+        target = np.concatenate([target, jumps.target[indirect]])
     begins = _begins(code, how, target)
     first = np.flatnonzero(begins).astype(np.int32)
     stop = np.append(first[1:], n).astype(np.int32)[: len(first)]
@@ -111,9 +116,13 @@ def blocks(code: CodeTable, found: Branches | None = None) -> Blocks:
     starts = np.isin(first, [kernel.first for kernel in code.kernels])
     last = stop[:-1] - 1
     onward = how.falls[last] & ~starts[1:] & (code.codeobj[last] == code.codeobj[first[1:]])
-    edges = _edges((of_row[source], of_row[target]), onward)
+    fall = np.flatnonzero(onward)
+    edge_from, edge_to = np.append(fall, of_row[source]), np.append(fall + 1, of_row[target])
+    once = distinct(edge_from, edge_to)[0]
+    edges = (edge_from[once].astype(np.int32), edge_to[once].astype(np.int32))
     label = np.where(code.is_label[first], first, -1).astype(np.int32)
-    names = _names(code, first, label)
+    known = _names(code)
+    names = tuple(known.get(row, f"block {number}") for number, row in enumerate(first.tolist()))
     return Blocks(first, stop, names, label, _heads(code, first, stop), code.kernel[first], starts, *edges)
 
 
@@ -138,37 +147,19 @@ def by_label(table: Blocks) -> Blocks:
 
 def block_costs(table: Blocks, code: CodeTable, costs: CodeTable | CostColumns) -> BlockCosts:
     """Return the sums of hits, latency, stall and idle over each block; labels cost nothing."""
-    if not len(table):
-        nothing = np.zeros(0, dtype=np.int64)
-        return BlockCosts(nothing, nothing, nothing, nothing, nothing, nothing.astype(bool))
     real = ~code.is_label
 
     def sums(column: np.ndarray) -> np.ndarray:
         return np.add.reduceat(np.where(real, column, 0).astype(np.int64), table.first)
 
-    total = sums(costs.hits)
-    latency, stall, idle = (sums(column) for column in (costs.latency, costs.stall, costs.idle))
-    hits = np.where(real, costs.hits, 0).astype(np.int64)[table.head]
+    hits, latency, stall, idle = map(sums, (costs.hits, costs.latency, costs.stall, costs.idle))
     return BlockCosts(
         lines=sums(real),
-        hits=hits,
+        hits=np.where(real, costs.hits, 0).astype(np.int64)[table.head],
         latency=latency,
         stall=stall,
         idle=idle,
-        executed=(total > 0) | (latency > 0) | (idle > 0),
-    )
-
-
-def _jumps(how: Flow, found: Branches | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return (source, target) code rows of all jumps that are known."""
-    source = np.flatnonzero(how.target >= 0)
-    target = how.target[source]
-    if found is None:
-        return source, target
-    indirect = how.target[found.source] < 0
-    return (
-        np.concatenate([source, found.source[indirect]]),
-        np.concatenate([target, found.target[indirect]]),
+        executed=(hits > 0) | (latency > 0) | (idle > 0),
     )
 
 
@@ -188,14 +179,6 @@ def _begins(code: CodeTable, how: Flow, target: np.ndarray) -> np.ndarray:
     return begins
 
 
-def _edges(jump: tuple[np.ndarray, np.ndarray], onward: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct (from, to) blocks, sorted; `onward` says which run on into the next one."""
-    fall = np.flatnonzero(onward)
-    source, target = (blocks.astype(np.int64) for blocks in jump)
-    pairs = np.unique(np.concatenate([fall << 32 | (fall + 1), source << 32 | target]))
-    return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
-
-
 def _heads(code: CodeTable, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
     """Return the first instruction of each block."""
     n = len(code)
@@ -204,9 +187,7 @@ def _heads(code: CodeTable, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
     return np.where(head < stop, head, first).astype(np.int32)
 
 
-def _names(code: CodeTable, first: np.ndarray, label: np.ndarray) -> tuple[str, ...]:
-    kernels = {kernel.first: kernel.demangled for kernel in code.kernels}
-    return tuple(
-        kernels.get(row) or (code.text[row].lstrip("; ").rstrip(": ") if at >= 0 else f"block {number}")
-        for number, (row, at) in enumerate(zip(first.tolist(), label.tolist(), strict=True))
-    )
+def _names(code: CodeTable) -> dict[int, str]:
+    """The names of kernels and labels by their first row."""
+    labels = {row: code.text[row].lstrip("; ").rstrip(": ") for row in np.flatnonzero(code.is_label).tolist()}
+    return labels | {one.first: one.demangled for one in code.kernels if one.demangled}

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
-from rcv_py.base.numbers import operand
+from rcv_py.analysis.core.token_columns import of_waves, token_columns
+from rcv_py.base.text import operand
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.waves import Wave, WaveBatch
@@ -31,20 +31,17 @@ class Flow:
 
     is_branch: np.ndarray  # bool, it may jump
     falls: np.ndarray  # bool, the line behind it may run next
-    target: np.ndarray  # int32, code row a direct branch jumps to; -1: it is none, or the text does not tell
+    target: np.ndarray  # int32, code row a direct branch jumps to; -1: it is none, or the text does not say
 
 
-_KNOWN: WeakKeyDictionary[CodeTable, Flow] = (
-    WeakKeyDictionary()
-)  # blocks, loops, populations ask for the same
+_KNOWN: WeakKeyDictionary[CodeTable, Flow] = WeakKeyDictionary()  # blocks, loops, populations need the same
 
 
 def flow(code: CodeTable) -> Flow:
-    """Return how control may leave each line, by texts and addresses alone; found once a table."""
-    found = _KNOWN.get(code)
-    if found is None:
-        found = _KNOWN[code] = _flow(code)
-    return found
+    """Return how control may leave each line, by texts and addresses alone; computed once a table."""
+    if code not in _KNOWN:
+        _KNOWN[code] = _flow(code)
+    return _KNOWN[code]
 
 
 def _flow(code: CodeTable) -> Flow:
@@ -68,15 +65,15 @@ class _Places:
         self._code = code
         rows = np.flatnonzero(~code.is_label)
         address, objects = code.address[rows].astype(np.int64).tolist(), code.codeobj[rows].tolist()
-        pairs = zip(objects, address, rows.tolist(), strict=True)
-        self._at = {(codeobj, place): row for codeobj, place, row in reversed(list(pairs))}
+        places = zip(objects, address, strict=True)
+        self._at = dict(reversed(list(zip(places, rows.tolist(), strict=True))))
         self._named = {
             (int(code.codeobj[row]), _label(code.text[row])): row
             for row in np.flatnonzero(code.is_label)[::-1].tolist()
         }
 
     def of(self, row: int) -> int:
-        """The row a branch jumps to, -1 if its text does not tell."""
+        """The row a branch jumps to, -1 if its text does not say."""
         words = _COMMENT.sub("", self._code.text[row]).replace(",", " ").split()
         last = words[-1] if len(words) > 1 else ""
         codeobj = int(self._code.codeobj[row])
@@ -107,10 +104,6 @@ def _label(text: str) -> str:
 _SETTERS = ("s_set", "s_swap")  # of the program counter, if the text says `pc`
 
 
-def _nothing() -> np.ndarray:
-    return np.zeros(0, dtype=np.int64)
-
-
 @dataclass(frozen=True, eq=False)
 class Branches:
     """One row a pair of code lines between which a jump went, sorted by (source, target).
@@ -123,9 +116,9 @@ class Branches:
     target: np.ndarray  # int32, code row that ran next
     taken: np.ndarray  # int64, times it jumped there
     not_taken: np.ndarray  # int64, times the branch fell through (the same for all its targets)
-    jumped: np.ndarray = field(default_factory=_nothing)  # int64 [code rows], times it jumped anywhere
-    passed: np.ndarray = field(default_factory=_nothing)  # int64 [code rows], times it fell through
-    ran: np.ndarray = field(default_factory=_nothing)  # int64 [code rows], executions
+    jumped: np.ndarray  # int64 [code rows], times it jumped anywhere
+    passed: np.ndarray  # int64 [code rows], times it fell through
+    ran: np.ndarray  # int64 [code rows], executions
 
     def __len__(self) -> int:
         return len(self.source)
@@ -139,7 +132,6 @@ class BranchTable:
     target: np.ndarray  # int32, code row it jumps to by its text, else where it jumped most; -1 if unknown
     taken: np.ndarray  # int64, times it jumped
     not_taken: np.ndarray  # int64, times it fell through
-    elsewhere: np.ndarray  # int64, jumps to another row than `target`
 
     def __len__(self) -> int:
         return len(self.row)
@@ -154,51 +146,31 @@ def branches(
     token of its wave.  Tokens that matched no code line count nowhere.
     """
     chosen = [of_waves([waves])] if isinstance(waves, Wave) else token_columns(waves, rows)
-    n, setters = len(code), _setters(code)
-    pairs = [_nothing()]
+    n = len(code)
+    setters = np.array([*(text.startswith(_SETTERS) and "pc" in text for text in code.text), False])
+    pairs = [np.zeros(0, dtype=np.int64)]
     jumped, passed, ran = (np.zeros(n, dtype=np.int64) for _ in range(3))
-    for piece in chosen:
-        known = (piece.line >= 0) & (piece.line < n)
-        is_jump = known & (piece.kind == TokenKind.JUMP)
-        if setters.any():
-            is_jump |= known & setters[np.where(known, piece.line, 0)]
-        pairs.append(_pairs(piece, is_jump, n))
-        jumped += np.bincount(piece.line[is_jump], minlength=n)
-        passed += np.bincount(piece.line[known & (piece.kind == TokenKind.NEXT)], minlength=n)
-        ran += np.bincount(piece.line[known], minlength=n)
+    for tokens in chosen:
+        known = (tokens.line >= 0) & (tokens.line < n)
+        line = np.where(known, tokens.line, n).astype(np.int64)
+        is_jump = known & ((tokens.kind == TokenKind.JUMP) | setters[line])
+        at = np.flatnonzero(is_jump & ~tokens.is_last)
+        at = at[known[at + 1]]
+        pairs.append(line[at] << 32 | line[at + 1])
+        jumped += np.bincount(line[is_jump], minlength=n)
+        passed += np.bincount(line[known & (tokens.kind == TokenKind.NEXT)], minlength=n)
+        ran += np.bincount(line[known], minlength=n)
     pair, taken = np.unique(np.concatenate(pairs), return_counts=True)
     source = (pair >> 32).astype(np.int32)
     target = (pair & 0xFFFFFFFF).astype(np.int32)
     return Branches(source, target, taken.astype(np.int64), passed[source], jumped, passed, ran)
 
 
-def branch_table(found: Branches, is_branch: np.ndarray, target: np.ndarray) -> BranchTable:
-    """Return one row for each code line that may jump (`is_branch`) or was seen to.
-
-    `target` are the rows that the texts tell (-1: unknown), see `analysis.flow`.
-    """
-    n = len(is_branch)
-    jumped = found.jumped if len(found.jumped) == n else np.zeros(n, dtype=np.int64)
-    passed = found.passed if len(found.passed) == n else np.zeros(n, dtype=np.int64)
-    rows = np.flatnonzero(is_branch | (jumped > 0) | (passed > 0)).astype(np.int32)
-    goal = target.astype(np.int32).copy()
-    order = np.argsort(found.taken, kind="stable")  # the most frequent one is written last and stays
-    unknown = goal[found.source[order]] < 0
-    goal[found.source[order][unknown]] = found.target[order][unknown]
-    there = np.zeros(n, dtype=np.int64)
-    same = goal[found.source] == found.target
-    np.add.at(there, found.source[same], found.taken[same])
-    seen = np.zeros(n, dtype=np.int64)
-    np.add.at(seen, found.source, found.taken)
-    return BranchTable(rows, goal[rows], jumped[rows], passed[rows], (seen - there)[rows])
-
-
-def _setters(code: CodeTable) -> np.ndarray:
-    return np.array([text.startswith(_SETTERS) and "pc" in text for text in code.text], dtype=bool)
-
-
-def _pairs(piece: TokenColumns, is_jump: np.ndarray, n: int) -> np.ndarray:
-    """Return source << 32 | target of each jump whose target is known."""
-    at = np.flatnonzero(is_jump & ~piece.is_last)
-    target = piece.line[at + 1].astype(np.int64)
-    return (piece.line[at].astype(np.int64) << 32 | target)[(target >= 0) & (target < n)]
+def branch_table(jumps: Branches, how: Flow) -> BranchTable:
+    """Return one row for each code line that may jump or was seen to."""
+    rows = np.flatnonzero(how.is_branch | (jumps.jumped > 0) | (jumps.passed > 0)).astype(np.int32)
+    target = how.target.copy()
+    order = np.argsort(jumps.taken, kind="stable")  # the most frequent one is written last and stays
+    order = order[target[jumps.source[order]] < 0]
+    target[jumps.source[order]] = jumps.target[order]
+    return BranchTable(rows, target[rows], jumps.jumped[rows], jumps.passed[rows])

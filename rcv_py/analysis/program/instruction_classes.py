@@ -102,8 +102,8 @@ _DS_ATOMIC = (
 
 # The first that fits, from the start of the mnemonic.
 _RULES = tuple(
-    (re.compile(pattern), found)
-    for pattern, found in (
+    (re.compile(pattern), of)
+    for pattern, of in (
         (r"\w*_atomic", _C.ATOMIC),
         (r"s_barrier|s_wakeup_barrier", _C.BARRIER),
         (r"s_c?branch|s_setpc|s_swappc|s_call|s_rfe|s_subvector_loop", _C.BRANCH),
@@ -134,26 +134,22 @@ def instruction_class(text: str) -> InstructionClass:
     plain = text.strip().lower()
     mnemonic, _, operands = plain.partition(" ")
     if _WAIT.match(mnemonic):
-        return _wait(plain)
-    found = _by_mnemonic(mnemonic)
-    is_dma = found is InstructionClass.VMEM_LOAD and _DMA_FLAG.search(" " + operands) is not None
-    return InstructionClass.LDS_DMA if is_dma else found
+        named = list(dict.fromkeys(_COUNTER.findall(plain)))
+        if len(named) > 1 or plain == "s_waitcnt 0":
+            return InstructionClass.WAIT_SEVERAL
+        return _COUNTERS[named[0]] if named else InstructionClass.WAIT_OTHER
+    known = _by_mnemonic(mnemonic)
+    is_dma = known is InstructionClass.VMEM_LOAD and _DMA_FLAG.search(" " + operands) is not None
+    return InstructionClass.LDS_DMA if is_dma else known
 
 
 def instruction_classes(code: CodeTable) -> np.ndarray:
     """Return the InstructionClass of each code row, uint8; OTHER for labels."""
-    known = {text: instruction_class(text) for text in set(code.text)}
-    found = np.fromiter((known[text] for text in code.text), dtype=np.uint8, count=len(code))
-    return np.where(code.is_label, np.uint8(InstructionClass.OTHER), found)
+    class_of = {text: instruction_class(text) for text in set(code.text)}
+    classes = np.fromiter((class_of[text] for text in code.text), dtype=np.uint8, count=len(code))
+    return np.where(code.is_label, np.uint8(InstructionClass.OTHER), classes)
 
 
 @lru_cache(maxsize=4096)
 def _by_mnemonic(mnemonic: str) -> InstructionClass:
-    return next((found for rule, found in _RULES if rule.match(mnemonic)), InstructionClass.OTHER)
-
-
-def _wait(text: str) -> InstructionClass:
-    named = list(dict.fromkeys(_COUNTER.findall(text)))
-    if len(named) > 1 or text == "s_waitcnt 0":
-        return InstructionClass.WAIT_SEVERAL
-    return _COUNTERS[named[0]] if named else InstructionClass.WAIT_OTHER
+    return next((of for rule, of in _RULES if rule.match(mnemonic)), InstructionClass.OTHER)

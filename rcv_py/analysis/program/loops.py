@@ -126,8 +126,6 @@ class Loops:
     back: np.ndarray  # int64, times it was continued: ways taken back to the header
     rounds: np.ndarray  # int64, executions of the header
     depth_of_block: np.ndarray  # int32 [blocks], in how many loops a block is
-    back_from: np.ndarray  # int32 [back edges], block
-    back_to: np.ndarray  # int32 [back edges], block: a header
 
     def __len__(self) -> int:
         return len(self.header)
@@ -138,38 +136,31 @@ class Loops:
         return np.maximum(0, self.rounds - self.back)
 
 
-def loops(table: Blocks, found: Branches | None = None) -> Loops:
-    """Return the natural loops of all kernels; `found` counts their rounds (else they are 0).
+def loops(table: Blocks, jumps: Branches | None = None) -> Loops:
+    """Return the natural loops of all kernels; `jumps` counts their rounds (else they are 0).
 
     Nearly linear in blocks and edges, however deep loops are nested.
     """
-    after, before = _neighbours(table)
+    after: list[list[int]] = [[] for _ in range(len(table))]
+    before: list[list[int]] = [[] for _ in range(len(table))]
+    for source, target in zip(table.edge_from.tolist(), table.edge_to.tolist(), strict=True):
+        after[source].append(target)
+        before[target].append(source)
     enter, leave = intervals(immediate_dominators(after, before, _roots(table, after, before)))
     a, b = table.edge_from, table.edge_to
     is_back = (enter[b] <= enter[a]) & (leave[a] <= leave[b])  # the target dominates the source
     tail, head = a[is_back], b[is_back]
     headers = np.unique(head)
-    low, high, depth = _nested(headers[np.argsort(-enter[headers])].tolist(), _by_head(tail, head), before)
-    return Loops(
-        headers,
-        table.first[low[headers]],
-        table.stop[high[headers]],
-        depth[headers],
-        _continued(table, tail, head, headers, found),
-        _executed(table, headers, found),
-        depth,
-        tail,
-        head,
-    )
-
-
-def _neighbours(table: Blocks) -> tuple[list[list[int]], list[list[int]]]:
-    after: list[list[int]] = [[] for _ in range(len(table))]
-    before: list[list[int]] = [[] for _ in range(len(table))]
-    for a, b in zip(table.edge_from.tolist(), table.edge_to.tolist(), strict=True):
-        after[a].append(b)
-        before[b].append(a)
-    return after, before
+    tails: dict[int, list[int]] = {}
+    for source, target in zip(tail.tolist(), head.tolist(), strict=True):
+        tails.setdefault(target, []).append(source)
+    low, high, depth = _nested(headers[np.argsort(-enter[headers])].tolist(), tails, before)
+    rounds = back = np.zeros(len(headers), dtype=np.int64)
+    if jumps is not None:
+        back = _continued(table, tail, head, headers, jumps)
+        rounds = jumps.ran[table.head[headers]].astype(np.int64)
+    first, stop = table.first[low[headers]], table.stop[high[headers]]
+    return Loops(headers, first, stop, depth[headers], back, rounds, depth)
 
 
 def _roots(table: Blocks, after: list[list[int]], before: list[list[int]]) -> list[int]:
@@ -177,30 +168,19 @@ def _roots(table: Blocks, after: list[list[int]], before: list[list[int]]) -> li
 
     Blocks that nothing known leads to count as places to begin, so that the rest says something all the same.
     """
-    wanted = [block for block in range(len(table)) if table.is_entry[block] or not before[block]]
+    entries = [block for block in range(len(table)) if table.is_entry[block] or not before[block]]
     seen: set[int] = set()
-    more = []
-    for root in [*wanted, *range(len(table))]:
+    roots = dict.fromkeys(entries)
+    for root in [*entries, *range(len(table))]:
         if root not in seen:
-            more.append(root)
-            _reach(root, after, seen)
-    return list(dict.fromkeys([*wanted, *more]))
-
-
-def _reach(root: int, after: list[list[int]], seen: set[int]) -> None:
-    seen.add(root)
-    todo = [root]
-    while todo:
-        fresh = [way for way in after[todo.pop()] if way not in seen]
-        seen.update(fresh)
-        todo += fresh
-
-
-def _by_head(tail: np.ndarray, head: np.ndarray) -> dict[int, list[int]]:
-    tails: dict[int, list[int]] = {}
-    for a, b in zip(tail.tolist(), head.tolist(), strict=True):
-        tails.setdefault(b, []).append(a)
-    return tails
+            roots[root] = None
+            todo = [root]
+            while todo:
+                block = todo.pop()
+                if block not in seen:
+                    seen.add(block)
+                    todo += after[block]
+    return list(roots)
 
 
 def _nested(
@@ -226,10 +206,8 @@ def _nested(
     depth = np.zeros(count, dtype=np.int32)
     for header in reversed(headers):
         depth[header] = 1 + (depth[outer[header]] if outer[header] >= 0 else 0)
-    is_header = np.zeros(count, dtype=bool)
-    is_header[headers] = True
     around = np.array(outer, dtype=np.int64)
-    inner = (around >= 0) & ~is_header
+    inner = np.setdiff1d(np.flatnonzero(around >= 0), headers)
     depth[inner] = depth[around[inner]]
     return np.array(low, dtype=np.int32), np.array(high, dtype=np.int32), depth
 
@@ -245,23 +223,15 @@ def _find(whole: list[int], block: int) -> int:
 
 
 def _continued(
-    table: Blocks, tail: np.ndarray, head: np.ndarray, headers: np.ndarray, found: Branches | None
+    table: Blocks, tail: np.ndarray, head: np.ndarray, headers: np.ndarray, jumps: Branches
 ) -> np.ndarray:
     """Return how often the ways back to each header were taken, int64."""
     back = np.zeros(len(headers), dtype=np.int64)
-    if found is None or not len(found.ran):
-        return back
     edge = tail.astype(np.int64) << 32 | head
-    jump = table.of_row[found.source].astype(np.int64) << 32 | table.of_row[found.target]
+    jump = table.of_row[jumps.source].astype(np.int64) << 32 | table.of_row[jumps.target]
     is_back = np.isin(jump, edge)
-    np.add.at(back, np.searchsorted(headers, jump[is_back] & 0xFFFFFFFF), found.taken[is_back])
+    np.add.at(back, np.searchsorted(headers, jump[is_back] & 0xFFFFFFFF), jumps.taken[is_back])
     falls = head[tail == head - 1]  # the block above falls into its header
     last = table.stop[falls - 1] - 1
-    back[np.searchsorted(headers, falls)] += found.ran[last] - found.jumped[last]
+    back[np.searchsorted(headers, falls)] += jumps.ran[last] - jumps.jumped[last]
     return back
-
-
-def _executed(table: Blocks, headers: np.ndarray, found: Branches | None) -> np.ndarray:
-    if found is None or not len(found.ran):
-        return np.zeros(len(headers), dtype=np.int64)
-    return found.ran[table.head[headers]].astype(np.int64)

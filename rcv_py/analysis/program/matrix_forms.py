@@ -5,7 +5,7 @@ One execution of `v_mfma_f32_MxNxK_Bb_type` multiplies B pairs of an M x K by a 
 `swmmac`) count as the dense product they stand for.
 
 A pass is four cycles.  On CDNA a form takes 2, 4, 8 or 16 passes, by its shape and the type of its operands;
-the trace of gfx9 shows only the issue.  RDNA forms are told by operations a cycle of the unit.
+the trace of gfx9 shows only the issue.  RDNA forms are known by operations a cycle of the unit.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
-from rcv_py.analysis.core.token_columns import token_columns
-from rcv_py.base.numbers import LARGEST, number
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.base.text import LARGEST, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -90,6 +90,13 @@ class MatrixPasses:
     cycles: np.ndarray  # int64 [code rows]; 0: no matrix instruction
     unknown: tuple[str, ...]  # mnemonics that no table has; UNKNOWN_CYCLES is taken
 
+    def of_tokens(self, tokens: TokenColumns) -> tuple[np.ndarray, np.ndarray]:
+        """Return the places of matrix instructions and how long each keeps the unit busy, int64 each."""
+        at = np.flatnonzero(tokens.kind == TokenKind.MATRIX)
+        line = tokens.line[at]
+        is_known = (line >= 0) & (line < len(self.cycles))
+        return at, np.append(self.cycles, UNKNOWN_CYCLES)[np.where(is_known, line, -1)]
+
     @property
     def assumption(self) -> str:
         """What is taken for granted, as a sentence; "" if there is no matrix instruction."""
@@ -126,8 +133,7 @@ def matrix_cycles(text: str, target: str) -> int | None:
     form = _FORM.match(text)
     if form is None:
         return None
-    is_rdna = "wmma" in form["family"]
-    return _rdna_cycles(form, target) if is_rdna else _cdna_cycles(form, text, target)
+    return _rdna_cycles(form, target) if "wmma" in form["family"] else _cdna_cycles(form, text, target)
 
 
 def matrix_passes(code: CodeTable, target: str) -> MatrixPasses:
@@ -149,10 +155,9 @@ def matrix_use(trace: Trace, batches: Iterable[WaveBatch]) -> MatrixUse:
     busy = executions = 0
     lives: list[tuple[int, int, int]] = []
     for piece in token_columns(batches):
-        lines = piece.line[piece.kind == TokenKind.MATRIX]
-        known = lines[(lines >= 0) & (lines < len(passes.cycles))]
-        busy += int(passes.cycles[known].sum()) + UNKNOWN_CYCLES * (len(lines) - len(known))
-        executions += len(lines)
+        cycles = passes.of_tokens(piece)[1]
+        busy += int(cycles.sum())
+        executions += len(cycles)
         lives += [(wave.id.se * 256 + wave.id.simd, wave.begin, wave.end) for wave in piece.waves]
     return MatrixUse(busy, occupied_cycles(lives), executions, passes.assumption)
 

@@ -11,7 +11,6 @@ _REGISTER = re.compile(r"\b([vas])(?:(\d{1,3})\b|\[(\d{1,3}):(\d{1,3})\])")
 _COMMENT = re.compile(r"\s*(?://|;).*$")
 _HALF_MASK = re.compile(r"\b(?:exec|vcc)_lo\b")
 _MASK = re.compile(r"\b(?:exec|vcc)\b")
-_SPECIAL_SGPRS = 6  # gfx9: VCC, flat scratch and the mask of page faults lie behind the named ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +34,3 @@ def register_use(code: CodeTable, first: int = 0, stop: int | None = None) -> Re
     names_half = any(_HALF_MASK.search(text) for text in texts)
     is_wave32 = names_half or not any(_MASK.search(text) for text in texts)
     return RegisterUse(most["v"] + 1, most["a"] + 1, most["s"] + 1, is_wave32)
-
-
-def scalar_allocation(use: RegisterUse) -> int:
-    """Scalar registers a wave of gfx9 takes at least, those that have names of their own with them."""
-    return use.scalar + _SPECIAL_SGPRS if use.scalar else 0

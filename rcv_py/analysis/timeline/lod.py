@@ -20,8 +20,8 @@ import numpy as np
 
 from rcv_py.base.runs import ranges
 from rcv_py.model.kinds import KIND_COUNT
-from rcv_py.model.lod import NOTHING, STALLED, WaveLod
 from rcv_py.model.tokens import States, Tokens, find
+from rcv_py.model.waves import NOTHING, STALLED, WaveLod
 from rcv_py.model.window import TimeWindow
 
 FINEST = 5  # buckets of 32 cycles; below that the tokens themselves are drawn

@@ -17,7 +17,7 @@ calls would cost more than the work.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -25,8 +25,8 @@ import numpy as np
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.base.runs import borders, ends_run, run_starts
 from rcv_py.model.kinds import KIND_COUNT
-from rcv_py.model.lod import NOTHING, STALLED
 from rcv_py.model.tokens import States, Tokens
+from rcv_py.model.waves import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
 
 WIDE_PX = 3.0  # average width of a token from which on it is drawn as a rectangle
@@ -51,6 +51,7 @@ class Pixels:
     window: TimeWindow
     width_px: int
     wide_px: float = WIDE_PX  # average width of a token from which on it is drawn one by one
+    _buckets: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @cached_property
     def edges(self) -> np.ndarray:
@@ -83,16 +84,10 @@ class Pixels:
         A pixel in which none starts has the bucket that holds it.  With buckets no wider than a pixel
         and more than half as wide, these two are all there are.
         """
-        known = self._buckets.get(bits)
-        if known is None:
+        if bits not in self._buckets:
             last = np.maximum(self.edges[1:] - 1, self.edges[:-1]) >> bits
-            first = np.minimum((self.edges[:-1] + ((1 << bits) - 1)) >> bits, last)
-            known = self._buckets[bits] = (first, last)
-        return known
-
-    @cached_property
-    def _buckets(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        return {}
+            self._buckets[bits] = np.minimum((self.edges[:-1] + ((1 << bits) - 1)) >> bits, last), last
+        return self._buckets[bits]
 
 
 def put_codes(pieces: Sequence[TokenPart], pixels: Pixels) -> None:

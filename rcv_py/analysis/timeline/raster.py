@@ -15,13 +15,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 
 from rcv_py.analysis.timeline.lod import build, joined
 from rcv_py.analysis.timeline.pixel_codes import Pixels, StatePart, TokenPart, merge, put_codes, put_shares
-from rcv_py.model.lod import NOTHING, WaveLod
 from rcv_py.model.tokens import States, Tokens, find
+from rcv_py.model.waves import NOTHING, WaveLod
 from rcv_py.model.window import TimeWindow
 
 CROWDED = 6  # tokens a pixel from which on buckets are shown although they are wider than a pixel
@@ -62,9 +63,7 @@ class Segment:
 
     def rows_in(self, window: TimeWindow) -> slice:
         """Token rows that may touch the window."""
-        offset, base = self.tokens.offset, self.tokens.base
-        first = find(offset, window.begin - base - self.reach, "right") - 1
-        return slice(max(0, first), max(0, find(offset, window.end - base, "left")))
+        return self.tokens.rows_in(window, self.reach)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,18 +77,10 @@ class TokenRow:
         """The table of the whole row, if it has several segments."""
         return joined([segment.lod for segment in self.segments]) if len(self.segments) > 1 else None
 
-    @cached_property
-    def _begins(self) -> list[int]:
-        return [segment.begin for segment in self.segments]
-
-    @cached_property
-    def _ends(self) -> list[int]:
-        return [segment.end for segment in self.segments]
-
     def visible(self, window: TimeWindow) -> tuple[Segment, ...]:
         """The segments that touch a window."""
-        first, stop = bisect_right(self._ends, window.begin), bisect_left(self._begins, window.end)
-        return self.segments[first:stop]
+        first = bisect_right(self.segments, window.begin, key=attrgetter("end"))
+        return self.segments[first : bisect_left(self.segments, window.end, key=attrgetter("begin"))]
 
     def at(self, time: int) -> Segment | None:
         """The segment that holds a cycle."""
@@ -108,12 +99,20 @@ class Raster:
 def raster(
     rows: Sequence[TokenRow], pixels: Pixels, with_states: bool = True, with_wide: bool = True
 ) -> Raster:
-    """Return the pictures of rows; without `with_wide`, segments that `is_wide` are left out."""
+    """Return the pictures of rows; without `with_wide`, segments that `is_wide` are left out.
+
+    What tables know is drawn first, then what needs the tokens.
+    """
     code = np.full((len(rows), pixels.width_px), NOTHING, np.uint8)
     share = np.zeros((len(rows), pixels.width_px if with_states else 0, 4), np.uint8)
     pieces: list[TokenPart | StatePart] = []
     for row, codes, shares in zip(rows, code, share, strict=True):
-        pieces += _draw(row, pixels, codes, shares if with_states else None, with_wide)
+        own = shares if with_states else None
+        if row.joined is not None and is_joined(row, pixels):
+            _look_up(row.joined, pixels, codes, own)
+            continue
+        for segment in row.visible(pixels.window):
+            pieces += _draw_segment(segment, pixels, codes, own, with_wide)
     put_codes([piece for piece in pieces if isinstance(piece, TokenPart)], pixels)
     put_shares([piece for piece in pieces if isinstance(piece, StatePart)], pixels)
     return Raster(code, share)
@@ -138,25 +137,10 @@ def tokens_in(segment: Segment, window: TimeWindow) -> int:
     tokens = segment.tokens
     before = find(tokens.offset, window.begin - tokens.base, "left")
     started = find(tokens.offset, window.end - tokens.base, "left") - before
-    if not before:
-        return started
-    end = tokens.base + int(tokens.offset[before - 1])
-    end += int(tokens.stall[before - 1]) + int(tokens.busy[before - 1])
-    return started + (end > window.begin)
+    return started + (before > 0 and tokens.span(before - 1).end > window.begin)
 
 
 # -- one row --------------------------------------------------------------------------------------------
-
-
-def _draw(
-    row: TokenRow, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None, with_wide: bool
-) -> Iterator[TokenPart | StatePart]:
-    """Draw what tables know; yield what needs the tokens."""
-    if row.joined is not None and is_joined(row, pixels):
-        _look_up(row.joined, pixels, codes, shares)
-        return
-    for segment in row.visible(pixels.window):
-        yield from _draw_segment(segment, pixels, codes, shares, with_wide)
 
 
 def _draw_segment(

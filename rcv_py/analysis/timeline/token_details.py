@@ -34,7 +34,7 @@ class LineTotals:
     latency: int
     stall: int
     idle: int
-    whole: int  # latency + idle of all lines
+    program_total: int  # latency + idle of all lines
 
 
 def hit_of(tokens: Tokens, row: int) -> tuple[int, int]:
@@ -45,20 +45,16 @@ def hit_of(tokens: Tokens, row: int) -> tuple[int, int]:
 
 def token_details(wave: Wave, row: int) -> TokenDetails:
     """Return the details of the token at `row`."""
-    tokens = wave.tokens
-    span = tokens.span(row)
-    hit, hits = hit_of(tokens, row)
+    tokens, span = wave.tokens, wave.tokens.span(row)
     reached = int(tokens.end[:row].max()) if row else wave.begin
-    end = tokens.base + int(tokens.offset[row]) + int(tokens.stall[row]) + int(tokens.busy[row])
     return TokenDetails(
         int(tokens.line[row]),
-        hit,
-        hits,
+        *hit_of(tokens, row),
         span.begin,
         int(tokens.stall[row]),
         int(tokens.busy[row]),
         max(0, span.begin - reached),
-        state_cycles(wave, span.begin, end),
+        state_cycles(wave, span.begin, span.end),
     )
 
 
@@ -72,13 +68,9 @@ def state_cycles(wave: Wave, begin: int, end: int) -> tuple[int, ...]:
 
 def line_totals(code: CodeTable, line: int) -> LineTotals:
     """Return what one code line costs over all traced waves."""
-    return LineTotals(
-        int(code.hits[line]),
-        int(code.latency[line]),
-        int(code.stall[line]),
-        int(code.idle[line]),
-        int(code.latency.sum() + code.idle.sum()),
-    )
+    columns = (code.hits, code.latency, code.stall, code.idle)
+    hits, latency, stall, idle = (int(column[line]) for column in columns)
+    return LineTotals(hits, latency, stall, idle, int(code.latency.sum() + code.idle.sum()))
 
 
 def producers(waits: Waits | None, line: int, hit: int | None, hits: int) -> tuple[int, ...]:
@@ -92,8 +84,8 @@ def producers(waits: Waits | None, line: int, hit: int | None, hits: int) -> tup
     rows = np.flatnonzero(waits.line == line)
     if hit is not None and len(rows) == hits:
         rows = rows[hit : hit + 1]
-    lines = [waits.producers(int(row)) for row in rows[:4096].tolist()]
-    return _distinct(np.concatenate(lines) if lines else np.empty(0, dtype=np.int32), line)
+    lines = [np.empty(0, dtype=np.int32), *(waits.producers(row) for row in rows[:4096].tolist())]
+    return _distinct(np.concatenate(lines), line)
 
 
 def waiters(waits: Waits | None, line: int) -> tuple[int, ...]:

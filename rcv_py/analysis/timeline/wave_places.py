@@ -27,7 +27,7 @@ def waves_of_unit(trace: Trace, row: int | None) -> np.ndarray:
 
 
 def waves_of_kernels(trace: Trace, rows: np.ndarray, hidden: Collection[str]) -> np.ndarray:
-    """Index rows without the waves of hidden kernels, told by their symbols."""
+    """Index rows without the waves of hidden kernels, which are symbols."""
     if not hidden:
         return rows
     ids = [number for number, name in trace.occupancy.names.items() if name in hidden]

@@ -30,7 +30,7 @@ from rcv_py.model.waves import WaveBatch
 
 @dataclass(frozen=True, eq=False)
 class LoadToUse:
-    """One row a code line whose results a wait asked for, most charged stall first; cycles.
+    """One row a code line whose results a wait required, most charged stall first; cycles.
 
     A rank of n sorted samples is the one at n // 10, n // 2 or 9 n // 10.
     """

@@ -43,7 +43,7 @@ class TokenWaits:
 
     awaited: tuple[Awaited, ...] = ()  # oldest first, counter by counter
     released_by: tuple[ReleasedBy, ...] = ()
-    is_wait: bool = False  # it asks a counter for something
+    is_wait: bool = False  # it waits for a counter
     is_counted: bool = False  # it is an operation that a wait can wait for
 
 

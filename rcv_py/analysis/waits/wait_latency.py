@@ -1,10 +1,10 @@
-"""Waits of all waves together: who made them wait and for how long, and what that tells about memory.
+"""Waits of all waves together: who made them wait and for how long, and what that says about memory.
 
 Where results of a counter come back in order, a wait that stalls ends when the newest operation it required
 was done: latency is that moment (start + stall of the wait) less the moment the operation was issued (start
 + stall of the operation; on gfx9, where a token's busy time is the time it took to issue, its end).  If the
 wait hardly stalls, the operation was done before, and the same number is an upper bound.  A wait that
-required something of two counters tells only upper bounds, since either may have been the last.
+required something of two counters gives only upper bounds, since either may have been the last.
 
 The stall of a wait is charged to the newest of what it required; where operations may come back in another
 order, the newest is still the likeliest.
@@ -42,7 +42,7 @@ NO_SUMS: Part = (_NOTHING,) * 4
 
 @dataclass(frozen=True, eq=False)
 class WaitLatency:
-    """One row a code line that any wait told about, most exact samples first; cycles.
+    """One row a code line that any wait measured or bounded, most exact samples first; cycles.
 
     Where `exact` is 0 only upper bounds are known and the statistics are nan.
     """
@@ -128,7 +128,7 @@ class Blocking:
 def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -> Part:
     """Return keys (wait line, producer line or nobody), and executions, stall and measured ends of each.
 
-    `is_wait` says which of the code rows ask a counter for anything.
+    `is_wait` says which of the code rows wait for a counter.
     """
     line, rows = tokens.line, len(is_wait)
     waits = np.flatnonzero((line >= 0) & (line < rows))

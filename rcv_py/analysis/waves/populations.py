@@ -104,9 +104,9 @@ class Populations:
         return frozenset(np.flatnonzero(np.isin(self.label, np.asarray(which))).tolist())
 
 
-def ran_text(found: Populations) -> str:
+def ran_text(table: Populations) -> str:
     """Return `17 of 4,948 instructions ran`."""
-    return f"{found.ran:,} of {plural(found.of, 'instruction')} ran"
+    return f"{table.ran:,} of {plural(table.of, 'instruction')} ran"
 
 
 @dataclass(frozen=True, eq=False)
@@ -387,40 +387,40 @@ class WaveChoice:
     text: str  # "3,598 working waves of 4,112"
 
 
-def wave_choice(found: Populations, name: str = WORKING) -> WaveChoice:
+def wave_choice(table: Populations, name: str = WORKING) -> WaveChoice:
     """Return the waves that a name stands for: `working`, `all`, or the id or name of a population.
 
     Where no wave works, `working` stands for all of them, and the text says so.  Raise UsageError for a name
     that there is not, with those that there are.
     """
-    whole = found.read
-    if name == ALL or (name == WORKING and not found.has_working):
+    whole = table.read
+    if name == ALL or (name == WORKING and not table.has_working):
         text = f"all {plural(whole, 'wave')}" if whole != 1 else "the only wave"
         if name == WORKING and whole:
-            text += f", none of which works: {ran_text(found)}"
+            text += f", none of which works: {ran_text(table)}"
         return WaveChoice(name, None, whole, whole, text)
     if name == WORKING:
-        which, kind = np.flatnonzero(found.is_working), "working "
+        which, kind = np.flatnonzero(table.is_working), "working "
     else:
-        names = zip(found.id, found.name, strict=True)
+        names = zip(table.id, table.name, strict=True)
         which = np.flatnonzero([name.lower() in (id.lower(), text.lower()) for id, text in names])[:1]
         if not len(which):
-            known = ", ".join(dict.fromkeys((WORKING, ALL, *found.id)))
+            known = ", ".join(dict.fromkeys((WORKING, ALL, *table.id)))
             raise UsageError(f"There is no population {name!r} of waves.", hint=f"There are: {known}.")
         kind = ""
-    rows = found.rows(which)
+    rows = table.rows(which)
     of = "" if len(rows) == whole else f" of {whole:,}"
     text = f"{len(rows):,} {kind}{'wave' if len(rows) == 1 else 'waves'}{of}"
-    text += "" if kind else f" ({found.name[int(which[0])]})"
+    text += "" if kind else f" ({table.name[int(which[0])]})"
     return WaveChoice(name, None if len(rows) == whole else rows, len(rows), whole, text)
 
 
-def chosen_or_working(found: Populations, name: str) -> WaveChoice:
+def chosen_or_working(table: Populations, name: str) -> WaveChoice:
     """Return the waves that a name stands for; if there is no such population (yet), those that work."""
     try:
-        return wave_choice(found, name)
+        return wave_choice(table, name)
     except UsageError:
-        return wave_choice(found)
+        return wave_choice(table)
 
 
 MAX_READ_BYTES = 48 << 20  # of wave files: about one and a half million tokens

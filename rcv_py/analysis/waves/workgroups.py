@@ -47,7 +47,7 @@ _WAITS, _SIGNALS = 1, 2  # what an instruction does at a barrier
 _WHOLE_GROUP = ("", "-1", "0xffff", "65535")
 
 
-class Told(IntEnum):
+class KnownBy(IntEnum):
     """How a workgroup is known."""
 
     CAPTURE = 0  # its number is in the files
@@ -55,10 +55,10 @@ class Told(IntEnum):
     STARTS = 2  # its waves started together: a guess
 
 
-TOLD_TEXT = {
-    Told.CAPTURE: "the capture numbers them",
-    Told.BARRIERS: "barriers always opened for all of their waves at once",
-    Told.STARTS: "a guess by the starts of their waves",
+KNOWN_BY_TEXT = {
+    KnownBy.CAPTURE: "the capture numbers them",
+    KnownBy.BARRIERS: "barriers always opened for all of their waves at once",
+    KnownBy.STARTS: "a guess by the starts of their waves",
 }
 
 
@@ -68,7 +68,7 @@ class Workgroups:
 
     number: np.ndarray  # int32 [waves of the trace], workgroup of each row of the wave index; -1: not read
     waves: np.ndarray  # int32 [workgroups], how many of its waves were read
-    told: np.ndarray  # uint8 [workgroups], Told: the weakest of what its waves are put together by
+    known_by: np.ndarray  # uint8 [workgroups], KnownBy: the weakest of what its waves are put together by
 
     def __len__(self) -> int:
         return len(self.waves)
@@ -76,7 +76,7 @@ class Workgroups:
     @property
     def is_guess(self) -> bool:
         """Whether any of them is only known by the starts of its waves."""
-        return bool(np.any(self.told == Told.STARTS))
+        return bool(np.any(self.known_by == KnownBy.STARTS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,10 +114,10 @@ class Starts:
 def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
     """Return the workgroups of all waves in `batches`, each wave once."""
     waves, at, _ = all_crossings(batches, trace.code)
-    number, told = grouped(waves, at)
+    number, known_by = grouped(waves, at)
     count = int(number.max(initial=-1)) + 1
     weakest = np.zeros(count, dtype=np.uint8)
-    np.maximum.at(weakest, number, told)
+    np.maximum.at(weakest, number, known_by)
     of_row = np.full(len(trace.waves), -1, dtype=np.int32)
     of_row[[wave.row for wave in waves]] = number
     return Workgroups(of_row, np.bincount(number, minlength=count).astype(np.int32), weakest)
@@ -174,7 +174,7 @@ def _role(text: str) -> int:
 
 
 def grouped(waves: list[Wave], at: Crossings) -> tuple[np.ndarray, np.ndarray]:
-    """Return the workgroup of each wave, int64, counted from 0, and how that is known (Told), uint8."""
+    """Return the workgroup of each wave, int64, counted from 0, and how that is known (KnownBy), uint8."""
     n = len(waves)
     facts = [(one.id.se, one.cu, one.id.simd, one.begin, one.end, one.workgroup) for one in waves]
     se, cu, simd, begin, end, said = np.array(facts, dtype=np.int64).reshape(n, 6).T
@@ -183,18 +183,18 @@ def grouped(waves: list[Wave], at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     pause = BURST + TURN * np.maximum(SIMDS - np.bincount(seen), 0)
     starts = Starts(place, begin, pause[place])
     group = np.full(n, -1, dtype=np.int64)
-    told = np.full(n, Told.STARTS, dtype=np.uint8)
+    known_by = np.full(n, KnownBy.STARTS, dtype=np.uint8)
     numbered = np.flatnonzero(said >= 0)
     group[numbered] = _by_number(distinct(place[numbered], said[numbered])[1], begin[numbered], end[numbered])
-    told[numbered] = Told.CAPTURE
+    known_by[numbered] = KnownBy.CAPTURE
     use = (said < 0)[at.wave]
     meets = np.unique(at.wave[use])
     by_barrier = _by_barriers(at, use, starts)
     group[meets] = by_barrier[meets] + group.max(initial=-1) + 1
-    told[meets] = Told.BARRIERS
-    if (told == Told.STARTS).any():
+    known_by[meets] = KnownBy.BARRIERS
+    if (known_by == KnownBy.STARTS).any():
         _by_starts(group, np.flatnonzero(said < 0), starts)
-    return _in_order(group, place, begin), told
+    return _in_order(group, place, begin), known_by
 
 
 def _by_number(key: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
@@ -250,9 +250,9 @@ def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:
     # A wave that need not wait came after the opening and had signalled before it.
     rank = distinct(np.concatenate([released[order], released[free] + RELEASE]))[1]
     opened = rank[: len(order)] + key[order] * len(rank)
-    found = np.searchsorted(opened, rank[len(order) :] + key[free] * len(rank), side="right") - 1
-    near = order[np.maximum(found, 0)]
-    fits = (found >= 0) & (key[near] == key[free]) & (released[near] >= at.arrived[turn][free] - RELEASE)
+    nearest = np.searchsorted(opened, rank[len(order) :] + key[free] * len(rank), side="right") - 1
+    near = order[np.maximum(nearest, 0)]
+    fits = (nearest >= 0) & (key[near] == key[free]) & (released[near] >= at.arrived[turn][free] - RELEASE)
     is_alone = ~np.isin(key[free], key[order])
     other = int(cluster.max()) + 1 + distinct(key[free])[1]
     cluster[free] = np.where(fits, cluster[near], np.where(is_alone, -1, other))

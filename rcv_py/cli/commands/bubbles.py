@@ -8,8 +8,8 @@ from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
 from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, listing
-from rcv_py.cli.options.wait_options import BubblesOptions
-from rcv_py.cli.wave_choice import choose_waves
+from rcv_py.cli.opening import choose_waves
+from rcv_py.cli.options.dig_options import BubblesOptions
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.results.bubbles import bubble_table, facts
 from rcv_py.results.table import Table

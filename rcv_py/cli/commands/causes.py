@@ -10,12 +10,10 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import Attribution, attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside, source_of
-from rcv_py.base.paths import short_place
-from rcv_py.base.text import count, known_percent, percent, plural
-from rcv_py.cli.answer import Answer, Grid, Part, about_of, heading, max_nested, nothing
-from rcv_py.cli.options.wait_options import CausesOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import choose_waves
+from rcv_py.base.text import count, known_percent, percent, plural, short_place
+from rcv_py.cli.answer import Answer, Column, Grid, Part, heading, max_nested, nothing
+from rcv_py.cli.opening import choose_waves
+from rcv_py.cli.options.dig_options import CausesOptions
 from rcv_py.model.trace import Trace
 from rcv_py.results.causes import (
     BY,
@@ -67,14 +65,13 @@ def run(options: CausesOptions) -> Answer:
     return Answer(
         schema="rcv.causes/3",
         document=lambda: {
-            "capture": trace.name,
             "by": by,
             **facts(table),
             "rows": documents(trace, table, groups, by, max_nested(options)),
         },
         csv=lambda: flat_table(trace, table, groups, by).csv(),
         text=text,
-        about=about_of(waves),
+        of=waves,
     )
 
 

@@ -5,23 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
-from rcv_py.analysis.health.capture_health import (
-    CHECKED,
-    Extras,
-    HealthNote,
-    capture_health,
-    command_line,
-    verdict,
-)
-from rcv_py.analysis.health.input_yaml import input_yaml
+from rcv_py.analysis.health.capture_health import CHECKED, capture_health, verdict
+from rcv_py.analysis.health.input_yaml import command_line, input_yaml
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, each
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened, pooled
-from rcv_py.cli.options.capture_options import CheckOptions
-from rcv_py.cli.report import bold
+from rcv_py.cli.options.look_options import CheckOptions
+from rcv_py.cli.terminal import bold
 from rcv_py.model.trace import Trace
 from rcv_py.results.check import NOTES, document, number_table
 
@@ -35,7 +29,7 @@ def run(options: CheckOptions) -> Answer:
 
 def _card(options: CheckOptions) -> Answer:
     trace = opened(options)
-    notes = capture_health(trace, tuple(pooled(trace)), Extras(_replicate(trace, options)))
+    notes = capture_health(trace, tuple(pooled(trace)), _replicate(trace, options))
     is_refused = options.strict and any(note.is_serious for note in notes)
     return Answer(
         schema="rcv.check/2",
@@ -43,7 +37,7 @@ def _card(options: CheckOptions) -> Answer:
         csv=lambda: number_table(notes).csv(),
         text=lambda: _text(trace, notes),
         forms={"yaml": lambda: input_yaml(trace, notes)},
-        about={"traces": (trace,)},
+        of=trace,
         code=ExitCode.STRICT if is_refused else ExitCode.DONE,
     )
 

@@ -15,13 +15,12 @@ from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.markdown import md_code, md_table, md_text
-from rcv_py.base.paths import short_paths
-from rcv_py.base.text import plural
+from rcv_py.base.text import plural, short_paths
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import batches, opened, pooled
-from rcv_py.cli.options.cost_options import CompareOptions
-from rcv_py.cli.report import bold
+from rcv_py.cli.options.look_options import CompareOptions
+from rcv_py.cli.terminal import bold
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import (
     CHANGES,
@@ -39,7 +38,6 @@ from rcv_py.results.table import Table
 
 POOL_BYTES = 32_000_000  # more than this is read by several processes
 MAX_IN_JUNIT = 10  # rows beyond noise in a message
-NOTHING = "No {} is beyond noise."
 _TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
 _METRICS = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
 
@@ -55,13 +53,14 @@ def run(options: CompareOptions) -> Answer:
         b,
         options.seed,
         measure=options.metric,
-        least=None if options.least is None else options.least / 100,
+        threshold=None if options.least is None else options.least / 100,
         replicate=more[0] if more else None,
     )
     about = {"traces": traces, "waves": _waves(wanted, traces, [a, b, *more])}
     code = _gate(options.fail_on, found)
-    make = {"listing": _listing, "flame": _flame}.get(options.by, _ranking)
-    return make(found, traces, options, about, code)
+    if options.by in ("listing", "flame"):
+        return _view(found, traces[1], options, about, code)
+    return _ranking(found, options, about, code)
 
 
 def _gate(fail_on: str | None, found: Comparison) -> int:
@@ -75,7 +74,6 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
 
 
 def _costs(trace: Trace, wanted: str) -> CaptureCosts:
-    """Costs of the waves that are asked for, by default of those that work."""
     is_large = int(trace.waves.size.sum()) > POOL_BYTES
     return explained_costs(trace, pooled(trace) if is_large else batches(trace), wanted)
 
@@ -96,9 +94,7 @@ def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) 
 # -- what changed, ranked -------------------------------------------------------------------------------
 
 
-def _ranking(
-    found: Comparison, traces: Sequence[Trace], options: CompareOptions, about: dict[str, Any], code: int
-) -> Answer:
+def _ranking(found: Comparison, options: CompareOptions, about: dict[str, Any], code: int) -> Answer:
     table = change_table(found, options.by)
     real = table[np.asarray(table.columns["is_beyond_noise"])]
     shown = limited(real if options.beyond_noise else table, options)
@@ -131,27 +127,24 @@ def _ranking(
 
 
 def _markdown(found: Comparison, real: Table, options: CompareOptions) -> str:
-    """The verdict, the numbers, and the rows beyond noise."""
     facts = [f"- {md_text(name)}: {md_text(value)}" for name, value in (*sides(found), *numbers(found))]
     parts = [f"**{md_text(found.judgement.sentence)}**", *(f"> {md_text(note)}" for note in found.notes)]
     parts.append("\n".join(facts))
-    if found.kernel is not None:
-        parts.append(_markdown_table(real, options) if len(real) else NOTHING.format(UNITS[options.by]))
+    if found.kernel is not None and not len(real):
+        parts.append(f"No {UNITS[options.by]} is beyond noise.")
+    elif found.kernel is not None:
+        shown, fields = real.head(options.top), [CHANGES[options.by][name] for name in NUMBERS]
+        head = ((UNITS[options.by], False), *((field.title, True) for field in fields))
+        of = f"\n{len(shown):,} of {len(real):,} beyond noise; cycles a wave, both at the executions of A."
+        cells = (
+            [
+                f"{md_text(row['name'])} {md_code(row['text'])}".rstrip(),
+                *(field.of(row) if field.of else field.text(row[field.name]) for field in fields),
+            ]
+            for row in shown.records()
+        )
+        parts.append("\n".join([*md_table(head, cells), of]))
     return "\n\n".join(parts)
-
-
-def _markdown_table(real: Table, options: CompareOptions) -> str:
-    shown, fields = real.head(options.top), [CHANGES[options.by][name] for name in NUMBERS]
-    head = ((UNITS[options.by], False), *((field.title, True) for field in fields))
-    of = f"\n{len(shown):,} of {len(real):,} beyond noise; cycles a wave, both at the executions of A."
-    cells = (
-        [
-            f"{md_text(row['name'])} {md_code(row['text'])}".rstrip(),
-            *(field.of(row) if field.of else field.text(row[field.name]) for field in fields),
-        ]
-        for row in shown.records()
-    )
-    return "\n".join([*md_table(head, cells), of])
 
 
 def _junit(found: Comparison, real: Table, *, is_failed: bool) -> str:
@@ -163,9 +156,7 @@ def _junit(found: Comparison, real: Table, *, is_failed: bool) -> str:
         for row in real.head(MAX_IN_JUNIT).records()
     ]
     text = escape("\n".join([found.judgement.sentence, *found.notes, *rows]))
-    sentence, name = (
-        quoteattr(part) for part in (found.judgement.sentence, f"{found.a.name} to {found.b.name}")
-    )
+    sentence, name = map(quoteattr, (found.judgement.sentence, f"{found.a.name} to {found.b.name}"))
     inside = f"<system-out>{text}</system-out>"
     if is_open:
         inside = f"<skipped message={sentence}/>{inside}"
@@ -181,34 +172,21 @@ def _junit(found: Comparison, real: Table, *, is_failed: bool) -> str:
 # -- both programs side by side, and the differences as frames ------------------------------------------
 
 
-def _listing(
-    found: Comparison, traces: Sequence[Trace], options: CompareOptions, about: dict[str, Any], code: int
+def _view(
+    found: Comparison, trace: Trace, options: CompareOptions, about: dict[str, Any], code: int
 ) -> Answer:
-    table = listing_table(found)
-    if options.beyond_noise:
-        table = table[found.rows.is_real]
-    shown = limited(table, options)
-    short = short_paths(source.path for side in (found.a, found.b) for source in side.sources)
+    """Both programs, or the frames of B with cycles a wave in both; no frame is of A alone."""
+    if options.by == "listing":
+        name, table, sides = "rows", listing_table(found), [found.a, found.b]
+        table = table[found.rows.is_real] if options.beyond_noise else table
+        shown = limited(table, options)
+    else:
+        name, table, sides = "frames", frame_table(found, trace), [found.b]
+        shown = widest(table, options.top) if "top" in options.given else table
+    short = short_paths(source.path for side in sides for source in side.sources)
     return Answer(
-        schema="rcv.compare.listing/2",
-        document=lambda: view_facts(found, table) | {"rows": shown.rows()},
-        csv=shown.csv,
-        text=lambda: [found.judgement.sentence, "", Shown(with_short_places(shown, short))],
-        about=about,
-        code=code,
-    )
-
-
-def _flame(
-    found: Comparison, traces: Sequence[Trace], options: CompareOptions, about: dict[str, Any], code: int
-) -> Answer:
-    """The frames of B, each with its cycles a wave in both; instructions only A has are left out."""
-    table = frame_table(found, traces[1])
-    shown = widest(table, options.top) if "top" in options.given else table
-    short = short_paths(source.path for source in traces[1].sources)
-    return Answer(
-        schema="rcv.compare.flame/2",
-        document=lambda: view_facts(found, table) | {"frames": shown.rows()},
+        schema=f"rcv.compare.{options.by}/2",
+        document=lambda: view_facts(found, table) | {name: shown.rows()},
         csv=shown.csv,
         text=lambda: [found.judgement.sentence, "", Shown(with_short_places(shown, short))],
         about=about,

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rcv_py.base.text import elide_right
-from rcv_py.cli.arguments import COMMANDS, NAMES, parser, shown_actions
-from rcv_py.cli.options.commands import Command
-from rcv_py.cli.options.output_options import CompletionOptions
+from rcv_py.cli.arguments import parser, shown_actions
+from rcv_py.cli.options.commands import COMMANDS
+from rcv_py.cli.options.option import Options
+from rcv_py.cli.options.other_options import CompletionOptions, HelpOptions
 
 MAX_LETTERS = 60  # of a description: menus have one line for it
 _FOLDERS = ("FOLDER", "DIR", "A", "B", "C", "BASELINE", "OTHER")  # what is called so is a folder
@@ -35,16 +35,16 @@ def run(options: CompletionOptions) -> None:
     print(_SCRIPTS[options.shell](), end="")
 
 
-def words_of(command: Command) -> list[Word]:
+def words_of(command: type[Options]) -> list[Word]:
     """Return what can follow the name of a command."""
     return [_word(command, action) for action in shown_actions(parser(command))]
 
 
-def _word(command: Command, action: argparse.Action) -> Word:
+def _word(command: type[Options], action: argparse.Action) -> Word:
     text = elide_right((action.help or "").replace("%%", "%").partition(";")[0], MAX_LETTERS)
     choices = tuple(str(choice) for choice in action.choices or ())
-    if command.name == "help" and not action.option_strings:
-        choices = NAMES
+    if command is HelpOptions and not action.option_strings:
+        choices = tuple(COMMANDS)
     if action.nargs == 0:
         value = ""
     elif choices:
@@ -56,14 +56,11 @@ def _word(command: Command, action: argparse.Action) -> Word:
     return Word(tuple(action.option_strings), text, value, choices)
 
 
-def _options(command: Command) -> list[Word]:
-    return [word for word in words_of(command) if word.flags]
-
-
-def _positional(command: Command) -> Word:
-    """The argument without a name that completion offers; most are folders."""
-    found = [word for word in words_of(command) if not word.flags]
-    return next((word for word in found if word.value != "any"), Word((), "", "any"))
+def _split(command: type[Options]) -> tuple[list[Word], Word]:
+    """The options, and the argument without a name that completion offers; most are folders."""
+    words = words_of(command)
+    offered = (word for word in words if not word.flags and word.value != "any")
+    return [word for word in words if word.flags], next(offered, Word((), "", "any"))
 
 
 # -- bash -----------------------------------------------------------------------------------------------
@@ -96,32 +93,23 @@ complete -o filenames -F _rcv rcv
 
 
 def _bash() -> str:
-    return _BASH.format(
-        names="\\n".join((*NAMES, "--help", "--version")),
-        values="\n".join(line for command in COMMANDS for line in _bash_values(command)),
-        commands="\n".join(_bash_command(command) for command in COMMANDS),
-    )
+    values, commands = [], []
+    for name, command in COMMANDS.items():
+        options, rest = _split(command)
+        for word in options:
+            if word.value:
+                names = "|".join(f'"{name} {flag}"' for flag in word.flags)
+                values.append(f"        {names}) {_bash_offer(word)}; return ;;")
+        flags = "\\n".join(flag for word in options for flag in word.flags)
+        offers = f"if [[ $cur == -* ]]; then _rcv_offer -W $'{flags}'; else {_bash_offer(rest)}; fi"
+        commands.append(f"        {name}) {offers} ;;")
+    names = "\\n".join((*COMMANDS, "--help", "--version"))
+    return _BASH.format(names=names, values="\n".join(values), commands="\n".join(commands))
 
 
 def _bash_offer(word: Word) -> str:
     lines = "\\n".join(word.choices)
     return f"_rcv_offer -W $'{lines}'" if word.choices else _BASH_OFFERS[word.value]
-
-
-def _bash_values(command: Command) -> Iterator[str]:
-    for word in _options(command):
-        if word.value:
-            names = "|".join(f'"{command.name} {flag}"' for flag in word.flags)
-            yield f"        {names}) {_bash_offer(word)}; return ;;"
-
-
-def _bash_command(command: Command) -> str:
-    flags = "\\n".join(flag for word in _options(command) for flag in word.flags)
-    offers = f"_rcv_offer -W $'{flags}'"
-    return (
-        f"        {command.name}) if [[ $cur == -* ]]; then {offers}; "
-        f"else {_bash_offer(_positional(command))}; fi ;;"
-    )
 
 
 # -- zsh ------------------------------------------------------------------------------------------------
@@ -153,21 +141,19 @@ _ZSH_ACTIONS = {"folder": "_files -/", "file": "_files", "any": " "}
 
 
 def _zsh() -> str:
-    names = "\n".join(f"        {_quoted(f'{one.name}:{one.help}')}" for one in COMMANDS)
-    return _ZSH.format(names=names, commands="\n".join(map(_zsh_command, COMMANDS)))
-
-
-def _zsh_command(command: Command) -> str:
-    specs = [spec for word in _options(command) for spec in _zsh_option(word)]
-    rest = _positional(command)
-    specs.append(f"*:{_zsh_text(rest) or ' '}:{_zsh_action(rest)}")
-    lines = "".join(f" \\\n            {_quoted(spec)}" for spec in specs)
-    return f"        {command.name}) _arguments{lines} ;;"
-
-
-def _zsh_option(word: Word) -> Iterator[str]:
-    for flag in word.flags:
-        yield f"*{flag}[{_zsh_text(word)}]" + (f": :{_zsh_action(word)}" if word.value else "")
+    names, commands = [], []
+    for name, command in COMMANDS.items():
+        options, rest = _split(command)
+        specs = [
+            f"*{flag}[{_zsh_text(word)}]" + (f": :{_zsh_action(word)}" if word.value else "")
+            for word in options
+            for flag in word.flags
+        ]
+        specs.append(f"*:{_zsh_text(rest) or ' '}:{_zsh_action(rest)}")
+        lines = "".join(f" \\\n            {_quoted(spec)}" for spec in specs)
+        names.append(f"        {_quoted(f'{name}:{command.help()}')}")
+        commands.append(f"        {name}) _arguments{lines} ;;")
+    return _ZSH.format(names="\n".join(names), commands="\n".join(commands))
 
 
 def _zsh_text(word: Word) -> str:
@@ -191,20 +177,14 @@ def _fish() -> str:
         "complete -c rcv -n __fish_use_subcommand -l version -d 'Print the version'",
         "complete -c rcv -n __fish_use_subcommand -s h -l help -d 'List all commands'",
     ]
-    for command in COMMANDS:
-        lines.append(f"complete -c rcv -n __fish_use_subcommand -a {command.name} -d {_quoted(command.help)}")
-        lines += [_fish_line(command, word) for word in words_of(command)]
+    for name, command in COMMANDS.items():
+        lines.append(f"complete -c rcv -n __fish_use_subcommand -a {name} -d {_quoted(command.help())}")
+        for word in words_of(command):
+            flags = [f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in word.flags]
+            action = f"-x -a {_quoted(' '.join(word.choices))}" if word.choices else _FISH_ACTIONS[word.value]
+            parts = [f"complete -c rcv -n '__fish_seen_subcommand_from {name}'", *flags, action]
+            lines.append(" ".join(filter(None, [*parts, f"-d {_quoted(word.text)}"])))
     return "\n".join(lines) + "\n"
-
-
-def _fish_line(command: Command, word: Word) -> str:
-    parts = [f"complete -c rcv -n '__fish_seen_subcommand_from {command.name}'"]
-    parts += [f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in word.flags]
-    if word.choices:
-        parts.append(f"-x -a {_quoted(' '.join(word.choices))}")
-    else:
-        parts.append(_FISH_ACTIONS[word.value])
-    return " ".join(filter(None, [*parts, f"-d {_quoted(word.text)}"]))
 
 
 def _quoted(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rcv_py.analysis.counters.counter_help import how_to_record
@@ -23,7 +23,7 @@ from rcv_py.base.text import DASH
 from rcv_py.cli.answer import Answer, Csv, Part, Shown
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import opened
-from rcv_py.cli.options.device_options import CountersOptions
+from rcv_py.cli.options.dig_options import CountersOptions
 from rcv_py.model.trace import Trace
 from rcv_py.results.counters import counter_table, recorded
 
@@ -35,11 +35,13 @@ def run(options: CountersOptions) -> Answer:
     trace = opened(options)
     found = counters(trace)
     if not found.raw:
-        return _answer(trace, found, (), [], lambda: _how_to_record(trace))
+        lines = [*map(str, trace.problems_about(Affects.COUNTERS)), *how_to_record(trace.gfxip).split("\n")]
+        return _answer(trace, found, (), [], lambda: lines)
     if options.list:
         return _names(trace, found)
     _check_places(options, found)
-    texts = _texts(options)
+    texts = {str(path): _read(path) for path in options.file}  # later formulas replace
+    texts |= {_FORMULA: "\n".join(options.formula)} if options.formula else {}
     rows, derived = raw_rows(found, options.se, options.cu), None
     if not options.raw:
         files = tuple(read_definitions(text, name) for name, text in texts.items())
@@ -48,7 +50,9 @@ def run(options: CountersOptions) -> Answer:
         )
         rows += derived_rows(derived)
     errors = [] if derived is None else list(derived.mistakes)
-    _print_errors(errors, texts)  # a formula that cannot be read is why its name is not there
+    for name, error in errors:  # a formula that cannot be read is why its name is not there
+        text = texts.get(name, "")
+        print(f"{name}:\n{error.picture(text)}" if text else f"{name}: {error}", file=sys.stderr)
     rows = _only(rows, options)
     return _answer(
         trace, found, rows, errors, lambda: [Shown(counter_table(rows), trace, DASH), *_notes(found, derived)]
@@ -62,19 +66,23 @@ def _answer(
     errors: list[tuple[str, FormulaError]],
     text: Callable[[], Sequence[Part]],
 ) -> Answer:
+    points = (
+        (row.name, time, value, row.unit)
+        for row in rows
+        for time, value in zip(row.curve.time.tolist(), row.curve.value.tolist(), strict=True)
+    )
     return Answer(
         schema="rcv.counters/2",
         document=lambda: {
-            "capture": trace.name,
             "notes": list(found.notes),
             "engines": found.engines(),
             "units": found.units(),
             "counters": counter_table(rows).rows(),
             "errors": [{"file": name, "kind": str(error.kind), "text": str(error)} for name, error in errors],
         },
-        csv=lambda: _points(rows),
+        csv=lambda: (("name", "time", "value", "unit"), points),
         text=text,
-        about={"traces": (trace,)},
+        of=trace,
         code=ExitCode.USAGE if errors else ExitCode.DONE,
     )
 
@@ -88,22 +96,11 @@ def _names(trace: Trace, found: Counters) -> Answer:
 
     return Answer(
         schema="rcv.counters.list/2",
-        document=lambda: {"capture": trace.name, "counters": table.rows()},
+        document=lambda: {"counters": table.rows()},
         csv=csv,
         text=lambda: [Shown(table, trace), *_notes(found, None)],
-        about={"traces": (trace,)},
+        of=trace,
     )
-
-
-def _how_to_record(trace: Trace) -> list[Part]:
-    return [*map(str, trace.problems_about(Affects.COUNTERS)), *how_to_record(trace.gfxip).split("\n")]
-
-
-def _print_errors(errors: Sequence[tuple[str, FormulaError]], texts: Mapping[str, str]) -> None:
-    """Print what is wrong with formulas, with the place in their text."""
-    for name, error in errors:
-        text = texts.get(name, "")
-        print(f"{name}:\n{error.picture(text)}" if text else f"{name}: {error}", file=sys.stderr)
 
 
 def _only(rows: tuple[CounterRow, ...], options: CountersOptions) -> tuple[CounterRow, ...]:
@@ -129,12 +126,6 @@ def _check_places(options: CountersOptions, found: Counters) -> None:
             raise UsageError(f"No counter was recorded on {what} {missing[0]}.", hint=f"There are: {names}.")
 
 
-def _texts(options: CountersOptions) -> dict[str, str]:
-    """The texts of formulas by where they come from; later ones replace."""
-    texts = {str(path): _read(path) for path in options.file}
-    return texts | ({_FORMULA: "\n".join(options.formula)} if options.formula else {})
-
-
 def _read(path: Path) -> str:
     hint = "Name a file of formulas."
     try:
@@ -144,14 +135,6 @@ def _read(path: Path) -> str:
         raise UsageError(f"{path} cannot be read: {error.strerror}.", hint=hint) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not a text in UTF-8.", hint=hint) from error
-
-
-def _points(rows: Sequence[CounterRow]) -> Csv:
-    return ("name", "time", "value", "unit"), [
-        (row.name, time, value, row.unit)
-        for row in rows
-        for time, value in zip(row.curve.time.tolist(), row.curve.value.tolist(), strict=True)
-    ]
 
 
 def _notes(found: Counters, derived: DerivedSet | None) -> Iterator[str]:

@@ -11,9 +11,8 @@ from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable
 from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, listing, matched
-from rcv_py.cli.opening import opened
-from rcv_py.cli.options.device_options import EventsOptions
-from rcv_py.model.trace import Trace
+from rcv_py.cli.opening import batches, opened
+from rcv_py.cli.options.dig_options import EventsOptions
 from rcv_py.results.events import events
 from rcv_py.results.table import Table
 
@@ -32,7 +31,8 @@ _NOTHING = (
 def run(options: EventsOptions) -> Answer:
     """List the events of a capture."""
     trace = opened(options)
-    spans = _spans(trace)
+    has_data = any(len(data.time) for data in trace.shader_data)  # else no wave is read
+    spans = marker_spans(trace, list(batches(trace)) if has_data else [])
     entries = event_table(trace, spans)
     kinds = options.kind or default_kinds(entries)
     return listing(
@@ -63,13 +63,6 @@ def _rows(table: EventTable, kinds: tuple[str, ...], options: EventsOptions) -> 
             [np.isin(column, sorted(texts)) for column in (table.name, table.place, table.detail)], 0
         )
     return np.flatnonzero(kept)
-
-
-def _spans(trace: Trace) -> MarkerSpans:
-    """The markers; waves are read only if there is shader data, for the code objects that ran."""
-    has_data = any(len(data.time) for data in trace.shader_data)
-    batches = [trace.reader.read(list(range(len(trace.waves))))] if has_data and len(trace.waves) else []
-    return marker_spans(trace, batches)
 
 
 def _footer(spans: MarkerSpans, shown: Table, of: int) -> Iterator[str]:

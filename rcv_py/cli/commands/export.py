@@ -10,8 +10,8 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.answer import Answer
-from rcv_py.cli.options.output_options import ExportOptions
-from rcv_py.cli.progress import progress
+from rcv_py.cli.options.other_options import ExportOptions
+from rcv_py.cli.terminal import progress
 from rcv_py.export.table_files import write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
@@ -30,10 +30,10 @@ def run(options: ExportOptions) -> Answer:
     text = _WRITERS[options.to](trace, rows, options)
     return Answer(
         schema="rcv.export/2",
-        document=lambda: {"capture": trace.name, "to": options.to, "file": str(options.out), "text": text},
+        document=lambda: {"to": options.to, "file": str(options.out), "text": text},
         csv=lambda: ((), ()),
         text=lambda: [f"{options.out}: {text}"],
-        about={"traces": (trace,)},
+        of=trace,
         is_written=True,
     )
 

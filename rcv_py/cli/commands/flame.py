@@ -15,12 +15,9 @@ from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
-from rcv_py.cli.answer import Answer, Grid, Part, about_of, heading
-from rcv_py.cli.opening import batches
-from rcv_py.cli.options.cost_options import FlameOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import ChosenWaves, announced_batches, counted_waves
-from rcv_py.model.modes import LatencyMode
+from rcv_py.cli.answer import Answer, Column, Grid, Part, heading
+from rcv_py.cli.opening import ChosenWaves, announced_batches, batches, counted_waves
+from rcv_py.cli.options.dig_options import FlameOptions
 from rcv_py.model.trace import Trace
 from rcv_py.results.flame import SANDWICH, at_least, frames, placed
 from rcv_py.results.table import Table
@@ -37,7 +34,7 @@ def run(options: FlameOptions) -> Answer:
     """Return the flamegraph of a capture."""
     waves, metric = counted_waves(options), METRICS[options.metric]
     trace = waves.trace
-    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    costs = cost_columns(trace.code)
     charged = Charged(costs, not options.no_idle, options.clock is not None, waves.rows)
     content = "source" if options.content == "sandwich" else options.content
     tree, note = flame_tree(
@@ -65,7 +62,7 @@ def run(options: FlameOptions) -> Answer:
         csv=lambda: _frames(trace, tree, options).csv(),
         text=text,
         forms={"folded": lambda: "".join(f"{line}\n" for line in folded(trace, tree, metric))},
-        about=about_of(waves),
+        of=waves,
     )
 
 
@@ -95,7 +92,6 @@ def _footer(tree: FlameTree, metric: Metric, options: FlameOptions, whose: str) 
 
 def _head(trace: Trace, options: FlameOptions, unit: str, total: int) -> dict[str, Any]:
     return {
-        "capture": trace.name,
         "content": options.content,
         "metric": options.metric,
         "order": options.order,
@@ -145,7 +141,8 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
         document=lambda: _head(trace, options, unit, boxes.whole) | {"frames": table.rows()},
         csv=table.csv,
         text=text,
-        about={"traces": (trace,), "waves": waves.about},
+        of=trace,
+        about={"waves": waves.about},
     )
 
 

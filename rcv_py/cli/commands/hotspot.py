@@ -5,16 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.cost.hotspot import Bins, hotspot, static_bins
+from rcv_py.analysis.cost.hotspot import hotspot, static_bins
 from rcv_py.analysis.device.occupancy_limits import Limit, OccupancyLimits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, listing
-from rcv_py.cli.opening import facts_of, opened, warn
-from rcv_py.cli.options.cost_options import HotspotOptions
+from rcv_py.cli.opening import (
+    ChosenWaves,
+    counted_batches,
+    counted_waves,
+    facts_of,
+    opened,
+    refuse,
+    warn,
+    window_of,
+)
+from rcv_py.cli.options.look_options import HotspotOptions
 from rcv_py.cli.originals import like_analyzer
-from rcv_py.cli.wave_choice import ChosenWaves, counted_batches, counted_waves, refuse, window_of
-from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.common import SUMS
 from rcv_py.results.hotspot import PLACES_BY, bins_table, places_table, ranking_table, totals
@@ -22,12 +30,7 @@ from rcv_py.results.occupancy import limits_in_short
 from rcv_py.results.table import Table
 from rcv_py.work.occupancy import limits_of
 
-_OF = {
-    "hits": "executions",
-    "latency": "cycles of latency",
-    "stall": "cycles of stall",
-    "idle": "cycles of idle time",
-}
+_OF = {"hits": "executions", "idle": "cycles of idle time"}  # what a column counts, where it is not the name
 
 
 def run(options: HotspotOptions) -> Answer:
@@ -48,7 +51,7 @@ def _ranking(waves: ChosenWaves, options: HotspotOptions) -> Answer:
         hint = "Add --charge self or --charge inclusive."
         raise UsageError(f"{only_charged[0]} belongs to --charge.", hint=hint)
     trace = waves.trace
-    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    costs = cost_columns(trace.code)
     table, _ = ranking_table(trace, costs, options.by, options.sort)
     shown = (table[::-1] if options.ascending else table).head(options.top)
     facts = facts_of(trace, options)
@@ -79,7 +82,8 @@ def _footer(options: HotspotOptions, costs: CostColumns, table: Table, of: int, 
     if not total:
         return f"No {noun} has any {options.sort}."
     unit = plural(of, noun, "classes" if options.by == "class" else "")
-    what = "samples" if costs.label == SAMPLES else f"{_OF[options.sort]} of {whose}"
+    what = f"{_OF.get(options.sort, f'cycles of {options.sort}')} of {whose}"
+    what = "samples" if costs.label == SAMPLES else what
     part = sum(table.plain(options.sort))
     return f"\n{len(table):,} of {unit}: {percent(part, total)} of {count(total)} {what}."
 
@@ -121,17 +125,23 @@ def _sums(costs: CostColumns, whose: str) -> tuple[str, str]:
 def _limit(limit: Limit) -> str:
     if limit.name == "workgroup":
         return f"{plural(limit.used, 'wave')} ({limit.source})"
-    rounded = f", {count(limit.given)} allocated" if limit.given != limit.used else ""
-    return f"{count(limit.used)}{rounded}, of {count(limit.of)} ({limit.source})"
+    rounded = f", {count(limit.allocated)} allocated" if limit.allocated != limit.used else ""
+    return f"{count(limit.used)}{rounded}, of {count(limit.available)} ({limit.source})"
 
 
 # -- other views ----------------------------------------------------------------------------------------
 
 
 def _histogram(waves: ChosenWaves, options: HotspotOptions) -> Answer:
-    """One row a range of code rows, cycles by kind."""
-    trace = waves.trace
-    bins = _bins(waves, options)
+    """One row a range of instructions, cycles by kind."""
+    trace, number = waves.trace, options.bins or 1
+    refuse(trace, options, "PC samples do not name waves.")
+    if len(trace.waves):
+        read = waves.counted if waves.choice is not None else counted_batches(trace, None)
+        rows = None if waves.rows is None else set(waves.rows)
+        bins = hotspot(read, len(trace.code), rows, number, window=window_of(options.clock))
+    else:
+        bins = static_bins(trace.code, number)
     total = int(bins.totals.sum())
     return listing(
         options,
@@ -144,28 +154,22 @@ def _histogram(waves: ChosenWaves, options: HotspotOptions) -> Answer:
     )
 
 
-def _bins(waves: ChosenWaves, options: HotspotOptions) -> Bins:
-    trace, number = waves.trace, options.bins or 1
-    refuse(trace, options, "PC samples do not name waves.")
-    if not len(trace.waves):
-        return static_bins(trace.code, number)
-    read = waves.counted if waves.choice is not None else counted_batches(trace, None)
-    rows = None if waves.rows is None else set(waves.rows)
-    return hotspot(read, len(trace.code), rows, number, window=window_of(options.clock))
-
-
 def _places(waves: ChosenWaves, options: HotspotOptions) -> Answer:
-    """Source lines, code lines, or the tree of places with what they are charged."""
+    """Source lines, instructions, or the tree of places with what they are charged."""
     if options.by not in PLACES_BY:
         ways = ", ".join(PLACES_BY)
         raise UsageError(f"--charge does not know --by {options.by}.", hint=f"Use one of {ways}.")
-    costs = cost_columns(waves.trace.code, LatencyMode.SUM_ALL, None, None)
+    costs = cost_columns(waves.trace.code)
     cost = costs.latency if options.no_idle else costs.cost
     unit, total = "samples" if costs.label == SAMPLES else "cycles", int(cost.sum())
     how = SourceCost(options.charge)
     table = places_table(waves.trace, cost, options.by, how, unit=unit, file=options.file)
-    if options.by != "tree":
-        table = table.sorted(_order(options), descending=not options.ascending)
+    if options.by != "tree":  # the default is the cost, of one file its program order
+        names = {
+            "latency": None if options.file else "cost",
+            "place": "source_line" if options.file else "path",
+        }
+        table = table.sorted(names.get(options.sort, options.sort), descending=not options.ascending)
     return listing(
         options,
         waves,
@@ -186,9 +190,3 @@ def _places(waves: ChosenWaves, options: HotspotOptions) -> Answer:
         ),
         is_shown_empty=True,
     )
-
-
-def _order(options: HotspotOptions) -> str | None:
-    """The field that `--sort` means; its default here is the cost, of one file its program order."""
-    names = {"latency": None if options.file else "cost", "place": "source_line" if options.file else "path"}
-    return names.get(options.sort, options.sort)

@@ -9,8 +9,8 @@ from rcv_py.analysis.overview.library import ranked_rows, with_replicates
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Shown
-from rcv_py.cli.options.capture_options import IndexOptions
-from rcv_py.cli.progress import watched
+from rcv_py.cli.options.other_options import IndexOptions
+from rcv_py.cli.terminal import watched
 from rcv_py.export.report.index import library_markdown, library_page
 from rcv_py.formats.locate import locate
 from rcv_py.results.library import library_table

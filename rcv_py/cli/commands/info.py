@@ -11,14 +11,13 @@ from typing import Any
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.health.check import check_waves
 from rcv_py.base.errors import UsageError
-from rcv_py.base.problems import Problem
 from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, batches, below, opened
-from rcv_py.cli.options.capture_options import InfoOptions
-from rcv_py.cli.report import bold
+from rcv_py.cli.options.look_options import InfoOptions
+from rcv_py.cli.terminal import bold
 from rcv_py.formats.open import capture_entry
-from rcv_py.model.trace import INFERRED, Trace
+from rcv_py.model.trace import INFERRED
 from rcv_py.results.info import capture_table, info
 from rcv_py.state.wave_store import WaveStore
 
@@ -28,11 +27,9 @@ def run(options: InfoOptions) -> Answer:
     paths = all_captures([options.folder, *options.more])
     if len(paths) == 1:
         return _one(paths[0], options)
-    asked = [name for name in ("check", "read") if name in options.given]
-    if asked:
-        raise UsageError(
-            f"--{asked[0]} is about one capture, and there are {len(paths):,}.", hint="Name one of them."
-        )
+    for name in sorted({"check", "read"} & options.given):
+        text = f"--{name} is about one capture, and there are {len(paths):,}."
+        raise UsageError(text, hint="Name one of them.")
     entries = [capture_entry(path) for path in paths]
     table = capture_table(entries, [below(options.folder, entry.path) for entry in entries])
     return Answer(
@@ -51,8 +48,12 @@ def _one(path: Path, options: InfoOptions) -> Answer:
     trace = opened(options, path)
     if options.check:
         trace = replace(trace, problems=(*trace.problems, *check_waves(trace, batches(trace))))
-    if options.read:
-        trace = replace(trace, problems=(*trace.problems, *_of_waves(trace)))
+    if options.read:  # what the panel Problems shows of waves and markers
+        store = WaveStore(trace)
+        for batch in batches(trace):
+            store.add(batch)
+        spans = marker_spans(trace, store.batches).problems if trace.shader_data else ()
+        trace = replace(trace, problems=(*trace.problems, *store.problems, *spans))
     facts = info(trace)
 
     def text() -> Iterator[Part]:
@@ -68,7 +69,7 @@ def _one(path: Path, options: InfoOptions) -> Answer:
         document=lambda: facts,
         csv=lambda: (("name", "value"), _flat(facts)),
         text=text,
-        about={"traces": (trace,)},
+        of=trace,
     )
 
 
@@ -81,100 +82,65 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield from _flat(item, f"{name}.{key}" if name else str(key))
 
 
-def _of_waves(trace: Trace) -> tuple[Problem, ...]:
-    """What is wrong with waves as they are read, and with markers: what the panel Problems shows."""
-    store = WaveStore(trace)
-    for batch in batches(trace):
-        store.add(batch)
-    spans = marker_spans(trace, store.batches).problems if trace.shader_data else ()
-    return (*store.problems, *spans)
-
-
 # -- one capture as text --------------------------------------------------------------------------------
 
 
 def _facts(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    rows = [
-        ("kernel", short_kernel(facts["kernel"]) if facts["kernel"] else ""),
-        ("recorded", _recorded(facts)),
-        ("waves", _waves(facts["waves"])),
-        ("occupancy", _occupancy(facts["occupancy"])),
-        ("code", _code(facts)),
-        ("time", _time(facts)),
-        ("cycles", _cycles(facts["code"])),
-        ("samples", _samples(facts["code"])),
-        ("source", _source(facts["source"])),
-        ("extras", _extras(facts["extras"])),
-    ]
-    return [(name, value) for name, value in rows if value]
+    lines = (_of_format, _of_waves, _of_code)
+    return [(name, text) for each in lines for name, text in each(facts) if text]
 
 
-def _recorded(facts: dict[str, Any]) -> str:
+def _of_format(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     form = facts["format"]
     kinds = [("thread trace", form["has_thread_trace"]), ("PC samples", form["has_pc_samples"])]
     what = " and ".join(name for name, is_there in kinds if is_there)
     version = f"format {form['version']}" if form["version"] else ""
     target = f"{form['target']} ({INFERRED})" if form["target_from"] == INFERRED else form["target"]
-    return ", ".join(filter(None, (target, what, version)))
+    yield "kernel", short_kernel(facts["kernel"]) if facts["kernel"] else ""
+    yield "recorded", ", ".join(filter(None, (target, what, version)))
 
 
-def _waves(waves: dict[str, Any]) -> str:
-    if not waves["count"]:
-        return "none traced"
-    engines = ", ".join(f"SE{se}: {count(n)}" for se, n in waves["by_shader_engine"].items())
-    life = f"{count(waves['min_cycles'])} to {count(waves['max_cycles'])} cycles long"
-    return f"{count(waves['count'])} traced ({engines}), {life}, {byte_size(waves['bytes'])}"
+def _of_waves(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    waves, occupancy = facts["waves"], facts["occupancy"]
+    if waves["count"]:
+        engines = ", ".join(f"SE{se}: {count(n)}" for se, n in waves["by_shader_engine"].items())
+        life = f"{count(waves['min_cycles'])} to {count(waves['max_cycles'])} cycles long"
+        yield "waves", f"{count(waves['count'])} traced ({engines}), {life}, {byte_size(waves['bytes'])}"
+    else:
+        yield "waves", "none traced"
+    if occupancy["waves"]:
+        units = plural(occupancy["compute_units"], "compute unit")
+        peak = f"{count(occupancy['peak'])} at most, {occupancy['mean']:,.1f} on average at a time"
+        yield "occupancy", f"{plural(occupancy['waves'], 'wave')} on {units}: {peak}"
 
 
-def _occupancy(occupancy: dict[str, Any]) -> str:
-    if not occupancy["waves"]:
-        return ""
-    units = plural(occupancy["compute_units"], "compute unit")
-    peak = f"{count(occupancy['peak'])} at most, {occupancy['mean']:,.1f} on average at a time"
-    return f"{plural(occupancy['waves'], 'wave')} on {units}: {peak}"
-
-
-def _code(facts: dict[str, Any]) -> str:
-    code = facts["code"]
+def _of_code(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    code, source, extras = facts["code"], facts["source"], facts["extras"]
     if code["instructions"] is None:
-        return f"{DASH} the capture has no instructions"
-    kernels = f" of {plural(len(facts['kernels']), 'kernel')}" if len(facts["kernels"]) > 1 else ""
-    executed = f", {count(code['executed'])} executed {plural(code['hits'], 'time')}" if code["hits"] else ""
-    return f"{plural(code['instructions'], 'instruction')}{kernels}{executed}"
+        yield "code", f"{DASH} the capture has no instructions"
+    else:
+        kernels = f" of {plural(len(facts['kernels']), 'kernel')}" if len(facts["kernels"]) > 1 else ""
+        times = f", {count(code['executed'])} executed {plural(code['hits'], 'time')}" if code["hits"] else ""
+        yield "code", f"{plural(code['instructions'], 'instruction')}{kernels}{times}"
+    if facts["waves"]["count"] or facts["occupancy"]["waves"]:
+        yield "time", _time(facts["clock"])
+    total = (code["latency"] or 0) + (code["idle"] or 0)
+    if total:
+        shares = (f"{name} {percent(code[name], total)}" for name in ("issue", "stall", "idle"))
+        yield "cycles", f"{count(total)} of all waves: {', '.join(shares)}"
+    if code["samples_issued"] is not None:
+        stalled = code["samples_stalled"] or 0
+        samples = code["samples_issued"] + stalled
+        yield "samples", f"{count(samples)}, {percent(stalled, samples)} of them stalled"
+    files = f"{plural(source['files'], 'file')} ({count(source['files_with_text'])} with text)"
+    yield "source", f"{plural(source['mapped'], 'instruction')} from {files}" if source["mapped"] else "none"
+    names = ("dispatches", "events", "markers")
+    more = [f"{count(extras[name])} {name}" for name in names if extras[name]]
+    more += [f"counters {', '.join(extras['counters'])}"] if extras["counters"] else []
+    yield "extras", "; ".join(more)
 
 
-def _time(facts: dict[str, Any]) -> str:
-    clock = facts["clock"]
-    if not (facts["waves"]["count"] or facts["occupancy"]["waves"]):
-        return ""
+def _time(clock: dict[str, Any]) -> str:
     text = f"{count(clock['start'])} to {count(clock['end'])}, {plural(clock['cycles'], 'cycle')}"
     rate = f" at {clock['shader_mhz']:,.0f} MHz" if clock["shader_mhz"] else ""
     return text if clock["duration_ns"] is None else f"{text}, {nanoseconds(clock['duration_ns'])}{rate}"
-
-
-def _cycles(code: dict[str, Any]) -> str:
-    total = (code["latency"] or 0) + (code["idle"] or 0)
-    parts = [f"{name} {percent(code[name], total)}" for name in ("issue", "stall", "idle")]
-    return f"{count(total)} of all waves: {', '.join(parts)}" if total else ""
-
-
-def _samples(code: dict[str, Any]) -> str:
-    if code["samples_issued"] is None:
-        return ""
-    issued, stalled = code["samples_issued"], code["samples_stalled"] or 0
-    return f"{count(issued + stalled)}, {percent(stalled, issued + stalled)} of them stalled"
-
-
-def _source(source: dict[str, Any]) -> str:
-    if not source["mapped"]:
-        return "none"
-    files = f"{plural(source['files'], 'file')} ({count(source['files_with_text'])} with text)"
-    return f"{plural(source['mapped'], 'instruction')} from {files}"
-
-
-def _extras(extras: dict[str, Any]) -> str:
-    names = ("dispatches", "events", "markers")
-    parts = [f"{count(extras[name])} {name}" for name in names if extras[name]]
-    if extras["counters"]:
-        parts.append(f"counters {', '.join(extras['counters'])}")
-    return "; ".join(parts)

@@ -17,16 +17,14 @@ from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.answer import Answer, listing, matched, nothing
-from rcv_py.cli.opening import pooled
-from rcv_py.cli.options.cost_options import IsaOptions
-from rcv_py.cli.wave_choice import ChosenWaves, announced_batches, counted_waves, wave_of
+from rcv_py.cli.opening import ChosenWaves, announced_batches, counted_waves, pooled, wave_of
+from rcv_py.cli.options.dig_options import IsaOptions
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
 from rcv_py.results.isa import Listing, label_table
 from rcv_py.results.isa import listing as rows_of
 from rcv_py.results.table import Table
 
-_PLURAL = {"branch": "branches"}
 _KINDS = {"instruction": "instructions", "block": "blocks", "branch": "branches", "label": "labels"}
 _MODES = {
     "sum": LatencyMode.SUM_ALL,
@@ -51,15 +49,22 @@ def run(options: IsaOptions) -> Answer:
     waves = counted_waves(options)
     trace = waves.trace
     costs = _costs(trace, options)
-    found = _matching(_listing(waves, costs, options), options)
+    found = _listing(waves, costs, options)
+    texts = found.table.plain("text" if "text" in found.table.spec else "name")  # of blocks and labels
+    kept = matched(texts, options)
+    if kept is not None:
+        found = found.at(np.array(sorted(kept), dtype=np.int64))
     # A column that is asked for decides which rows are the first; else it is what they cost.
     table = found.table if options.sort else found.top(options.top)
-    noun = table.spec.noun
-    nouns = _PLURAL.get(noun, f"{noun}s")
+    noun, nouns = table.spec.noun, _KINDS[options.by]
 
     def footer(shown: Table) -> str:
-        of = plural(len(found.table), noun, nouns)
-        return f"\n{count(len(shown))} of {of}.{_share_note(options, found.measure == SAMPLES)}"
+        text = f"\n{count(len(shown))} of {plural(len(found.table), noun, nouns)}."
+        if options.by in ("branch", "label"):  # shares are of how often each was met
+            return text
+        idle = "" if options.no_idle else " and idle time"
+        of_what = f"the latency{idle} of all instructions" if found.measure != SAMPLES else "all samples"
+        return f"{text} Shares are of {of_what}."
 
     why_none = "" if len(found.table) else nothing(noun, options, f"The program has no {nouns}.")
     if not len(trace.code) and noun != "label":
@@ -108,20 +113,3 @@ def _bar_lengths(trace: Trace, costs: CostColumns, options: IsaOptions) -> np.nd
     if reason:
         raise UsageError(f"There are no bars of {options.bars}: {reason[:1].lower()}{reason[1:]}")
     return annotation(mode, ingredients).total
-
-
-def _matching(found: Listing, options: IsaOptions) -> Listing:
-    """Keep the rows whose instruction matches `--match`; of blocks and labels their names are looked at."""
-    spec = found.table.spec
-    kept = matched(found.table.plain("text" if "text" in spec else "name"), options)
-    return found if kept is None else found.at(np.array(sorted(kept), dtype=np.int64))
-
-
-def _share_note(options: IsaOptions, is_sampled: bool) -> str:
-    """What the shares are taken of; of branches they are of how often each was met."""
-    if options.by in ("branch", "label"):
-        return ""
-    if is_sampled:
-        return " Shares are of all samples."
-    idle = "" if options.no_idle else " and idle time"
-    return f" Shares are of the latency{idle} of all instructions."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rcv_py.analysis.latency.hidden_latency import hidden_latency, hidden_table, why_not_hidden
@@ -13,8 +13,8 @@ from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, listing
-from rcv_py.cli.options.wait_options import LatencyOptions
-from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
+from rcv_py.cli.opening import ChosenWaves, choose_waves
+from rcv_py.cli.options.dig_options import LatencyOptions
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.results.latency import (
     hidden_rows,
@@ -25,47 +25,39 @@ from rcv_py.results.latency import (
 )
 from rcv_py.results.table import Table
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Latencies:
-    """A table with what has to be said about it."""
-
-    table: Table
-    totals: Mapping[str, Any]
-    footer: str
-    assumption: str
-    reason: str = ""  # why there is nothing
+_Found = tuple[Table, Mapping[str, Any], str, str, str]  # with totals, footer, assumption, why there is none
 
 
 def run(options: LatencyOptions) -> Answer:
     """List instructions with what is hidden, or with the latency of memory."""
     waves = choose_waves(options)
     is_hidden = options.by == "hidden"
-    made = (_hidden if is_hidden else _memory)(waves, ReferenceRule(options.rule), options)
-    if made.reason and options.csv:
-        print(made.reason, file=sys.stderr)
+    find = _hidden if is_hidden else _memory
+    table, totals, footer, assumption, reason = find(waves, ReferenceRule(options.rule), options)
+    if reason and options.csv:
+        print(reason, file=sys.stderr)
     return listing(
         options,
         waves if is_hidden else replace(waves, choice=None),  # counters count all waves
-        made.table,
+        table,
         "rcv.latency/2",
         lambda: {
             "kind": "memory_waits" if not is_hidden and options.waits else options.by,
             "rule": options.rule,
-            "assumption": made.assumption,
-            "reason": made.reason,
-            "totals": made.totals,
-            "total_rows": len(made.table),
+            "assumption": assumption,
+            "reason": reason,
+            "totals": totals,
+            "total_rows": len(table),
         },
-        footer=lambda table: (
-            f"\n{len(table):,} of {plural(len(made.table), 'instruction')}. {made.footer}",
-            made.assumption,
+        footer=lambda shown: (
+            f"\n{len(shown):,} of {plural(len(table), 'instruction')}. {footer}",
+            assumption,
         ),
-        why_none=made.reason,
+        why_none=reason,
     )
 
 
-def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Latencies:
+def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Found:
     trace, read = waves.trace, waves.batches
     found, matrix = hidden_latency(trace, read, rule, waves.rows), matrix_use(trace, read)
     table = hidden_rows(trace, hidden_table(waves.code, found, not options.no_idle))
@@ -78,16 +70,10 @@ def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
     reason = why_not_hidden(trace)
     if not reason and not len(table):
         reason = waves.missing or "No instruction was executed while the trace was recorded."
-    return _Latencies(
-        table=table,
-        totals=hidden_totals(table, matrix),
-        footer=footer,
-        assumption=found.assumption,
-        reason=reason,
-    )
+    return table, hidden_totals(table, matrix), footer, found.assumption, reason
 
 
-def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Latencies:
+def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Found:
     trace, read = waves.trace, waves.batches
     found = memory_latency(trace, read, rule)
     totals = memory_totals(found)
@@ -98,4 +84,4 @@ def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
     else:
         table, reason = memory_rows(trace, found), found.reason
         footer = f"{plural(totals['samples'], 'return')} in cycles; a sample every {found.interval} cycles."
-    return _Latencies(table=table, totals=totals, footer=footer, assumption=found.assumption, reason=reason)
+    return table, totals, footer, found.assumption, reason

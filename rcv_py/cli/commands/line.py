@@ -19,11 +19,9 @@ from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, Facts, Grid, Part, Shown, about_of, heading
-from rcv_py.cli.opening import opened, warn
-from rcv_py.cli.options.cost_options import LineOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import ChosenWaves, chosen, counted_batches, refuse, wave_of
+from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, heading
+from rcv_py.cli.opening import ChosenWaves, chosen, counted_batches, opened, refuse, warn, wave_of
+from rcv_py.cli.options.dig_options import LineOptions
 from rcv_py.model.trace import Trace
 from rcv_py.results.line import hit_table, sample_facts, sample_table, spread_facts, spread_table, spreads
 from rcv_py.results.place import execution_facts, line_facts, wave_facts
@@ -53,7 +51,6 @@ def run(options: LineOptions) -> Answer:
 
 def _head(trace: Trace, line: int) -> dict[str, Any]:
     return {
-        "capture": trace.name,
         "instruction": line,
         "text": trace.code.text[line],
         "source": source_of(trace, line),
@@ -95,7 +92,7 @@ def _distribution(waves: ChosenWaves, line: int, options: LineOptions) -> Answer
         yield f"\nThe slowest {plural(len(table), 'hit')} by {metric}"
         yield Shown(table)
 
-    return Answer(schema="rcv.line/2", document=document, csv=table.csv, text=text, about=about_of(waves))
+    return Answer(schema="rcv.line/2", document=document, csv=table.csv, text=text, of=waves)
 
 
 def _listed(view: DistributionView, options: LineOptions) -> np.ndarray:
@@ -156,7 +153,7 @@ def _samples(trace: Trace, line: int, options: LineOptions) -> Answer:
             Facts([(name, f"{count(value)}  {percent(value, found.samples)}") for name, value in facts]),
             "PC samples have no times, so there is no distribution.",
         ],
-        about={"traces": (trace,)},
+        of=trace,
     )
 
 
@@ -173,13 +170,13 @@ def _places(trace: Trace, texts: Iterable[str]) -> Answer:
 
     return Answer(
         schema="rcv.place/2",
-        document=lambda: {"capture": trace.name, "places": places},
+        document=lambda: {"places": places},
         csv=lambda: (
             ("place", "what", "value"),
             [[place["argument"], name, value] for place in places for name, value in _facts(place)],
         ),
         text=text,
-        about={"traces": (trace,)},
+        of=trace,
     )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rcv_py.analysis.iterations.loop_summary import PHASES, loop_summary
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
-from rcv_py.cli.options.wait_options import LoopsOptions
-from rcv_py.cli.wave_choice import choose_waves
+from rcv_py.cli.opening import choose_waves
+from rcv_py.cli.options.dig_options import LoopsOptions
 from rcv_py.results.loops import TABLES, Inputs, facts, one_loop
 from rcv_py.results.table import Table
 
@@ -18,7 +18,11 @@ def run(options: LoopsOptions) -> Answer:
     waves = choose_waves(options)
     trace, read = waves.trace, list(waves.batches)
     inputs = Inputs(trace, read, waves.rows, loop_summary(trace, read, waves.rows))
-    table = _table(inputs, options)
+    if options.loop is None:
+        table = TABLES[options.by][1](inputs)
+    else:
+        of = None if options.rounds_of is None else trace.wave_row(options.rounds_of)
+        table = one_loop(inputs, *options.loop, of, only_outliers=options.outliers)
     return listing(
         options,
         waves,
@@ -28,13 +32,6 @@ def run(options: LoopsOptions) -> Answer:
         footer=lambda shown: _footer(inputs, shown, len(table), options),
         why_none=waves.why_none("loops"),
     )
-
-
-def _table(inputs: Inputs, options: LoopsOptions) -> Table:
-    if not options.loop:
-        return TABLES[options.by][1](inputs)
-    of = None if options.rounds_of is None else inputs.trace.wave_row(options.rounds_of)
-    return one_loop(inputs, *options.loop, of, only_outliers=options.outliers)
 
 
 def _footer(inputs: Inputs, shown: Table, of: int, options: LoopsOptions) -> Iterator[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from rcv_py.base.errors import UsageError
-from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.options.output_options import McpOptions
+from rcv_py.cli.mcp.tools import AllowedPaths
+from rcv_py.cli.options.other_options import McpOptions
 
 NEEDED = "mcp>=2.3,<3"  # as in pyproject.toml
 

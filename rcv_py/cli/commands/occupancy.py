@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rcv_py.base.errors import UsageError
-from rcv_py.base.text import count, nanoseconds, plural
-from rcv_py.cli.answer import Answer, Part, Shown, listing
-from rcv_py.cli.opening import batches, facts_of, opened
-from rcv_py.cli.options.device_options import OccupancyOptions
-from rcv_py.cli.wave_choice import check_engine
+from rcv_py.base.text import count, nanoseconds, plural, some
+from rcv_py.cli.answer import Answer, Csv, Part, Shown, listing
+from rcv_py.cli.opening import batches, check_engine, facts_of, opened
+from rcv_py.cli.options.dig_options import OccupancyOptions
 from rcv_py.model.trace import Trace
-from rcv_py.results.occupancy import BY, curve_table, limit_document, limit_table
+from rcv_py.results.occupancy import BY, curve_table, limit_document, limit_table, step_table
+from rcv_py.results.table import Table
 from rcv_py.work.occupancy import OccupancyRow, limits_of, occupancy_rows
 
 MAX_NAMES = 8  # of rows in an error
@@ -33,47 +34,29 @@ def run(options: OccupancyOptions) -> Answer:
 
     def document() -> dict[str, Any]:
         ids = [{"ids": list(row.ids)} if row.ids else {} for row in rows]
-        return {
-            "by": by,
-            "ns_per_cycle": trace.clock.ns(1.0),
-            "rows": [{by: row[by], **own, **row} for row, own in zip(table.rows(), ids, strict=True)],
-        }
+        documents = [{by: row[by], **own, **row} for row, own in zip(table.rows(), ids, strict=True)]
+        return {"by": by, "ns_per_cycle": trace.clock.ns(1.0), "rows": documents}
 
-    answer = listing(
-        options,
-        trace,
-        table,
-        "rcv.occupancy/2",
-        footer=lambda _: _footer(trace, by, rows),
-        why_none="" if rows else _NO_STATES if by == "state" else _NO_TIMES,
-    )
-    return replace(
-        answer,
-        document=lambda: {"capture": trace.name, **document()},
-        csv=lambda: ((by, "cycle", "waves"), _changes(rows)),
-    )
+    def csv() -> Csv:  # without the sum of all
+        steps = step_table([row.name for row in rows[1:]], [row.steps for row in rows[1:]])
+        return (by, "cycle", "waves"), steps.csv()[1]
+
+    why_none = "" if rows else _NO_STATES if by == "state" else _NO_TIMES
+    footer = partial(_footer, trace, by, rows)
+    answer = listing(options, trace, table, "rcv.occupancy/2", footer=footer, why_none=why_none)
+    return replace(answer, document=document, csv=csv)
 
 
 def _only(rows: list[OccupancyRow], names: list[str] | None) -> list[OccupancyRow]:
-    """The row of all, and those that are asked for."""
-    missing = [name for name in names or () if name not in [row.name for row in rows]]
-    if missing:
-        there = ", ".join(row.name for row in rows[:MAX_NAMES]) or "none"
-        there += f" and {len(rows) - MAX_NAMES:,} others" if len(rows) > MAX_NAMES else ""
-        raise UsageError(f"There is no row {missing[0]!r}.", hint=f"Rows: {there}.")
+    """The row of all, and those that are named."""
+    known = [row.name for row in rows]
+    for name in names or ():
+        if name not in known:
+            raise UsageError(f"There is no row {name!r}.", hint=f"Rows: {some(known, MAX_NAMES)}.")
     return [row for at, row in enumerate(rows) if not names or not at or row.name in names]
 
 
-def _changes(rows: list[OccupancyRow]) -> list[tuple[Any, ...]]:
-    """A row for every change of a curve, without the sum of all."""
-    return [
-        (row.name, time, waves)
-        for row in rows[1:]
-        for time, waves in zip(row.steps.time.tolist(), row.steps.value.tolist(), strict=True)
-    ]
-
-
-def _footer(trace: Trace, by: str, rows: list[OccupancyRow]) -> tuple[str, ...]:
+def _footer(trace: Trace, by: str, rows: list[OccupancyRow], _: Table) -> tuple[str, ...]:
     """What the columns are, and how long it took."""
     cycles = rows[0].numbers.end - rows[0].numbers.begin
     length = trace.clock.ns(cycles)
@@ -93,25 +76,20 @@ def _limits(trace: Trace, options: OccupancyOptions) -> Answer:
     table = limit_table(limits)
 
     def text() -> Iterator[Part]:
-        room = plural(limits.waves, "wave")
         if not len(trace.code):
             yield "The capture has no instructions, so what its kernel takes is not known."
         else:
             yield from (Shown(table, trace), "")
-            if limits.binding is None:
-                room = f"{room}, as many as it has room for; nothing else binds"
-            else:
-                room = f"{room} of this kernel, bound by {limits.binding.name}"
-            yield f"A SIMD of {trace.target} can hold {room}."
+            why = ", as many as it has room for; nothing else binds"
+            if limits.binding is not None:
+                why = f" of this kernel, bound by {limits.binding.name}"
+            yield f"A SIMD of {trace.target} can hold {plural(limits.waves, 'wave')}{why}."
         if limits.next_step:
             yield limits.next_step
         seen = limits.resident
         if seen.simds:
-            peak = plural(seen.peak, "wave")
-            yield (
-                f"Traced: at most {peak} on a SIMD at a time, {seen.mean:.1f} in the mean, "
-                f"on {plural(seen.simds, 'SIMD')}."
-            )
+            peak, simds = plural(seen.peak, "wave"), plural(seen.simds, "SIMD")
+            yield f"Traced: at most {peak} on a SIMD at a time, {seen.mean:.1f} in the mean, on {simds}."
         yield from (f"Note: {note}" for note in limits.notes)
         if facts.files:
             yield f"Tables of the run: {', '.join(facts.files)}."
@@ -121,5 +99,6 @@ def _limits(trace: Trace, options: OccupancyOptions) -> Answer:
         document=lambda: limit_document(trace, limits),
         csv=table.csv,
         text=text,
-        about={"traces": (trace,), "files": facts.files},
+        of=trace,
+        about={"files": facts.files},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from rcv_py.analysis.counters.pmc.decision import Decision, Step, decision, missing
+from rcv_py.analysis.counters.pmc.decision import Decision, decision, missing
 from rcv_py.analysis.counters.pmc.original import CHANNELS, original_numbers
 from rcv_py.analysis.counters.pmc.traffic import (
     Traffic,
@@ -23,10 +23,10 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.options.device_options import PmcOptions
+from rcv_py.cli.options.dig_options import PmcOptions
 from rcv_py.cli.originals import like_pmc
 from rcv_py.formats.pmc_files import pmc_table
-from rcv_py.model.pmc import PmcTable
+from rcv_py.model.device import PmcTable
 from rcv_py.results.pmc import pmc_table as pmc_rows
 
 MAX_EXPLAINED = 3  # kernels whose tests are printed
@@ -125,8 +125,12 @@ def _explained(found: Traffic, decided: Decision, family: str) -> Iterator[Part]
     yield f"{short_kernel(found.name)}{dispatch}: {decided.branch.name}"
     yield f"  {decided.branch.sentence} {decided.branch.remedy}"
     yield Facts(list(traffic_facts(found)))
-    steps = enumerate(decided.tests, 1)
-    yield Facts([(f"{at}. {test.question}?", f"{_measured(test)}: {test.means}") for at, test in steps])
+    steps = []
+    for at, test in enumerate(decided.tests, 1):
+        measured = span(test.value, ratio if test.name == "over_fetch" else share)
+        answer = f"{measured}, so {test.answer}" if measured else test.answer
+        steps.append((f"{at}. {test.question}?", f"{answer}: {test.means}"))
+    yield Facts(steps)
     lacking = missing(decided)
     if lacking:
         names = ", ".join(name for name in (counter_of(key, family) for key in lacking) if name)
@@ -134,8 +138,3 @@ def _explained(found: Traffic, decided: Decision, family: str) -> Iterator[Part]
         yield from (f"    {line}" for line in pmc_lines(lacking, family))
         if family == "TCC" and "reads_128" in lacking:
             yield f"  {_OLDER}"
-
-
-def _measured(test: Step) -> str:
-    measured = span(test.value, ratio if test.name == "over_fetch" else share)
-    return f"{measured}, so {test.answer}" if measured else test.answer

@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,20 @@ from rcv_py.base.text import visible
 from rcv_py.base.whole_files import remove_parts
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import all_captures
-from rcv_py.cli.options.output_options import ReportOptions
-from rcv_py.cli.progress import progress
-from rcv_py.cli.wave_choice import wave_facts
+from rcv_py.cli.opening import all_captures, wave_facts
+from rcv_py.cli.options.look_options import ReportOptions
+from rcv_py.cli.terminal import progress
 from rcv_py.export.report.files import check_form, check_index, write_index, write_report
 from rcv_py.export.report.index import Entry, entry
 from rcv_py.export.report.inputs import report_inputs
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.results.table import Table
+from rcv_py.results.written import REPORTS
 from rcv_py.work.load import load_all
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
-_HEAD = ("path", "file", "error")
 STAGE = "Reports"
 INDEX = "index"
 DIED = "The process that wrote its report ended."
@@ -54,15 +54,18 @@ def run(options: ReportOptions) -> Answer:
         for job in jobs:
             _announce(job, done[job], is_table)
     if index is not None:
-        write_index([_entry(job, done[job]) for job in jobs], index)
+        unread = {job: f"{outcome.error} {outcome.hint}".strip() for job, outcome in done.items()}
+        entries = [done[job].entry or Entry(job.folder, "", error=unread[job]) for job in jobs]
+        write_index(entries, index)
     rows = [
         (str(job.folder), None if outcome.entry is None else str(job.target), outcome.error)
         for job, outcome in done.items()
     ]
+    table = Table.of_rows(REPORTS, rows)
     return Answer(
         schema="rcv.report/2",
-        document=lambda: {"reports": [dict(zip(_HEAD, row, strict=True)) for row in rows]},
-        csv=lambda: (_HEAD, rows),
+        document=lambda: {"reports": table.rows()},
+        csv=table.csv,
         text=lambda: [] if index is None else [str(index)],
         about={
             "names": [job.folder.name for job in done],
@@ -112,10 +115,6 @@ def _announce(job: Job, outcome: Outcome, is_table: bool) -> None:
         print(f"     {visible(outcome.hint)}", file=sys.stderr)
     if outcome.bug:
         print(f"{outcome.bug}\nrcv: this is a bug. Please report it.", file=sys.stderr)
-
-
-def _entry(job: Job, outcome: Outcome) -> Entry:
-    return outcome.entry or Entry(job.folder, "", error=f"{outcome.error} {outcome.hint}".strip())
 
 
 def _jobs(options: ReportOptions) -> list[Job]:
@@ -195,15 +194,12 @@ def outcomes(
     with WorkerPool(make, at_once, grace_s=GRACE_S) as pool:
         by_future = {pool.submit(job): job for job in jobs}
         for future in as_completed(by_future):
-            yield by_future[future], _result(future, by_future[future])
-
-
-def _result(future: Future[Outcome], job: Job) -> Outcome:
-    try:
-        return future.result()
-    except WorkerStopped as error:
-        remove_parts(job.target.parent, error.process)
-        return Outcome(error=DIED, hint=DIED_HINT)
+            job = by_future[future]
+            try:
+                yield job, future.result()
+            except WorkerStopped as error:
+                remove_parts(job.target.parent, error.process)
+                yield job, Outcome(error=DIED, hint=DIED_HINT)
 
 
 def make(job: Job) -> Outcome:
@@ -213,18 +209,13 @@ def make(job: Job) -> Outcome:
 
 def _outcome(job: Job, report: Report, workers: int | None, cache: CaptureCache | None = None) -> Outcome:
     try:
-        return _written(job, report, workers, cache)
+        trace = open_trace(job.folder, cache=cache)
+        batches = load_all(trace, report=report, workers=workers)
+        facts = run_facts(trace.path, trace.kernel_name, trace.target, job.run_files)
+        inputs = report_inputs(trace, batches, facts, job.waves)
+        write_report(inputs, job.target, report=report)
+        return Outcome(entry(inputs, job.target.name), waves=wave_facts(inputs.choice, len(trace.waves)))
     except RcvError as error:
         return Outcome(error=str(error), hint=error.hint)
     except Exception as error:  # a bug that one capture meets must not cost the reports of the others
         return Outcome(error=f"{type(error).__name__}: {error}.", bug=traceback.format_exc())
-
-
-def _written(job: Job, report: Report, workers: int | None, cache: CaptureCache | None) -> Outcome:
-    trace = open_trace(job.folder, cache=cache)
-    batches = load_all(trace, report=report, workers=workers)
-    facts = run_facts(trace.path, trace.kernel_name, trace.target, job.run_files)
-    inputs = report_inputs(trace, batches, facts, job.waves)
-    write_report(inputs, job.target, report=report)
-    waves = wave_facts(inputs.choice, len(trace.waves))
-    return Outcome(entry(inputs, job.target.name), waves=waves)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from rcv_py.cli.answer import Answer, Grid
-from rcv_py.cli.options.output_options import SchemaOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.schemas.table import SCHEMAS, schema_document
+from rcv_py.cli.answer import Answer, Shown
+from rcv_py.cli.options.other_options import SchemaOptions
+from rcv_py.cli.schemas import SCHEMAS, schema_document
+from rcv_py.results import written
+from rcv_py.results.table import Table
 
-_HEAD = ("schema", "command", "text")
-_COLUMNS = (Column("schema"), Column("command"), Column("what such documents say", elastic="right"))
 _HINT = "\n`rcv schema NAME` prints one; `rcv schema envelope` what all documents have in common."
 
 
@@ -19,10 +18,12 @@ def run(options: SchemaOptions) -> Answer | None:
 
         print(orjson.dumps(schema_document(options.name), option=orjson.OPT_INDENT_2).decode())
         return None
-    rows = [(schema.id, schema.command, schema.meaning) for schema in SCHEMAS]
+    table = Table.of_rows(
+        written.SCHEMAS, [(schema.id, schema.command, schema.meaning) for schema in SCHEMAS]
+    )
     return Answer(
         schema="rcv.schemas/2",
-        document=lambda: {"schemas": [dict(zip(_HEAD, row, strict=True)) for row in rows]},
-        csv=lambda: (_HEAD, rows),
-        text=lambda: [Grid(_COLUMNS, rows), _HINT],
+        document=lambda: {"schemas": table.rows()},
+        csv=table.csv,
+        text=lambda: [Shown(table), _HINT],
     )

@@ -8,7 +8,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import batches, opened
-from rcv_py.cli.options.wave_options import SearchOptions
+from rcv_py.cli.options.dig_options import SearchOptions
 from rcv_py.results.search import hits
 
 

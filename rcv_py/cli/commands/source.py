@@ -7,18 +7,14 @@ from dataclasses import dataclass
 
 from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.cost.source_costs import Reasons, SourceLines, reasons, source_lines
+from rcv_py.analysis.cost.source_costs import SourceLines, reasons, source_lines
 from rcv_py.base.errors import UsageError
-from rcv_py.base.numbers import MAX_DIGITS
-from rcv_py.base.paths import short_paths
-from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, Grid, Part, Shown, about_of, heading
-from rcv_py.cli.opening import batches
-from rcv_py.cli.options.cost_options import SourceOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import ChosenWaves, counted_waves
+from rcv_py.base.text import MAX_DIGITS, count, percent, plural, short_paths, some
+from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading
+from rcv_py.cli.opening import ChosenWaves, batches, counted_waves
+from rcv_py.cli.options.dig_options import SourceOptions
 from rcv_py.model.code import SourceFile
-from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import At
 from rcv_py.results.source import file_table, instruction_table, line_table, text_of
@@ -59,7 +55,6 @@ def run(options: SourceOptions) -> Answer:
     return Answer(
         schema="rcv.source/2",
         document=lambda: {
-            "capture": trace.name,
             "kind": made.kind,
             "file": trace.sources[file].path if file >= 0 else None,
             "source_line": line or None,
@@ -72,15 +67,19 @@ def run(options: SourceOptions) -> Answer:
         },
         csv=shown.csv,
         text=lambda: [*heading(waves), *_text(made, shown, waves.whose)],
-        about=about_of(waves),
+        of=waves,
     )
 
 
 def _costs(waves: ChosenWaves, options: SourceOptions, file: int, line: int) -> _Costs:
     trace = waves.trace
-    costs = cost_columns(trace.code, LatencyMode.SUM_ALL, None, None)
+    costs = cost_columns(trace.code)
     how = SourceCost.INCLUSIVE if options.inlined else SourceCost.SELF
-    why = _why(waves, options)
+    causes = None
+    if len(trace.waves) and not options.no_causes:
+        read = batches(trace) if waves.choice is None else waves.batches
+        causes = attribution(trace, read, waves.rows)
+    why = reasons(trace.code, causes)
     lines = source_lines(trace.code, costs, how, why)
     if file < 0:
         table = file_table(trace, costs, lines, how, why)
@@ -89,14 +88,6 @@ def _costs(waves: ChosenWaves, options: SourceOptions, file: int, line: int) -> 
     else:
         table = line_table(trace, costs, lines, lines.ranked(file))
     return _Costs(options=options, trace=trace, costs=costs, lines=lines, file=file, line=line, table=table)
-
-
-def _why(waves: ChosenWaves, options: SourceOptions) -> Reasons | None:
-    trace = waves.trace
-    if not len(trace.waves) or options.no_causes:
-        return reasons(trace.code, None)
-    read = batches(trace) if waves.choice is None else waves.batches
-    return reasons(trace.code, attribution(trace, read, waves.rows))
 
 
 def _text(made: _Costs, table: Table, whose: str) -> Iterator[Part]:
@@ -129,7 +120,11 @@ def _lines(made: _Costs, wanted: Sequence[int]) -> Grid:
     """The wanted lines in the order of the file, with lines around them, gaps marked."""
     trace, lines, file = made.trace, made.lines, made.file
     known = {int(lines.line[row]): row for row in lines.lines_of(file)}
-    near = _around(made, wanted)
+    near = sorted(wanted)
+    if (text := trace.sources[file].lines) is not None:
+        context = CONTEXT if made.options.context is None else made.options.context
+        around = {at for line in wanted for at in range(line - context, line + context + 1) if line}
+        near = sorted({at for at in around if 1 <= at <= len(text)} | set(wanted))
     table = _without_empty(
         line_table(trace, made.costs, lines, [known[line] for line in near if line in known])
     )
@@ -142,16 +137,7 @@ def _lines(made: _Costs, wanted: Sequence[int]) -> Grid:
         empty = [text_of(trace, file, line) if field.name == "text" else "" for field in fields]
         mark = "> " if line in wanted and len(wanted) == 1 else ""
         rows.append([f"{mark}{line}", *cells.get(line, empty)[1:]])
-    return Grid([Column(field.title, field.is_number, field.elastic) for field in fields], rows)
-
-
-def _around(made: _Costs, wanted: Sequence[int]) -> list[int]:
-    context = CONTEXT if made.options.context is None else made.options.context
-    text = made.trace.sources[made.file].lines
-    if text is None:
-        return sorted(wanted)
-    near = {at for line in wanted for at in range(line - context, line + context + 1) if line}
-    return sorted({at for at in near if 1 <= at <= len(text)} | set(wanted))
+    return Grid([Column(field.title, field.is_number, field.kind.elastic) for field in fields], rows)
 
 
 def _footer(made: _Costs, shown: int, whose: str) -> str:
@@ -196,10 +182,13 @@ def find_place(sources: Sequence[SourceFile], text: str) -> tuple[int, int]:
         fits, line = _fitting(sources, path), int(number)
     if not fits:
         names = list(short_paths(source.path for source in sources).values())
-        raise UsageError(f"No instruction comes from a file {text!r}.", hint=_listed("There are", names))
+        hint = f"There are {some(names, MAX_NAMES)}." if names else "No instruction has a source place."
+        raise UsageError(f"No instruction comes from a file {text!r}.", hint=hint)
     if len(fits) > 1:
         names = list(short_paths(sources[file].path for file in fits).values())
-        raise UsageError(f"{text} names {len(fits):,} files.", hint=_listed("Add a folder:", names))
+        raise UsageError(
+            f"{text} names {len(fits):,} files.", hint=f"Add a folder: {some(names, MAX_NAMES)}."
+        )
     lines = sources[fits[0]].lines
     if line and lines is not None and line > len(lines):
         raise UsageError(f"{path} has no line {line:,}.", hint=f"The last one is {len(lines):,}.")
@@ -216,9 +205,3 @@ def _fitting(sources: Sequence[SourceFile], path: str) -> list[int]:
 
 def _parts(path: str) -> list[str]:
     return [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
-
-
-def _listed(start: str, names: list[str]) -> str:
-    shown = ", ".join(names[:MAX_NAMES])
-    more = f" and {len(names) - MAX_NAMES:,} others" if len(names) > MAX_NAMES else ""
-    return f"{start} {shown}{more}." if names else "No instruction has a source place."

@@ -8,16 +8,13 @@ import numpy as np
 
 from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.device.pipe_use import PipeUse
-from rcv_py.analysis.device.unit_table import UnitTable
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, Facts, Grid, Part, Shown, about_of, each
-from rcv_py.cli.opening import opened
-from rcv_py.cli.options.capture_options import SummaryOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import ChosenWaves, choose_waves, counted_batches, missing_text, window_of
+from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, each
+from rcv_py.cli.opening import ChosenWaves, choose_waves, counted_batches, missing_text, opened, window_of
+from rcv_py.cli.options.look_options import SummaryOptions
 from rcv_py.results.summary import parts, pipe_rows, plain_number, simd_title, summary_document, summary_table
 from rcv_py.results.units import units
 
@@ -37,7 +34,7 @@ def _summary(options: SummaryOptions) -> Answer:
         document=lambda: summary_document(waves.trace.name, found),
         csv=lambda: summary_table(found).csv(),
         text=lambda: _text(found, waves),
-        about=about_of(waves),
+        of=waves,
     )
 
 
@@ -63,7 +60,10 @@ def _text(found: DeviceSummary, waves: ChosenWaves) -> Iterator[Part]:
         yield "\nHardware counters, share of the busy time; peaks: at the moment of the largest value"
         yield Facts([(bar.name, f"{bar.value:.1f} %") for bar in found.counters.bars])
     if found.units is not None:
-        yield from ("\nCompute units", _unit_grid(found.units))
+        columns = found.units.columns
+        values = zip(*(map(_cell, column.values) for column in columns), strict=True)
+        yield "\nCompute units"
+        yield Grid([Column(column.title, True) for column in columns], list(values))
 
 
 def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
@@ -83,11 +83,6 @@ def _pipes(found: DeviceSummary, pipes: PipeUse) -> Iterator[Part]:
     yield Grid([Column(title, at > 0) for at, title in enumerate(titles)], cells)
 
 
-def _unit_grid(table: UnitTable) -> Grid:
-    rows = [[_cell(column.values[row]) for column in table.columns] for row in range(len(table))]
-    return Grid([Column(column.title, True) for column in table.columns], rows)
-
-
 def _cell(value: np.generic) -> str:
     number = plain_number(value)
     if number is None:
@@ -96,7 +91,6 @@ def _cell(value: np.generic) -> str:
 
 
 def _unit_times(options: SummaryOptions) -> Answer:
-    """For how long each unit of a compute unit was busy."""
     trace = opened(options)
     if not len(trace.waves):
         raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")
@@ -121,7 +115,6 @@ def _unit_times(options: SummaryOptions) -> Answer:
     return Answer(
         schema="rcv.units/2",
         document=lambda: {
-            "capture": trace.name,
             "place": place,
             "waves": len(waves),
             "range": [window.begin, window.end],
@@ -130,5 +123,5 @@ def _unit_times(options: SummaryOptions) -> Answer:
         },
         csv=table.csv,
         text=text,
-        about={"traces": (trace,)},
+        of=trace,
     )

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.base.whole_files import unwritable, whole_folder
-from rcv_py.cli.answer import Answer, Grid
-from rcv_py.cli.options.output_options import SynthOptions
-from rcv_py.cli.report import Column
+from rcv_py.cli.answer import Answer, Shown
+from rcv_py.cli.options.other_options import SynthOptions
+from rcv_py.results import written
+from rcv_py.results.table import Table
 from rcv_py.synth.samples import SAMPLES, Sample
-
-_HEAD = ("name", "text", "folder", "files")
-_COLUMNS = (Column("sample"), Column("what is in it", elastic="right"))
 
 
 def run(options: SynthOptions) -> Answer:
     """List the samples, or write the named ones, each into a folder of its name."""
     names = SAMPLES.ids() if options.all else tuple(options.names)
     rows: list[tuple[str, str, str | None, int | None]] = []
-    for sample in _chosen(names) if names else ():
+    unknown = [name for name in names if name not in SAMPLES]
+    if unknown:
+        hint = f"There are {', '.join(SAMPLES.ids())}."
+        raise UsageError(f"There is no sample called {unknown[0]}.", hint=hint)
+    for sample in map(SAMPLES.__getitem__, names):
         folder = options.out / sample.name
         size = _write(sample, folder, options.seed)
         rows.append((sample.name, sample.text, str(folder), size))
@@ -29,21 +30,14 @@ def run(options: SynthOptions) -> Answer:
             print(f"{folder}: {plural(size, 'file')}")
     if not names:
         rows = [(sample.name, sample.text, None, None) for sample in SAMPLES]
+    table = Table.of_rows(written.SAMPLES, rows)
     return Answer(
         schema="rcv.samples/2",
-        document=lambda: {"samples": [dict(zip(_HEAD, row, strict=True)) for row in rows]},
-        csv=lambda: (_HEAD, rows),
-        text=lambda: [] if names else [Grid(_COLUMNS, [row[:2] for row in rows])],
+        document=lambda: {"samples": table.rows()},
+        csv=table.csv,
+        text=lambda: [] if names else [Shown(table)],
         is_written=True,
     )
-
-
-def _chosen(names: Sequence[str]) -> list[Sample]:
-    unknown = [name for name in names if name not in SAMPLES]
-    if unknown:
-        hint = f"There are {', '.join(SAMPLES.ids())}."
-        raise UsageError(f"There is no sample called {unknown[0]}.", hint=hint)
-    return [SAMPLES[name] for name in names]
 
 
 def _write(sample: Sample, folder: Path, seed: int) -> int:

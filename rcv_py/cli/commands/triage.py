@@ -12,10 +12,9 @@ from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
-from rcv_py.cli.opening import all_captures, facts_of, opened, pooled
-from rcv_py.cli.options.capture_options import TriageOptions
-from rcv_py.cli.report import bold
-from rcv_py.cli.wave_choice import wave_facts
+from rcv_py.cli.opening import all_captures, facts_of, opened, pooled, wave_facts
+from rcv_py.cli.options.look_options import TriageOptions
+from rcv_py.cli.terminal import bold
 from rcv_py.formats.open import capture_entry
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
@@ -33,8 +32,8 @@ def run(options: TriageOptions) -> Answer:
     trace = opened(options)
     facts = facts_of(trace, options)
     found = look(trace, is_whole=options.all, facts=facts, waves=options.waves or WORKING)
-    is_plain = not (options.csv or options.json)
-    shown = _chosen(found, options.top, is_short=is_plain and not options.all)
+    is_short = options.top is None and not (options.csv or options.json or options.all)
+    shown = found.in_full if is_short else found.findings[: options.top or None]
     waves = None if found.choice is None else wave_facts(found.choice, found.of)
     return Answer(
         schema="rcv.triage/2",
@@ -42,7 +41,8 @@ def run(options: TriageOptions) -> Answer:
         csv=lambda: finding_table(shown).csv(),
         text=lambda: _text(trace, found, shown),
         forms={"markdown": lambda: markdown(trace.name, found, shown)},
-        about={"traces": (trace,), "files": facts.files, "waves": waves},
+        of=trace,
+        about={"files": facts.files, "waves": waves},
     )
 
 
@@ -57,13 +57,6 @@ def look(
     rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
     facts = facts or run_facts(trace.path, trace.kernel_name, trace.target)
     return findings(trace, tuple(pooled(trace, rows)), facts=facts, waves=waves)
-
-
-def _chosen(found: Findings, top: int | None, *, is_short: bool) -> tuple[Finding, ...]:
-    """The findings to print: of text those that are shown in full, else all; --top N the first N, 0 all."""
-    if top is None:
-        return found.in_full if is_short else found.findings
-    return found.findings[: top or None]
 
 
 # -- text -----------------------------------------------------------------------------------------------
@@ -84,7 +77,9 @@ def _text(trace: Trace, found: Findings, shown: Sequence[Finding]) -> Iterator[P
         if finding.rank != section:
             section = finding.rank
             yield f"\n{bold(_SECTIONS[section], out)}"
-        yield from _finding(number, finding)
+        yield f"\n{bold(f'{number:>2}  {finding.title}', out)}"
+        yield from (f"    {label}: {words}" if label else f"    {words}" for label, words in finding.parts)
+        yield from (f"      · {place}" for place in finding.evidence)
     if found.why and not found.alarm:
         yield f"\n{found.why}"
     yield from _rest(found, shown)
@@ -100,13 +95,6 @@ def _rest(found: Findings, shown: Sequence[Finding]) -> Iterator[str]:
     cut = sum(not finding.is_small for finding in left)
     if cut:
         yield f"\n{plural(cut, 'further finding')}: --top 0 shows all."
-
-
-def _finding(number: int, finding: Finding) -> Iterator[str]:
-    yield f"\n{bold(f'{number:>2}  {finding.title}', sys.stdout)}"
-    for label, sentence in finding.parts:
-        yield f"    {label}: {sentence}" if label else f"    {sentence}"
-    yield from (f"      · {place}" for place in finding.evidence)
 
 
 # -- several captures -----------------------------------------------------------------------------------

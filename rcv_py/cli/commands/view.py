@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from rcv_py.base import memory
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.commands import shot
-from rcv_py.cli.options.capture_options import ViewOptions
-from rcv_py.cli.options.output_options import ShotOptions
+from rcv_py.cli.options.look_options import ViewOptions
+from rcv_py.cli.options.other_options import ShotOptions
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Place, Selection
@@ -50,13 +49,16 @@ def _draw_instead(options: ViewOptions, place: Place | None, files: tuple[Path, 
     if options.folder is None:
         hint = "Use `rcv info` and `rcv shot`, or connect with ssh -X."
         raise UsageError("There is no display to show a window on.", hint=hint)
+    chosen, cycle = (Selection(), None) if place is None else (place.selection, place.cycle)
     wanted = ShotOptions(
         folder=options.folder,
         panel=options.panel or "window",
         out=PICTURE,
         compare=options.compare,
         twin=options.twin,
-        **({} if place is None else options_of(place)),
+        wave=None if chosen.wave is None else str(chosen.wave),
+        line=chosen.line,
+        range=None if cycle is None else (cycle - AROUND, cycle + AROUND),
     )
     shot.write(wanted, files)
     print(f"There is no display to show a window on; a picture of it is in {PICTURE.resolve()}.")
@@ -77,13 +79,3 @@ def place_of(options: ViewOptions) -> Place | None:
     except ValueError as error:
         raise UsageError(f"{error}.", hint=_HINT) from error
     return Place(Selection(wave, options.line), options.cycle)
-
-
-def options_of(place: Place) -> dict[str, Any]:
-    """Return the same as options of `rcv shot`."""
-    chosen, cycle = place.selection, place.cycle
-    return {
-        "wave": None if chosen.wave is None else str(chosen.wave),
-        "line": chosen.line,
-        "range": None if cycle is None else (cycle - AROUND, cycle + AROUND),
-    }

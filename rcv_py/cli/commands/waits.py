@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
-from rcv_py.base.paths import short_place
-from rcv_py.base.text import count, percent, plural
-from rcv_py.cli.answer import Answer, Grid, Part, Shown, about_of, heading, max_nested, nothing
-from rcv_py.cli.options.wait_options import WaitsOptions
-from rcv_py.cli.report import Column
-from rcv_py.cli.wave_choice import ChosenWaves, choose_waves
+from rcv_py.base.text import count, percent, plural, short_place
+from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading, max_nested, nothing
+from rcv_py.cli.opening import ChosenWaves, choose_waves
+from rcv_py.cli.options.dig_options import WaitsOptions
 from rcv_py.results.places import short_sources
 from rcv_py.results.table import Table
 from rcv_py.results.waits import (
@@ -52,7 +50,6 @@ def run(options: WaitsOptions) -> Answer:
     def document() -> dict[str, Any]:
         sums = totals(summary)
         facts = {
-            "capture": trace.name,
             "wave": options.wave,
             "waves": summary.waves,
             "totals": sums if summary.waves else dict.fromkeys(sums),
@@ -80,7 +77,7 @@ def run(options: WaitsOptions) -> Answer:
         document=document,
         csv=shown.csv if options.latency else lambda: flat_table(trace, summary, rows).csv(),
         text=text,
-        about=about_of(waves),
+        of=waves,
     )
 
 

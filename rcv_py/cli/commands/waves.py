@@ -13,9 +13,17 @@ from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.analysis.waves.populations import ALL, WaveChoice, populations, ran_text, wave_choice
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, listing
-from rcv_py.cli.opening import batches, opened
-from rcv_py.cli.options.wave_options import WavesOptions
-from rcv_py.cli.wave_choice import check_engine, counted_batches, missing_text, wave_facts, wave_of, window_of
+from rcv_py.cli.opening import (
+    batches,
+    check_engine,
+    counted_batches,
+    missing_text,
+    opened,
+    wave_facts,
+    wave_of,
+    window_of,
+)
+from rcv_py.cli.options.dig_options import WavesOptions
 from rcv_py.formats.uiout.kernels import demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
@@ -36,8 +44,11 @@ def run(options: WavesOptions) -> Answer:
     choice = None
     if options.waves not in (None, ALL):
         choice = wave_choice(populations(trace, tuple(batches(trace))), options.waves or ALL)
-    table = _resident(trace, options) if options.resident else _traced(trace, options, choice)
-    there = len(trace.occupancy) if options.resident else len(trace.waves)
+    if options.resident:
+        lives, there = shown_lives(trace, residencies(trace.occupancy), options), len(trace.occupancy)
+        table = results.resident(trace, lives, _kernels(trace, lives.kernel.tolist()))
+    else:
+        table, there = _traced(trace, options, choice), len(trace.waves)
 
     def footer(shown: Table) -> Iterator[str]:
         yield f"\n{len(shown):,} of {plural(len(table), 'wave')}; times in cycles."
@@ -58,7 +69,6 @@ def run(options: WavesOptions) -> Answer:
 
 
 def _populations(trace: Trace, options: WavesOptions) -> Answer:
-    """The ways that waves took through the code."""
     found = populations(trace, counted_batches(trace, None))
     table = results.population_table(found)
     missing = missing_text(found.read, len(trace.waves))
@@ -87,12 +97,6 @@ def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> T
     read = {wave.row: wave for batch in counted_batches(trace, set(inside)) for wave in batch.waves}
     kernels = _kernels(trace, index.kernel[inside].tolist())
     return results.waves(trace, inside, read, window_of(options.within), kernels)
-
-
-def _resident(trace: Trace, options: WavesOptions) -> Table:
-    """Every wave of the occupancy record."""
-    lives = shown_lives(trace, residencies(trace.occupancy), options)
-    return results.resident(trace, lives, _kernels(trace, lives.kernel.tolist()))
 
 
 def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Residencies:
@@ -146,7 +150,7 @@ def _one(trace: Trace, wave: Wave, options: WavesOptions) -> Answer:
         document=lambda: facts | ({"instructions": tokens.rows()} if options.tokens else {}),
         csv=tokens.csv,
         text=text,
-        about={"traces": (trace,)},
+        of=trace,
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import shlex
 import tempfile
+import traceback
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -16,12 +19,159 @@ import orjson
 
 from rcv_py.base.errors import Cancelled, RcvError, UsageError
 from rcv_py.base.text import count, elide_right, escaped_json, visible
+from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.mcp.runner import CommandRunner, Outcome
-from rcv_py.cli.mcp.tools import HELP, MAX_KB, PICTURE, USUAL_KB, Tool, short, tools
+from rcv_py.cli.main import run_command
+from rcv_py.cli.mcp.tools import HELP, MAX_KB, PICTURE, USUAL_KB, AllowedPaths, Tool, short, tools
+from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.locate import locate
 from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
+
+CAPTURES = 8  # that a process keeps open
+KB = 1000
+MAX_ITEMS = 200  # of a list in a document that is shortened
+_TEXT_ROOM = 0.1  # part of an answer that its short text may take
+_LEFT_ALONE = ("schema", "rcv", "capture", "totals", "shortened")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A result: a short text, the document, perhaps a picture; or a sentence of failure."""
+
+    text: str
+    document: dict[str, Any] | None = None
+    picture: bytes | None = None  # PNG
+    is_error: bool = False
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+class CommandRunner:
+    """Runs command lines; each process has one of its own."""
+
+    def __init__(self) -> None:
+        self._cache: CaptureCache | None = None  # made in the process
+
+    def __call__(self, words: list[str], max_kb: int) -> Reply:
+        """Run one command line; its document is shortened to `max_kb` KB, 0: not.
+
+        The reply says what goes wrong; nothing but being stopped gets out of here.
+        """
+        self._cache = self._cache or CaptureCache(CAPTURES)
+        out, err = io.StringIO(), io.StringIO()
+        try:
+            with redirect_stdout(out), redirect_stderr(err):
+                code = run_command(parse(words).but(cache=self._cache))
+        except RcvError as error:
+            return reply(words, ExitCode.USAGE, error=f"{error} {error.hint}")
+        except SystemExit:  # argparse has printed `rcv hotspot: error: argument --by: …`
+            text = err.getvalue().strip().rpartition("error: ")[2] or "the arguments do not fit"
+            return reply(words, ExitCode.USAGE, error=f"{text[:1].upper()}{text[1:]}.")
+        except Exception as error:  # the last place that can say which words lead to the bug
+            traceback.print_exc()
+            line = shlex.join(["rcv", *words])
+            text = f"This is a bug of rcv ({error!r}). Please report it with: {line}"
+            return reply(words, ExitCode.BUG, error=text)
+        lines = (line.strip().removeprefix("rcv: ") for line in err.getvalue().splitlines())
+        failed = " ".join(filter(None, lines)) if code == ExitCode.USAGE else ""  # of the parts that failed
+        return reply(words, code, out.getvalue(), failed, max_kb)
+
+
+def reply(words: list[str], code: int, printed: str = "", error: str = "", max_kb: int = 0) -> Reply:
+    """Return the result for how a command ended; its document is shortened to `max_kb` KB, 0: not."""
+    meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": int(code)}
+    try:
+        document, cut = fitted(orjson.loads(printed), max_kb)
+    except orjson.JSONDecodeError:  # a command without JSON prints the names of its files
+        if not error:
+            return Reply(printed.strip(), {"printed": printed.splitlines()}, meta=meta)
+        return Reply("\n".join(filter(None, (error.strip(), printed.strip()))), is_error=True, meta=meta)
+    if error:
+        return Reply(error.strip(), is_error=True, meta=meta)
+    said = sentences(document)
+    if cut:
+        said += f" Shortened to {max_kb} KB: {', '.join(cut)}. For more: a filter, top, or max_kb (0: all)."
+    return Reply(visible(said), document, meta=meta)
+
+
+def fitted(document: dict[str, Any], max_kb: int) -> tuple[dict[str, Any], list[str]]:
+    """Return the document with lists as long as fit into `max_kb` KB, and what was shortened.
+
+    The latter in texts such as `rows 5 of 40`, which a shortened document has as `shortened`, too.  No number
+    is changed.  The list that takes most room, without lists inside of it, is shortened first; where that is
+    not enough, the largest parts are left out.
+    """
+    room = int(max_kb * KB * (1 - _TEXT_ROOM))
+    if not max_kb or _size(document) <= room:
+        return document, []
+    lists = _lists(document)
+    limits = {place: min(one.length, MAX_ITEMS) for place, one in lists.items()}
+    while True:
+        shorter = _shortened(document, limits, "")
+        cut = [
+            f"{place} {limits[place]:,} of {one.length:,}"
+            for place, one in lists.items()
+            if one.length > limits[place]
+        ]
+        shorter["shortened"] = cut
+        if _size(shorter) <= room:
+            return shorter, cut
+        left = {place: one.weight for place, one in _lists(shorter).items() if limits.get(place, 0) > 1}
+        if not any(left.values()):
+            return _without_largest(shorter, cut, room)
+        place = max(left, key=lambda name: left[name])
+        limits[place] = limits[place] * 3 // 4
+
+
+def _without_largest(document: dict[str, Any], cut: list[str], room: int) -> tuple[dict[str, Any], list[str]]:
+    sizes = {key: _size(value) for key, value in document.items() if key not in _LEFT_ALONE}
+    for key in sorted(sizes, key=lambda one: -sizes[one]):
+        del document[key]
+        cut.append(f"{key} left out")
+        if _size(document) <= room:
+            break
+    return document, cut
+
+
+def _size(value: object) -> int:
+    """Bytes of JSON."""
+    return len(orjson.dumps(value))
+
+
+def _shortened(value: Any, limits: dict[str, int], place: str) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _shortened(item, limits, f"{place}.{key}" if place else key) for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_shortened(item, limits, f"{place}[]") for item in value[: limits[place]]]
+    return value
+
+
+@dataclass(slots=True)
+class _List:
+    """All lists at one place of a document: the longest, and the bytes of items without lists inside."""
+
+    length: int = 0
+    weight: int = 0
+
+
+def _lists(document: dict[str, Any]) -> dict[str, _List]:
+    found: dict[str, _List] = {}
+
+    def weigh(value: Any, place: str) -> int:
+        if isinstance(value, dict):
+            parts = ((key, f"{place}.{key}" if place else key) for key in value)
+            return sum(len(key) + 4 + weigh(value[key], inside) for key, inside in parts)
+        if not isinstance(value, list):
+            return _size(value)
+        own = found.setdefault(place, _List())
+        own.length = max(own.length, len(value))
+        own.weight += sum(weigh(item, f"{place}[]") for item in value)
+        return 2
+
+    weigh(document, "")
+    return found
+
 
 PROCESSES = 2
 TIMEOUT_S = 300.0  # of a call; those of large captures take some seconds
@@ -40,7 +190,7 @@ _NOT_SAID = ("schema", "rcv")
 T = TypeVar("T")
 
 
-def command_pool(timeout_s: float = TIMEOUT_S, processes: int = PROCESSES) -> WorkerPool[Outcome]:
+def command_pool(timeout_s: float = TIMEOUT_S, processes: int = PROCESSES) -> WorkerPool[Reply]:
     """Return the processes that run commands, each with the captures it opened."""
     return WorkerPool(CommandRunner(), processes, timeout_s=timeout_s, grace_s=GRACE_S, nests=True)
 
@@ -74,36 +224,9 @@ class Request:
             call.cancel()
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A result: a short text, the document, perhaps a picture; or a sentence of failure."""
-
-    text: str
-    document: dict[str, Any] | None = None
-    picture: bytes | None = None  # PNG
-    is_error: bool = False
-    meta: dict[str, Any] = field(default_factory=dict)
-
-
 def failure(sentence: str, hint: str = "") -> Reply:
     """Return the result of a call that failed."""
     return Reply(f"{sentence} {hint}".strip(), is_error=True)
-
-
-def reply(outcome: Outcome, words: list[str], max_kb: int) -> Reply:
-    """Return the result for how a command ended; its document has been shortened to `max_kb` KB, 0: not."""
-    meta = {"rcv/command": shlex.join(["rcv", *words]), "rcv/exit": outcome.code}
-    has_nothing = outcome.document is None and not outcome.text
-    if outcome.error and (has_nothing or outcome.code == ExitCode.USAGE):
-        texts = (f"{outcome.error} {outcome.hint}".strip(), outcome.text.strip())
-        return Reply("\n".join(filter(None, texts)), is_error=True, meta=meta)
-    if outcome.document is None:
-        return Reply(outcome.text.strip(), {"printed": outcome.text.splitlines()}, meta=meta)
-    said = sentences(outcome.document)
-    if outcome.cut:
-        cut = ", ".join(outcome.cut)
-        said += f" Shortened to {max_kb} KB: {cut}. For more: a filter, top, or max_kb (0: all)."
-    return Reply(visible(said), outcome.document, meta=meta)
 
 
 def sentences(document: dict[str, Any]) -> str:
@@ -129,7 +252,7 @@ class Page:
 class ToolHandler:
     """Takes calls for one root folder; the processes of `pool` do the work."""
 
-    def __init__(self, paths: AllowedPaths, pool: WorkerPool[Outcome]) -> None:
+    def __init__(self, paths: AllowedPaths, pool: WorkerPool[Reply]) -> None:
         self.paths = paths
         self.pool = pool
         self.tools: dict[str, Tool] = tools(can_write=paths.out is not None)
@@ -163,15 +286,13 @@ class ToolHandler:
 
     def _run(self, words: list[str], request: Request, max_kb: int, *, is_alone: bool = False) -> Reply:
         try:
-            return reply(self._outcome(words, request, max_kb, is_alone=is_alone), words, max_kb)
+            return self._reply(words, request, max_kb, is_alone=is_alone)
         except Cancelled:
             raise
         except RcvError as error:
             return failure(str(error), error.hint)
 
-    def _outcome(
-        self, words: list[str], request: Request, max_kb: int = 0, *, is_alone: bool = False
-    ) -> Outcome:
+    def _reply(self, words: list[str], request: Request, max_kb: int = 0, *, is_alone: bool = False) -> Reply:
         """Run a command line in the process that knows its capture, if that is free."""
         if self.pool.waiting >= MAX_WAITING:
             raise UsageError(
@@ -213,10 +334,10 @@ class ToolHandler:
 
     def read(self, uri: str, request: Request) -> str:
         """Return the JSON text of a resource; raise RcvError with a sentence if it cannot be read."""
-        outcome = self._outcome(self._words_of(uri), request)
-        if outcome.error:
-            raise UsageError(outcome.error, hint=outcome.hint)
-        return escaped_json(orjson.dumps(outcome.document).decode())
+        answer = self._reply(self._words_of(uri), request)
+        if answer.is_error:
+            raise UsageError(answer.text)
+        return escaped_json(orjson.dumps(answer.document).decode())
 
     def _words_of(self, uri: str) -> list[str]:
         if uri == _INDEX:

@@ -16,10 +16,9 @@ from mcp.server.stdio import stdio_server
 
 from rcv_py import __version__
 from rcv_py.base.errors import Cancelled, RcvError
-from rcv_py.cli.mcp.allowed_paths import AllowedPaths
 from rcv_py.cli.mcp.handler import Reply, Request, ToolHandler, command_pool
 from rcv_py.cli.mcp.prompts import INSTRUCTIONS, PROMPTS, Prompt, prompt_text
-from rcv_py.cli.mcp.tools import Tool, help_tool
+from rcv_py.cli.mcp.tools import WRITERS, AllowedPaths, Tool, help_tool
 from rcv_py.formats.input.run_places import ROOT
 
 JSON = "application/json"
@@ -116,7 +115,7 @@ def definitions(offered: Mapping[str, Tool]) -> list[types.Tool]:
             name=tool.name,
             description=tool.description,
             input_schema=tool.short_schema,
-            annotations=types.ToolAnnotations(read_only_hint=not tool.writes),
+            annotations=types.ToolAnnotations(read_only_hint=tool.name not in WRITERS),
         )
         for tool in offered.values()
     ]

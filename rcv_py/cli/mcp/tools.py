@@ -1,7 +1,7 @@
 """Commands as tools: the arguments of a command become a JSON schema, and a call becomes its words.
 
 The parser of each command is the only source, so that a new command or option is a tool without further ado.
-An agent reads the definitions of all tools before its first call: they are short, and the tool `help` tells
+An agent reads the definitions of all tools before its first call: they are short, and the tool `help` has
 the rest.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,10 +18,59 @@ from typing import Any
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import elide_right
-from rcv_py.cli.arguments import COMMANDS, shown_actions
-from rcv_py.cli.mcp.allowed_paths import AllowedPaths
-from rcv_py.cli.options.commands import Command
-from rcv_py.cli.options.common import at_most, count, cycle, cycles, percent, positive_count, size
+from rcv_py.cli.arguments import shown_actions
+from rcv_py.cli.options.commands import COMMANDS
+from rcv_py.cli.options.option import FORM, Options, add_arguments, at_most, cycle, cycles, percent, size
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedPaths:
+    """`root` holds the captures; `out` takes written files, None: nothing is written.  Both are resolved."""
+
+    root: Path
+    out: Path | None = None
+
+    @classmethod
+    def of(cls, root: Path, out: Path | None) -> AllowedPaths:
+        """Resolve both folders and make the second; raise UsageError if either cannot be one."""
+        if not root.is_dir():
+            raise UsageError(f"{root} is not a folder.", hint="Give --root the folder that holds captures.")
+        if out is None:
+            return cls(Path(os.path.realpath(root)))
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"{out} cannot be a folder for written files: {error.strerror}.", hint="Choose another --out."
+            ) from error
+        return cls(Path(os.path.realpath(root)), Path(os.path.realpath(out)))
+
+    def readable(self, name: str) -> Path:
+        """Return the path that a name, relative to the root or absolute, leads to; outside: UsageError."""
+        hint = "Captures are read below that folder only; `rcv mcp --root DIR` chooses another."
+        return _inside(self.root, name, hint)
+
+    def writable(self, name: str) -> Path:
+        """Return the path to write to, inside the folder for written files; anywhere else: UsageError."""
+        if self.out is None:
+            raise UsageError(
+                f"{name} cannot be written: this server writes no files.",
+                hint="`rcv mcp --out DIR` names a folder for them.",
+            )
+        hint = "Files are written into that folder only; give a name without a folder."
+        return _inside(self.out, name, hint)
+
+
+def _inside(base: Path, name: str, hint: str) -> Path:
+    """The path below a folder without links and `..`; a name that no file can have raises UsageError."""
+    try:
+        path = Path(os.path.realpath(base / name))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{name!r} cannot be a path.", hint="Give the path of a capture.") from error
+    if not path.is_relative_to(base):
+        raise UsageError(f"{name} lies outside of {base}.", hint=hint)
+    return path
+
 
 NO_TOOLS = frozenset(("view", "synth", "mcp", "completion", "help"))  # a window, synthetic captures, a shell
 WRITERS = frozenset(("report", "export"))  # offered only where there is a folder for their files
@@ -31,24 +81,9 @@ MAX_LETTERS = 8192  # of an argument; a path has at most 4,096
 MAX_VALUES = 1000  # of a list
 USUAL_KB = 8  # of an answer: some two thousand tokens of a language model
 _TARGETS = frozenset(("out", "out_dir"))
-# Other forms than JSON, exit codes that a tool has not, and what the server decides itself.
-_LEFT_OUT = frozenset(
-    (
-        "help",
-        "json",
-        "csv",
-        "more",
-        "markdown",
-        "html",
-        "yaml",
-        "folded",
-        "junit",
-        "fail_on",
-        "strict",
-        "jobs",
-    )
-)
-_LEFT_OUT_OF = {"index": frozenset(("out",))}
+# Exit codes that a tool has not, and what the server decides itself; forms are left out, too.
+_LEFT_OUT = ("more", "fail_on", "strict", "jobs")
+_LEFT_OUT_OF = {"index": ("out",)}
 _DEFAULTS: Mapping[tuple[str, str], Any] = {
     ("isa", "top"): 40,  # all is right for a file, not for a chat
     ("index", "folder"): ".",
@@ -101,8 +136,6 @@ _TYPES: Mapping[Any, dict[str, Any]] = {
     Path: {"type": "string"},
     int: {"type": "integer"},
     float: {"type": "number"},
-    count: {"type": "integer", "minimum": 0},
-    positive_count: {"type": "integer", "minimum": 1},
     percent: {"type": "number", "minimum": 0, "maximum": 100},
     size: {"type": "string", "pattern": r"^\d{2,5}x\d{2,5}$"},
     cycle: {"type": "integer"},
@@ -117,27 +150,31 @@ _MAX_KB_TEXT = "KB of the answer at most, 0 for all; longer lists are cut, and `
 class Tool:
     """A command, the arguments that an agent may give, and their JSON schema."""
 
-    command: Command
+    command: type[Options]
     actions: Mapping[str, argparse.Action]
-    has_json: bool
-    writes: bool
+
+    @property
+    def has_json(self) -> bool:
+        """Whether it answers with a document."""
+        return "json" in self.command.arguments
 
     @property
     def name(self) -> str:
         """The command's name."""
-        return self.command.name
+        return self.command.command
 
     @property
     def description(self) -> str:
         """What it does, and when to use it."""
-        return f"{self.command.help}. {_WHEN.get(self.name, '')}".strip()
+        return f"{self.command.__doc__} {_WHEN.get(self.name, '')}".strip()
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
         properties = {name: self._property(name, action) for name, action in self.actions.items()}
         if self.has_json:
-            properties[MAX_KB] = {**_TYPES[count], "default": USUAL_KB, "description": _MAX_KB_TEXT}
+            about = {"default": USUAL_KB, "description": _MAX_KB_TEXT}
+            properties[MAX_KB] = {"type": "integer", "minimum": 0, **about}
         return {
             "type": "object",
             "properties": properties,
@@ -173,8 +210,9 @@ class Tool:
         if default not in (None, "", [], argparse.SUPPRESS):
             described["default"] = str(default) if isinstance(default, Path) else default
         item = dict(_TYPES.get(action.type, _ANY))
-        if isinstance(action.type, at_most) and action.type.maximum is not None:
-            item = {"type": "integer", "minimum": action.type.minimum, "maximum": action.type.maximum}
+        if isinstance(action.type, at_most):
+            bounds = {"minimum": action.type.minimum, "maximum": action.type.maximum}
+            item = {"type": "integer"} | {name: value for name, value in bounds.items() if value is not None}
         if action.choices is not None:
             item["enum"] = list(action.choices)
         return {"type": "array", "items": item, **described} if _is_list(action) else {**item, **described}
@@ -209,14 +247,12 @@ class Tool:
             if name not in names:
                 near = difflib.get_close_matches(str(name), names, 1)
                 guess = f"Did you mean {near[0]}? " if near else ""
-                raise UsageError(
-                    f"{self.name} has no argument {name}.", hint=f"{guess}It has {', '.join(names)}."
-                )
+                hint = f"{guess}It has {', '.join(names)}."
+                raise UsageError(f"{self.name} has no argument {name}.", hint=hint)
         lacking = [name for name in self.required if given.get(name) in (None, [])]
         if lacking:
-            raise UsageError(
-                f"{self.name} needs {' and '.join(lacking)}.", hint=_help(self.actions[lacking[0]])
-            )
+            hint = _help(self.actions[lacking[0]])
+            raise UsageError(f"{self.name} needs {' and '.join(lacking)}.", hint=hint)
 
     def _texts(self, name: str, action: argparse.Action, value: object, paths: AllowedPaths) -> Iterator[str]:
         values = value if isinstance(value, list) else [value]
@@ -245,25 +281,21 @@ class Tool:
 def tools(*, can_write: bool = False) -> dict[str, Tool]:
     """Return the tools by name; those that write files only if they may."""
     left_out = NO_TOOLS if can_write else NO_TOOLS | WRITERS
-    return {command.name: _tool(command) for command in COMMANDS if command.name not in left_out}
+    return {name: _tool(name, command) for name, command in COMMANDS.items() if name not in left_out}
 
 
-def _tool(command: Command) -> Tool:
-    parser = argparse.ArgumentParser(command.name)
-    command.add(parser)
-    actions = {_name(action): action for action in shown_actions(parser)}
-    out = _LEFT_OUT | _LEFT_OUT_OF.get(command.name, frozenset())
-    kept = {name: action for name, action in actions.items() if name not in out}
-    return Tool(command, kept, "json" in actions, command.name in WRITERS)
-
-
-def _name(action: argparse.Action) -> str:
-    """How an argument is called: as on the command line, without dashes."""
-    return action.option_strings[-1].lstrip("-").replace("-", "_") if action.option_strings else action.dest
+def _tool(name: str, command: type[Options]) -> Tool:
+    parser = argparse.ArgumentParser(add_help=False)
+    add_arguments(command, parser)
+    forms = (form for form, argument in command.arguments.items() if argument.one_of == FORM)
+    out = {*_LEFT_OUT, *_LEFT_OUT_OF.get(name, ()), *forms}
+    shown = ((action.option_strings or [action.dest], action) for action in shown_actions(parser))
+    actions = {written[-1].lstrip("-").replace("-", "_"): action for written, action in shown}
+    return Tool(command, {name: action for name, action in actions.items() if name not in out})
 
 
 def help_tool(offered: Iterable[str]) -> dict[str, Any]:
-    """Return the definition of the tool that tells all arguments of another one."""
+    """Return the definition of the tool that lists all arguments of another one."""
     return {
         "name": HELP,
         "description": "List all arguments of a tool with their meanings. Use it before an unusual call.",
@@ -303,7 +335,7 @@ def short(item: object) -> str:
 
 
 def _is_list(action: argparse.Action) -> bool:
-    repeated = isinstance(action, argparse._AppendAction)  # its class is all that tells
+    repeated = isinstance(action, argparse._AppendAction)  # its class is all that shows it
     return action.nargs in _MANY or repeated
 
 

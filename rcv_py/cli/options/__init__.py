@@ -1,4 +1,4 @@
 """The options of every command, and which of them it honours.
 
-Read `common.py` first.
+Read `option.py` first.
 """

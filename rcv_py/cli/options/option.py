@@ -1,26 +1,140 @@
-"""Options as fields of a frozen dataclass: a field has its help, its type and its spellings.
+"""Options as attributes of a class: each has its help, its type and its spellings.
 
-The parser, the help, the completion, the tools for agents and the checks come from the fields.
+The parser, the help, the completion, the tools for agents and the checks come from them.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+import re
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import FrozenInstanceError, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
 
 from rcv_py.base.errors import UsageError
-from rcv_py.cli.options.common import count, cycle, cycles
+from rcv_py.base.text import MAX_DIGITS, elide_right
 
 if TYPE_CHECKING:  # it imports numpy, which words on a command line do not need
     from rcv_py.formats.capture_cache import CaptureCache
 
+
+MAX_BINS = 4096  # of a histogram: as many as a wide screen has pixels
+MAX_DEPTH = 64  # of folders that are looked into for captures; paths end long before
+MAX_JOBS = 64  # processes at a time
+MAX_PIXELS = 1 << 26  # of a picture: 256 MB while it is drawn
+ENTRY_KINDS = ("dispatch", "event", "marker", "shader")
+
+
+def _wrong(text: str, why: str) -> argparse.ArgumentTypeError:
+    return argparse.ArgumentTypeError(f"{elide_right(text, 40)!r} {why}")
+
+
+def _matched(pattern: str, text: str, what: str) -> re.Match[str]:
+    match = re.fullmatch(pattern, text)
+    if match is None:
+        raise _wrong(text, f"is not {what}")
+    return match
+
+
+class at_most:  # noqa: N801 - reads as the function it is used as
+    """A reader of whole numbers from `minimum` to `maximum`, of what is made so many times."""
+
+    def __init__(self, maximum: int | None = None, minimum: int = 0) -> None:
+        self.maximum, self.minimum = maximum, minimum  # the schema of a tool has them
+
+    def __call__(self, text: str) -> int:
+        """Return the number; raise ArgumentTypeError."""
+        if not text.isascii() or not text.isdigit():
+            raise _wrong(text, "is not a whole number")
+        if len(text.lstrip("0")) > MAX_DIGITS:
+            raise _wrong(text, f"has more than {MAX_DIGITS} digits")
+        value = int(text)
+        if value < self.minimum:
+            raise _wrong(text, "is not a whole number above 0")
+        if self.maximum is not None and value > self.maximum:
+            raise argparse.ArgumentTypeError(f"{text} is more than the {self.maximum:,} that are possible")
+        return value
+
+
+count = at_most()
+positive_count = at_most(minimum=1)
+
+
+def kinds(text: str) -> tuple[str, ...]:
+    """Return the kinds of `dispatch,marker`."""
+    named = tuple(text.split(","))
+    if not set(named) <= set(ENTRY_KINDS):
+        raise _wrong(text, f"is not a list of {', '.join(ENTRY_KINDS)}")
+    return named
+
+
+def _real(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def percent(text: str) -> float:
+    """Return a share from 0 to 100."""
+    value = _real(text)
+    if not 0 <= value <= 100:
+        raise _wrong(text, "is not a share from 0 to 100")
+    return value
+
+
+def positive(text: str) -> float:
+    """Return a number above 0, such as `8590` or `0.5`."""
+    value = _real(text)
+    if not 0 < value < float("inf"):
+        raise _wrong(text, "is not a number above 0")
+    return value
+
+
+def size(text: str) -> tuple[int, int]:
+    """Return width and height of `1200x800`."""
+    match = _matched(r"(\d{2,5})x(\d{2,5})", text, "a size such as 1200x800")
+    width, height = int(match[1]), int(match[2])
+    if width * height > MAX_PIXELS:
+        raise _wrong(text, f"is more than the {MAX_PIXELS:,} pixels that are possible")
+    return width, height
+
+
+def cycles(text: str) -> tuple[int, int]:
+    """Return begin and end of `1000:2000`."""
+    match = _matched(r"(-?\d{1,18}):(-?\d{1,18})", text, "a range such as 1000:2000")
+    if int(match[1]) >= int(match[2]):
+        raise _wrong(text, "is not a range such as 1000:2000")
+    return int(match[1]), int(match[2])
+
+
+def cycle(text: str) -> int:
+    """Return a point in time, in cycles; it can lie before the zero of the capture's clock."""
+    return int(_matched(r"-?\d{1,18}", text, "a whole number of cycles")[0])
+
+
+def pair(text: str) -> tuple[int, int]:
+    """Return the two instructions of `12:40`."""
+    match = _matched(r"(\d{1,9}):(\d{1,9})", text, "a pair of instructions such as 12:40")
+    return int(match[1]), int(match[2])
+
+
+def line_or_place(text: str) -> int | str:
+    """Return the index of an instruction, or a place such as `se0/simd2/slot1/wv0:instruction 62#0`."""
+    return count(text) if text.isascii() and text.isdigit() else text
+
+
+def element(text: str) -> tuple[str, int]:
+    """Return a source file ("" for the program) and the number of `62` or `dir/kernel.py:62`."""
+    match = _matched(r"(?:(.+):)?(\d{1,9})", text, "a place such as 62 or kernel.py:62")
+    return match[1] or "", int(match[2])
+
+
 MAX_CHOICES = 56  # characters of choices in a line of usage, which has 80
 EVER = (-(10**18), 10**18)  # a range of cycles of which neither end is given
 FORM = "form"  # the forms of the output, of which only one can be
-_KEY = "argument"
 _EMPTY: tuple[object, ...] = (None, False, [], ())
 
 
@@ -44,10 +158,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """How a field is written on the command line."""
+    """How an option is written on the command line."""
 
     help: str
     how: Mapping[str, Any]  # the rest of what `add_argument` takes
+    default: Any = None
     is_positional: bool = False
     is_range: bool = False  # written as --from and --to
     one_of: str = ""  # options that share this word exclude each other
@@ -56,28 +171,66 @@ class Argument:
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
-@dataclass(frozen=True, kw_only=True)
 class Options:
-    """The options of a command, such as `HotspotOptions`; `given` names those that stand on the command line.
+    """The options of a command, such as `HotspotOptions`, whose docstring says what the command does.
 
-    `cache` keeps the captures that the commands of a process open; None: they are opened anew.
+    Each is an attribute that holds its Argument in the class and its value in an object.  `given` names those
+    that stand on the command line.  `cache` keeps the captures that the commands of a process open; None:
+    they are opened anew.
     """
 
     command: ClassVar[str] = ""
     example: ClassVar[str] = ""
+    arguments: ClassVar[Mapping[str, Argument]] = {}  # positional, own, then shared ones, then forms
     needs: ClassVar[Sequence[Need]] = ()
     given: frozenset[str] = frozenset()
     cache: CaptureCache | None = None
 
     def __init_subclass__(cls, example: str = "") -> None:
-        """Make a dataclass of the class, and name the command after it."""
-        dataclass(frozen=True, kw_only=True)(cls)
+        """Name the command after the class, and collect the arguments."""
         cls.command, cls.example = cls.__name__.removesuffix("Options").lower(), example
+        by_name: dict[str, Argument] = {}
+        for base in reversed(cls.__mro__):
+            by_name |= {name: value for name, value in vars(base).items() if isinstance(value, Argument)}
+
+        def rank(name: str) -> tuple[bool, bool, bool]:
+            argument = by_name[name]
+            is_option = not argument.is_positional
+            return is_option, argument.one_of == FORM, is_option and name not in vars(cls)
+
+        cls.arguments = {name: by_name[name] for name in sorted(by_name, key=rank)}
+
+    def __init__(self, **values: object) -> None:
+        defaults = {name: copy(argument.default) for name, argument in self.arguments.items()}
+        vars(self).update(defaults | values)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise FrozenInstanceError(f"{name} of {self.command} cannot be changed")
+
+    @classmethod
+    def help(cls) -> str:
+        """Return what the command does, without a full stop."""
+        return str(cls.__doc__).removesuffix(".")
+
+    def but(self, **changes: object) -> Self:
+        """Return the same options with some other values."""
+        return type(self)(**vars(self) | changes)
 
     @property
     def usual_waves(self) -> str | None:
         """The population of waves that counts without `--waves`; None where that does not matter."""
         return None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values by name, in the order in which they are listed."""
+        return {name: vars(self)[name] for name in self.arguments}
+
+    @property
+    def form(self) -> str:
+        """The name of the form that is wanted instead of text; "" for text."""
+        forms = (name for name, argument in self.arguments.items() if argument.one_of == FORM)
+        return next((name for name in forms if name in self.given), "")
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
@@ -86,8 +239,7 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 def add_arguments(options: type[Options], parser: argparse.ArgumentParser) -> None:
     """Add an argument for each field to a parser; flags of before are read and not shown."""
     groups: dict[object, Any] = {}
-    for name, declared in arguments_of(options):
-        argument: Argument = declared.metadata[_KEY]
+    for name, argument in options.arguments.items():
         group: Any = parser
         if argument.one_of:
             group = groups.get(argument.one_of) or parser.add_mutually_exclusive_group()
@@ -98,23 +250,18 @@ def add_arguments(options: type[Options], parser: argparse.ArgumentParser) -> No
             groups[section] = group
         elif any(argument.old.values()):
             group = parser.add_mutually_exclusive_group()
-        how = _default(declared) | dict(argument.how)
+        how = {"default": argument.default, **argument.how}
         if argument.is_range:
-            _add_range(parser, name, argument)
+            ends = {"--from": f"{argument.help}: the first one", "--to": "the end of this range"}
+            end: dict[str, Any] = {"dest": name, "type": cycle, "metavar": "CYCLE", "action": _RangeEnd}
+            for written, text in ends.items():
+                parser.add_argument(written, help=text, **end)
         else:
             written = name if argument.is_positional else flag_of(name)
             group.add_argument(written, **_listed(name, argument.help, how))
         for flag_before, value in argument.old.items():
             stored = {"action": "store_const", "const": value} if value else how
             group.add_argument(flag_before, **stored | {"dest": name, "help": argparse.SUPPRESS})
-
-
-def _add_range(parser: argparse.ArgumentParser, name: str, argument: Argument) -> None:
-    """Add the two options of a range of cycles."""
-    for written, text in (("--from", f"{argument.help}: the first one"), ("--to", "the end of this range")):
-        parser.add_argument(
-            written, dest=name, type=cycle, metavar="CYCLE", action=_RangeEnd, default=None, help=text
-        )
 
 
 class _RangeEnd(argparse.Action):
@@ -138,7 +285,7 @@ def read_options(
         if action.option_strings:
             action.default = argparse.SUPPRESS  # so that what is there was given
     values = vars(parser.parse_intermixed_args(words))
-    positional = {name for name, one in arguments_of(options) if one.metadata[_KEY].is_positional}
+    positional = {name for name, argument in options.arguments.items() if argument.is_positional}
     read = options(**values, given=frozenset(values.keys() - positional))
     check_needs(read)
     return read
@@ -146,41 +293,12 @@ def read_options(
 
 def check_needs(options: Options) -> None:
     """Raise UsageError for the first option that was given and means nothing beside the others."""
-    for name, _ in arguments_of(type(options)):
-        for need in _needs_of(type(options), name) if name in options.given else ():
-            if not need.is_met(options):
+    for name in options.arguments:
+        declared = [need for base in type(options).__mro__ for need in vars(base).get("needs", ())]
+        for need in declared if name in options.given else ():
+            if name in need.names.split() and not need.is_met(options):
                 hint = need.hint or f"Add {need.belongs}, or leave {flag_of(name)} out."
                 raise UsageError(f"{flag_of(name)} belongs to {need.belongs}.", hint=hint)
-
-
-def _needs_of(options: type[Options], name: str) -> Iterator[Need]:
-    for base in options.__mro__:
-        needs: Sequence[Need] = vars(base).get("needs", ())
-        yield from (need for need in needs if name in need.names.split())
-
-
-def values_of(options: Options) -> dict[str, Any]:
-    """Return the values by name, in the order in which they are listed."""
-    return {name: getattr(options, name) for name, _ in arguments_of(type(options))}
-
-
-def arguments_of(options: type[Options]) -> list[tuple[str, Field[Any]]]:
-    """Return the fields that stand for arguments, with their names: positional, own, then shared ones."""
-    own = vars(options).get("__annotations__", {})
-    listed = [(one.name, one) for one in fields(options) if _KEY in one.metadata]
-
-    def rank(named: tuple[str, Field[Any]]) -> tuple[bool, bool, bool]:
-        argument: Argument = named[1].metadata[_KEY]
-        is_option = not argument.is_positional
-        return is_option, argument.one_of == FORM, is_option and named[0] not in own
-
-    return sorted(listed, key=rank)
-
-
-def form_of(options: Options) -> str:
-    """Return the name of the form that was asked for instead of text; "" for text."""
-    forms = (name for name, one in arguments_of(type(options)) if one.metadata[_KEY].one_of == FORM)
-    return next((name for name in forms if name in options.given), "")
 
 
 def flag_of(name: str) -> str:
@@ -212,19 +330,6 @@ def _listed(name: str, text: str, how: dict[str, Any]) -> dict[str, Any]:
     return {"help": f"{text}; one of {listed}", "metavar": name.upper(), **how}
 
 
-def _default(declared: Field[Any]) -> dict[str, Any]:
-    if declared.default_factory is not MISSING:
-        return {"default": declared.default_factory()}
-    return {} if declared.default is MISSING else {"default": declared.default}
-
-
-def _field(argument: Argument, default: Any = None) -> Any:
-    metadata = {_KEY: argument}
-    if isinstance(default, list):
-        return field(default_factory=default.copy, metadata=metadata)
-    return field(default=default, metadata=metadata)
-
-
 def option(
     help: str,
     default: object = None,
@@ -239,8 +344,7 @@ def option(
     """Declare `--name VALUE`; `read` makes the value of its text; a required one has no default."""
     how |= {"type": read} if read else {}
     how |= {"action": "append"} if repeated else {}
-    argument = Argument(help, how, one_of=one_of, section=section, old=old or {})
-    return _field(argument, MISSING if how.get("required") else default)
+    return Argument(help, how, default, one_of=one_of, section=section, old=old or {})
 
 
 def number(help: str, default: int | None = None, read: Callable[[str], object] = count, **how: Any) -> Any:
@@ -253,15 +357,20 @@ def text(help: str, metavar: str = "NAME", default: str | None = None, **how: An
     return option(help, default, metavar=metavar, **how)
 
 
+def path(help: str, metavar: str, default: object = None, **how: Any) -> Any:
+    """Declare `--name PATH`."""
+    return option(help, default, read=Path, metavar=metavar, **how)
+
+
 def flag(help: str, *, one_of: str = "", section: Section | None = None) -> Any:
     """Declare `--name`, which is true if it is given."""
-    return _field(Argument(help, {"action": "store_true"}, one_of=one_of, section=section), False)
+    return Argument(help, {"action": "store_true"}, False, one_of=one_of, section=section)
 
 
 def range_of(help: str, old: str = "") -> Any:
     """Declare `--from` and `--to`, a range of cycles; `old` is the flag that took `A:B` for it."""
     how = {"type": cycles, "metavar": "A:B"}
-    return _field(Argument(help, how, is_range=True, old={old: None} if old else {}))
+    return Argument(help, how, is_range=True, old={old: None} if old else {})
 
 
 def positional(
@@ -275,8 +384,7 @@ def positional(
     how: dict[str, Any] = {"metavar": metavar}
     for name, value in (("type", read), ("nargs", nargs), ("choices", choices)):
         how |= {name: value} if value else {}
-    defaults: dict[str, Any] = {"?": None, "*": []}
-    return _field(Argument(help, how, is_positional=True), defaults.get(nargs, MISSING))
+    return Argument(help, how, [] if nargs == "*" else None, is_positional=True)
 
 
 def without(given: str, belongs: str, names: str) -> Need:

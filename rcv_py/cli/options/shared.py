@@ -14,6 +14,7 @@ from rcv_py.cli.options.option import (
     flag,
     number,
     option,
+    path,
     positional,
     range_of,
     text,
@@ -47,23 +48,19 @@ def engine(help: str = "only waves of a shader engine") -> Any:
 
 def run_files(prefix: str = "") -> Any:
     """Declare the option `--run-files PATH`: where the tables of the run are."""
-    return option(
-        f"{prefix}tables of the run (*_kernel_trace.csv, *_agent_info.csv), or a folder with them; "
-        "may be repeated (default: those near the capture)",
-        read=Path,
-        repeated=True,
-        metavar="PATH",
-    )
+    tables = "tables of the run (*_kernel_trace.csv, *_agent_info.csv), or a folder with them"
+    text = f"{prefix}{tables}; may be repeated (default: those near the capture)"
+    return path(text, "PATH", repeated=True)
 
 
 def baseline() -> Any:
     """Declare the option `--compare BASELINE`."""
-    return option("a capture that the first one is compared with", read=Path, metavar="BASELINE")
+    return path("a capture that the first one is compared with", "BASELINE")
 
 
 def twin(help: str = "another capture of the baseline's build: it measures the noise") -> Any:
     """Declare the option `--twin C`."""
-    return option(help, read=Path, metavar="C")
+    return path(help, "C")
 
 
 def waves(default: str = WORKING) -> Any:
@@ -102,7 +99,7 @@ def only(help: str) -> Any:
 
 def out(help: str = "write it there instead of printing it") -> Any:
     """Declare the option `--out FILE`."""
-    return option(help, read=Path, metavar="FILE")
+    return path(help, "FILE")
 
 
 def as_csv(help: str) -> Any:

@@ -83,6 +83,12 @@ def texts(title: str, values: Iterable[str], tip: str = "") -> Column:
     return column(title, map(Cell, values), tip)
 
 
+def text_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """Return a table of texts."""
+    found = list(rows)
+    return table(*(texts(title, [row[at] for row in found]) for at, title in enumerate(titles)))
+
+
 def numbers(title: str, values: Iterable[float | None], tip: str = "") -> Column:
     """Return a column of whole numbers."""
     return column(title, map(number, _plain(values)), tip, is_number=True)

@@ -13,13 +13,13 @@ from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.health.capture_health import HealthNote, capture_health
+from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING
-from rcv_py.base.paths import short_paths, short_place
+from rcv_py.base.text import short_paths, short_place
 from rcv_py.model.code import CodeTable
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -38,7 +38,7 @@ class ReportInputs(FindingInputs):
     @cached_property
     def costs(self) -> CostColumns:
         """Costs of each line, summed over all waves, as `rcv hotspot` prints them."""
-        return cost_columns(self.trace.code, LatencyMode.SUM_ALL, None, None)
+        return cost_columns(self.trace.code)
 
     @property
     def is_sampled(self) -> bool:

@@ -8,10 +8,11 @@ from itertools import chain
 from math import prod
 
 from rcv_py import __version__
-from rcv_py.analysis.health.capture_health import CHECKED, HealthNote, command_line, verdict
-from rcv_py.analysis.health.input_yaml import input_yaml
+from rcv_py.analysis.health.capture_health import CHECKED, verdict
+from rcv_py.analysis.health.input_yaml import command_line, input_yaml
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.base.text import count, nanoseconds, plural
-from rcv_py.export.report.cells import line_anchor, place_text, table, texts
+from rcv_py.export.report.cells import line_anchor, place_text, text_table
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Listing, Note, Part, Prose, Section, Subheading
 from rcv_py.model.resources import AgentFacts, KernelResources
@@ -67,10 +68,7 @@ def health(inputs: ReportInputs) -> Section:
 def _note(note: HealthNote) -> Iterator[Part]:
     yield Subheading(note.title, f"health-{note.name}")
     yield Note(note.consequence, note.severity.value)
-    yield table(
-        texts("evidence", (fact.name for fact in note.evidence)),
-        texts("value", (fact.text for fact in note.evidence)),
-    )
+    yield text_table(("evidence", "value"), ((number.name, number.text) for number in note.evidence))
     yield Prose(note.remedy, "Fix")
     if note.settings:
         settings = ", ".join(f"{name}: {value}" for name, value in note.settings.items())
@@ -80,8 +78,7 @@ def _note(note: HealthNote) -> Iterator[Part]:
 def configuration(inputs: ReportInputs) -> Section:
     """Facts: what, its value, and the file that it is from."""
     facts = [fact for fact in _facts(inputs) if fact[1].strip()]
-    columns = zip(("what", "value", "source"), zip(*facts, strict=True), strict=True)
-    parts: list[Part] = [table(*(texts(title, values) for title, values in columns))]
+    parts: list[Part] = [text_table(("what", "value", "source"), facts)]
     if inputs.facts is not None:
         parts += [Note(text) for text in inputs.facts.notes]
     return Section("configuration", "Configuration", parts)

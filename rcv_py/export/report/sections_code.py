@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.cost.distribution import line_hits, slowest, spread
+from rcv_py.analysis.cost.distribution import line_hits, spread
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
@@ -56,12 +56,7 @@ def kinds(inputs: ReportInputs) -> Section | None:
     shown = (
         Stacked("Latency by kind of instruction", parts, unit),
         cells.report_table(kinds, trace),
-        Bars(
-            "Latency by class of instruction",
-            names,
-            _latency(by_class),
-            unit,
-        ),
+        Bars("Latency by class of instruction", names, _latency(by_class), unit),
         cells.report_table(classes, trace, _CLASSES),
     )
     return Section("kinds", "Kinds and classes of instruction", shown)
@@ -122,7 +117,7 @@ def _hits(inputs: ReportInputs, lines: list[int]) -> Table:
         values = spread(hits.latency)
         if values is None:
             continue
-        worst = int(slowest(hits, "latency", 1)[0])
+        worst = int(np.lexsort((hits.start, -hits.latency))[0])
         wave, start = inputs.trace.waves.id(int(hits.wave[worst])), int(hits.start[worst])
         place = cells.place_text(wave, line, int(hits.hit[worst]), start)
         known.append(line)
@@ -131,10 +126,10 @@ def _hits(inputs: ReportInputs, lines: list[int]) -> Table:
         places.append(cells.code(place, cells.wave_anchor(wave)))
     return cells.table(
         cells.links(inputs, known),
-        cells.numbers("min", (one.least for one in spreads)),
+        cells.numbers("min", (one.min for one in spreads)),
         cells.numbers("median", (one.median for one in spreads)),
         cells.numbers("p95", (one.p95 for one in spreads)),
-        cells.numbers("max", (one.most for one in spreads)),
+        cells.numbers("max", (one.max for one in spreads)),
         cells.column("slowest hit at cycle", starts, is_number=True),
         cells.column("place of the slowest hit", places, _GOTO),
         caption="Latency of one hit, in cycles; Go to place in the window accepts the texts at the right",

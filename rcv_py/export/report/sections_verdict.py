@@ -21,13 +21,8 @@ def the_verdict(inputs: ReportInputs) -> model.Section:
     if found.sentence != found.headline:
         parts.append(model.Prose(found.headline, "First finding"))
     if found.numbers:
-        parts.append(
-            cells.table(
-                cells.texts("what", (fact.name for fact in found.numbers)),
-                cells.texts("value", (fact.text for fact in found.numbers)),
-                cells.texts("of", (fact.of for fact in found.numbers)),
-            )
-        )
+        rows = ((number.name, number.text, number.of) for number in found.numbers)
+        parts.append(cells.text_table(("what", "value", "of"), rows))
     trust = verdict(notes)
     if trust != HEALTHY and headline(notes) != HEALTHY:
         trust = f"{trust}. {headline(notes)}."

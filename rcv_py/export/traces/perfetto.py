@@ -23,9 +23,11 @@ from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.analysis.waits.waitcnt.replay import replay
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.base.text import short_kernel
+from rcv_py.export.tables import segments
 from rcv_py.export.traces.perfetto_device import DEVICE, Device, device_names
 from rcv_py.export.traces.perfetto_names import Argument, Names, process, thread, track
 from rcv_py.export.traces.perfetto_rows import NO_ARROWS, Arrows, Scale, Slices, slice_bytes
@@ -99,20 +101,13 @@ def _announce(trace: Trace, rows: list[int], target: BinaryIO) -> dict[tuple[int
     name = short_kernel(trace.kernel_name)
     target.write(process(DEVICE, DEVICE, f"Device · {trace.name}{f' · {name}' if name else ''}"))
     for place, number in pid.items():
-        target.write(process(number, number, _place(place, trace.unit_name)))
+        target.write(process(number, number, f"{place_name(trace, *place[:3])} SIMD{place[3]}"))
     first_tid = DEVICE + 1 + len(places)
     for row in rows:
         uuid, parent = FIRST_WAVE + row * STRIDE, pid[of_row[row]]
         target.write(thread(uuid, parent, parent, first_tid + row, str(index.id(row))))
         target.write(track(uuid + STATES, uuid, "state"))
     return pid
-
-
-def _place(place: tuple[int, ...], unit: str) -> str:
-    se, sa, cu, simd = place
-    array = f" SA{sa}" if sa > 0 else ""
-    where = f" {unit}{cu}" if cu >= 0 else ""
-    return f"SE{se}{array}{where} SIMD{simd}"
 
 
 class Waves:
@@ -161,12 +156,9 @@ class Waves:
 
     def states(self, batch: WaveBatch) -> Slices:
         """Return the states of the waves of a batch; EMPTY and what has no length is left out."""
-        counts = [len(wave.states) for wave in batch.waves]
-        uuid = [FIRST_WAVE + wave.row * STRIDE + STATES for wave in batch.waves]
-        state = _joined([wave.states.state for wave in batch.waves]).astype(np.int64)
-        begin = _joined([wave.states.start for wave in batch.waves])
-        end = begin + _joined([wave.states.duration for wave in batch.waves])
-        track_ = np.repeat(np.array(uuid, dtype=np.int64), counts)
+        owner, state, begin, duration = segments(batch)
+        uuid = np.array([wave.row for wave in batch.waves], dtype=np.int64) * STRIDE + FIRST_WAVE + STATES
+        end, track_ = begin + duration, uuid[owner]
         keep = np.flatnonzero((end > begin) & (state > WaveState.EMPTY) & (state < len(self._state)))
         names, begin, end = self._state[state[keep]], begin[keep], end[keep]
         return _trimmed(Slices.on(track_[keep], names, begin, end, category="state"))
@@ -188,7 +180,7 @@ class Waves:
         for tokens in (wave.tokens for wave in batch.waves):
             lane = lanes(tokens.start, tokens.end, slack) if tokens.lane is None else tokens.lane
             found.append(np.zeros(len(tokens), dtype=np.int64) if lane is None else lane.astype(np.int64))
-        return np.minimum(_joined(found), _MAX_LANES - 1)
+        return np.minimum(np.concatenate([np.zeros(0, dtype=np.int64), *found]), _MAX_LANES - 1)
 
 
 def lane_tracks(tokens: Slices) -> bytes:
@@ -203,7 +195,3 @@ def _trimmed(slices: Slices) -> Slices:
     same = slices.track[1:] == slices.track[:-1]
     end[:-1][same] = np.minimum(end[:-1], slices.begin[1:])[same]
     return replace(slices, end=np.maximum(end, slices.begin))
-
-
-def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)

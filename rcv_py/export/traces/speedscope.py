@@ -30,8 +30,8 @@ from rcv_py.analysis.flame.flame import (
     source_stacks,
 )
 from rcv_py.analysis.flame.flame_text import full_name, labels
+from rcv_py.base.runs import ranges
 from rcv_py.base.text import visible
-from rcv_py.model.modes import LatencyMode
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -79,7 +79,7 @@ def write_speedscope(trace: Trace, waves: Iterable[Wave], target: BinaryIO) -> i
 def _trees(trace: Trace) -> list[tuple[str, FlameTree]]:
     """Trees of everything that can run: by source if there is one, and by kernel and block."""
     code = trace.code
-    costs = cost_columns(code, LatencyMode.SUM_ALL, None, None)
+    costs = cost_columns(code)
     own = code_costs(costs, True)
     unit = "samples" if costs.label == SAMPLES else "cycles"
     every = np.ones_like(own)  # a stack for each line, also for those that only a single wave ran
@@ -211,9 +211,7 @@ def _events(tokens: Tokens, paths: Paths, begin: int) -> tuple[np.ndarray, np.nd
     opened = outer + 1 - shared
     left = np.append(outer[:-1] - shared[1:], outer[-1])
     size = opened + 1 + left
-    first = np.cumsum(size) - size
-    token = np.repeat(np.arange(len(line)), size)
-    nth = np.arange(int(size.sum())) - first[token]
+    token, nth = np.repeat(np.arange(len(line)), size), ranges(0, size)
     is_open = nth < opened[token]
     after = nth - opened[token]  # 0: the instruction ends; then the frames around it, the innermost first
     level = np.where(is_open, shared[token] + nth, outer[token] - after)

@@ -70,36 +70,25 @@ def csv_rows(
         notes.append(f"{name} is damaged after line {reader.line_num:,}: {error}.")
 
 
-def read_json(folder: Path, name: str, problems: Problems | None = None, limit: int = LIMIT) -> object:
+def read_json(folder: Path, name: str, problems: Problems | None = None) -> object:
     """Return what a JSON file holds; text that is not UTF-8 is decoded with `\ufffd` and becomes a Problem.
 
     Raises what `read_bytes` raises, and BrokenFile for anything that is not JSON.
     """
-    data = read_bytes(folder, name, limit)
+    data = read_bytes(folder, name)
     for mark, encoding in _UTF16:
         if data.startswith(mark):
             data = data[len(mark) :].decode(encoding, "replace").encode()
     return parse_json(data, name, problems)
 
 
-def try_json(
-    folder: Path,
-    name: str,
-    problems: Problems,
-    affects: tuple[Affects, ...] = (),
-    default: object = None,
-) -> object:
-    """Return what an optional JSON file holds; if it cannot be read that becomes a Problem."""
+def try_json(folder: Path, name: str, problems: Problems, *affects: Affects) -> object:
+    """Return what an optional JSON file holds; None if it cannot be read, which becomes a Problem."""
     try:
         return read_json(folder, name, problems)
     except TraceError as error:
-        problems.warn(
-            name,
-            str(error),
-            error.hint,
-            *affects,
-        )
-        return default
+        problems.warn(name, str(error), error.hint, *affects)
+        return None
 
 
 def parse_json(data: bytes, name: str, problems: Problems | None = None) -> object:

@@ -29,13 +29,13 @@ _CAPTURE = "ui_output"
 _INDEX = "filenames.json"
 
 
-def nearby(folder: Path, levels: int = LEVELS) -> Iterator[Path]:
+def nearby(folder: Path) -> Iterator[Path]:
     """Yield folders that may hold tables of a capture's run, the nearest first, at most `MAX_PLACES`.
 
     The capture's own folder and the one above come first, whatever lies in them.
     """
     starts = dict.fromkeys((Path(os.path.realpath(folder)), folder.absolute()))
-    found = (place for start in starts for place in _places(start, levels))
+    found = (place for start in starts for place in _places(start))
     yield from islice(dict.fromkeys(islice(found, 2 * MAX_PLACES)), MAX_PLACES)
 
 
@@ -56,11 +56,11 @@ def may_look(place: Path) -> bool:
     return Path(os.path.realpath(place)).is_relative_to(os.path.realpath(root))
 
 
-def _places(folder: Path, levels: int) -> Iterator[Path]:
+def _places(folder: Path) -> Iterator[Path]:
     if may_look(folder):
         yield folder
     below = folder
-    for place in list(folder.parents)[:levels]:
+    for place in list(folder.parents)[:LEVELS]:
         if not may_look(place):
             return
         yield place
@@ -81,15 +81,10 @@ def _inside(place: Path, known: Path) -> Iterator[Path]:
 def _folders(place: Path) -> list[str]:
     try:
         with os.scandir(place) as entries:
-            return [entry.name for entry in islice(entries, MAX_NAMES) if _is_one(entry)]
+            return [
+                entry.name
+                for entry in islice(entries, MAX_NAMES)
+                if not entry.name.startswith((".", _CAPTURE)) and entry.is_dir(follow_symlinks=False)
+            ]
     except (OSError, ValueError):
         return []
-
-
-def _is_one(entry: os.DirEntry[str]) -> bool:
-    if entry.name.startswith((".", _CAPTURE)):
-        return False
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False

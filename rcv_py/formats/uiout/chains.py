@@ -62,18 +62,13 @@ class _Paths:
     def kept(self, path: str) -> str:
         """The path, or its end after an ellipsis."""
         if path not in self._kept:
-            self._kept[path] = self._bounded(path)
-        kept = self._kept[path]
-        self.cut += kept != path
-        return kept
-
-    def _bounded(self, path: str) -> str:
-        folders = path.count("/") + path.count("\\")
-        room = min(PATH_FOLDERS, FOLDERS - self._folders)
-        if folders <= room and len(path) <= PATH_LETTERS:
-            self._folders += folders
-            return path
-        return "…/" + path[-PATH_LETTERS:].replace("\\", "/").rpartition("/")[2]
+            folders = path.count("/") + path.count("\\")
+            fits = folders <= min(PATH_FOLDERS, FOLDERS - self._folders) and len(path) <= PATH_LETTERS
+            self._folders += folders if fits else 0
+            end = "…/" + path[-PATH_LETTERS:].replace("\\", "/").rpartition("/")[2]
+            self._kept[path] = path if fits else end
+        self.cut += self._kept[path] != path
+        return self._kept[path]
 
 
 def places(text: str) -> list[tuple[str, int]]:

@@ -12,7 +12,7 @@ from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.json_rows import number_key, number_rows, tell_skipped
-from rcv_py.model.clock import Clock, ClockSamples
+from rcv_py.model.device import Clock, ClockSamples
 
 FILE = "realtime.json"
 NOMINAL_HZ = 100_000_000  # of the constant clock, if the file does not say
@@ -62,7 +62,11 @@ def align(samples: Mapping[int, ClockSamples]) -> tuple[dict[int, int], float]:
     its offset is that, less the smallest of all, in cycles.  An engine without samples stays where it is, and
     so do all if the result is absurd.
     """
-    ends = {se: _ends(found) for se, found in samples.items() if len(found.shader)}
+    ends = {
+        se: (*map(int, (one.shader[0], one.realtime[0], one.shader[-1], one.realtime[-1])),)
+        for se, one in samples.items()
+        if len(one.shader)
+    }
     usable = [
         (rt1 - rt0, sc1 - sc0) for sc0, rt0, sc1, rt1 in ends.values() if sc0 > 0 and rt1 > rt0 and sc1 > sc0
     ]
@@ -77,17 +81,6 @@ def align(samples: Mapping[int, ClockSamples]) -> tuple[dict[int, int], float]:
     first = min(origin.values())
     offsets = {se: round((value - first) / rate) for se, value in origin.items()}
     return (offsets, known) if max(offsets.values()) < MAX_OFFSET else ({}, known)
-
-
-def _ends(samples: ClockSamples) -> tuple[int, int, int, int]:
-    """Both clocks at the smallest and at the largest shader clock."""
-    first, last = int(np.argmin(samples.shader)), int(np.argmax(samples.shader))
-    return (
-        int(samples.shader[first]),
-        int(samples.realtime[first]),
-        int(samples.shader[last]),
-        int(samples.realtime[last]),
-    )
 
 
 def _samples(data: dict[str, Any], problems: Problems) -> dict[int, ClockSamples]:

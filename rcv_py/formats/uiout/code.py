@@ -100,7 +100,7 @@ def read_code(files: Listing, gfxip: int, problems: Problems) -> Code:
             Affects.CODE,
         )
         return _code({}, [], gfxip, problems)
-    data = try_json(files.path, CODE, problems, (Affects.CODE,))
+    data = try_json(files.path, CODE, problems, Affects.CODE)
     table = {"code": data} if isinstance(data, list) else data if isinstance(data, dict) else {}
     rows = table.get("code")
     if (data is not None and data is not rows and not isinstance(data, dict)) or not isinstance(
@@ -300,24 +300,18 @@ def _markers(rows: object, problems: Problems) -> tuple[MarkerName, ...]:
     found: dict[tuple[int, int], MarkerName] = {}
     skipped = 0
     for row in rows if isinstance(rows, list) else ():
-        name = _marker(row)
-        if name is None:
+        if not isinstance(row, list) or len(row) < 4:
             skipped += 1
-        else:
-            found[name.codeobj, name.marker] = name
+            continue
+        codeobj, marker = whole_number(row[0], -1), whole_number(row[1], -1)
+        kind, name = _MARKER_KINDS.get(text_of(row[2]).lower()), text_of(row[3])
+        if codeobj < 1 or marker < 0 or kind is None or not name:
+            skipped += 1
+            continue
+        source = text_of(row[4]) if len(row) > 4 else ""
+        found[codeobj, marker] = MarkerName(codeobj, marker, kind, demangled(name), source)
     tell_skipped(problems, CODE, skipped, "marker name")
     return tuple(found.values())
-
-
-def _marker(row: object) -> MarkerName | None:
-    if not isinstance(row, list) or len(row) < 4:
-        return None
-    codeobj, marker = whole_number(row[0], -1), whole_number(row[1], -1)
-    kind = _MARKER_KINDS.get(text_of(row[2]).lower())
-    name = text_of(row[3])
-    if codeobj < 1 or marker < 0 or kind is None or not name:
-        return None
-    return MarkerName(codeobj, marker, kind, demangled(name), text_of(row[4]) if len(row) > 4 else "")
 
 
 def _triples(rows: object) -> list[tuple[int, int, int]]:

@@ -163,17 +163,14 @@ class _Scan:
 
     def chunks(self, tree: object) -> Iterator[ChunkFile]:
         """The files of one kind of records, at most FILES_LISTED."""
-        found = list(islice(self._chunks(tree), FILES_LISTED + 1))
-        if len(found) > FILES_LISTED:
-            self._again.append(found.pop().file)
-        yield from found
-
-    def _chunks(self, tree: object) -> Iterator[ChunkFile]:
-        for (se,), rows in self._leaves(tree, (), _KEY_LIMITS[:1]):
-            for row in rows if isinstance(rows, list) else [rows]:
-                for file, times in self._listed(row):
-                    begin, end = ([whole_number(time, 0) for time in times] + [0, 0])[:2]
-                    yield ChunkFile(se, file, begin, end)
+        found = (
+            ChunkFile(se, file, *([whole_number(time, 0) for time in times] + [0, 0])[:2])
+            for (se,), rows in self._leaves(tree, (), _KEY_LIMITS[:1])
+            for row in (rows if isinstance(rows, list) else [rows])
+            for file, times in self._listed(row)
+        )
+        yield from islice(found, FILES_LISTED)
+        self._again += [chunk.file for chunk in islice(found, 1)]
 
     def _leaves(
         self, tree: object, keys: tuple[int, ...], limits: tuple[int, ...]

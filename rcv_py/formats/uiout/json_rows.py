@@ -53,10 +53,8 @@ def numbered(table: object, limit: int = 1 << 15) -> Iterator[tuple[int, object]
     """Yield (number, value) of a dictionary in the order of its numeric keys; other keys are passed over."""
     if not isinstance(table, dict):
         return
-    pairs = [
-        (number, value) for key, value in table.items() if (number := number_key(key, limit)) is not None
-    ]
-    yield from sorted(pairs, key=lambda pair: pair[0])
+    pairs = ((number_key(key, limit), value) for key, value in table.items())
+    yield from sorted(((key, value) for key, value in pairs if key is not None), key=lambda pair: pair[0])
 
 
 def text_of(value: object, default: str = "") -> str:

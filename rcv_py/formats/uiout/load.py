@@ -20,10 +20,10 @@ from rcv_py.formats.uiout.side_files import (
     read_counters,
     read_other_simd,
     read_shader_data,
+    read_sources,
     read_spm,
     read_state_curves,
 )
-from rcv_py.formats.uiout.snapshots import read_sources
 from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.code import CodeTable
 from rcv_py.model.device import HardwareEvents

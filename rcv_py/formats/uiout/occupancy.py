@@ -60,7 +60,7 @@ def engines_of(data: object) -> set[int]:
 
 def load(files: Listing, problems: Problems) -> object:
     """Return the content of the file, None if it is not there or unreadable (then a Problem says so)."""
-    return try_json(files.path, FILE, problems, (Affects.OCCUPANCY,)) if FILE in files else None
+    return try_json(files.path, FILE, problems, Affects.OCCUPANCY) if FILE in files else None
 
 
 def read_occupancy(data: object, offsets: Mapping[int, int], problems: Problems) -> Occupancy:

@@ -1,22 +1,27 @@
-"""What was recorded beside the waves: counters, memory instructions of the sibling SIMD, shader data, states.
+"""What was recorded beside the waves: counters, the sibling SIMD, shader data, wave states, source files.
 
 Each reader returns what can be used and never raises: the rest becomes a Problem.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rcv_py.base.errors import TraceError
 from rcv_py.base.problems import Affects, Problems
+from rcv_py.base.text import plural
 from rcv_py.formats.input.columns import clipped, fit, frozen, int_column, whole_number
-from rcv_py.formats.input.files import try_json
+from rcv_py.formats.input.files import read_bytes, try_json
 from rcv_py.formats.uiout.folder import Listing
 from rcv_py.formats.uiout.index import ChunkFile
 from rcv_py.formats.uiout.json_rows import number_rows, numbered, ordered, tell_skipped
+from rcv_py.model.code import SourceFile
 from rcv_py.model.device import CounterSamples, OtherSimd, ShaderData, SpmSeries, StateCurve
 
 _COUNTERS = re.compile(r"se(\d{1,4})_perfcounter\.json")
@@ -25,6 +30,10 @@ _SPM = "spm.json"
 _STATES = re.compile(r"wstates(\d)\.json")
 _OTHER_SIMD_COLUMNS = ("time", "duration", "category")
 _SHADER_COLUMNS = ("time", "value", "cu", "simd", "wave_id", "flags")
+_SNAPSHOTS = "snapshots.json"
+_TAB = 4
+_SOURCE_BYTES = 32 << 20  # bytes of one source copy
+_MAX_DEPTH = 200
 _MAX_COLUMNS = 16  # of a table with a schema
 
 
@@ -35,7 +44,7 @@ def read_counters(
     samples = []
     for match in files.matching(_COUNTERS):
         name, se = match.group(), int(match[1])
-        data = try_json(files.path, name, problems, (Affects.COUNTERS,))
+        data = try_json(files.path, name, problems, Affects.COUNTERS)
         rows = data.get("data") if isinstance(data, dict) else data
         table, skipped = number_rows(rows, _COUNTER_COLUMNS, _COUNTER_COLUMNS)
         tell_skipped(problems, name, skipped, "sample")
@@ -58,7 +67,7 @@ def read_spm(files: Listing, problems: Problems) -> tuple[SpmSeries, ...]:
     """Return the series of spm.json in file order; the time deltas are summed up, not aligned."""
     if _SPM not in files:
         return ()
-    data = try_json(files.path, _SPM, problems, (Affects.COUNTERS,))
+    data = try_json(files.path, _SPM, problems, Affects.COUNTERS)
     series, skipped = [], 0
     for counter, about in data.items() if isinstance(data, dict) else ():
         names = about.get("dimensions") if isinstance(about, dict) else None
@@ -180,3 +189,71 @@ def _state_curve(state: int, data: object) -> StateCurve | None:
         return StateCurve(state, fit(int_column(time), np.int64), fit(int_column(waves), np.int32))
     except (TypeError, ValueError):
         return None
+
+
+def read_sources(files: Listing, paths: tuple[str, ...], problems: Problems) -> tuple[SourceFile, ...]:
+    """Return a SourceFile for each path that code lines refer to, in the order of `paths`.
+
+    A path finds its copy by the exact spelling, else by the normalised one.  Never raises.
+    """
+    copies = _copies(files, problems)
+    by_normal = {_normal(path): name for path, name in reversed(copies.items())}
+    found = []
+    for path in paths:
+        name = copies.get(path) or by_normal.get(_normal(path))
+        found.append(_source(files.path, path, name))
+    lost = [source for source in found if source.lines is None]
+    if lost:
+        some = f"{len(lost):,} of {plural(len(found), 'source file')}"
+        problems.warn(
+            _SNAPSHOTS,
+            f"{_SNAPSHOTS} has no copy of {some}, such as {lost[0].path}.",
+            "Costs by line are there all the same; record on the machine that has the sources to get their"
+            " text.",
+            *((Affects.SOURCE_TEXT,) if len(lost) == len(found) else ()),
+        )
+    return tuple(found)
+
+
+def _source(folder: Path, path: str, name: str | None) -> SourceFile:
+    if name is None:
+        return SourceFile(path, None, f"The capture has no copy of {path}.")
+    try:
+        text = read_bytes(folder, name, _SOURCE_BYTES).decode("utf-8", "replace")
+    except TraceError as error:
+        return SourceFile(path, None, str(error))
+    # Lines as compilers count them: `str.splitlines` would also cut at form feeds and the like.
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+    return SourceFile(path, tuple(line.expandtabs(_TAB) for line in (lines if text else ())))
+
+
+def _copies(files: Listing, problems: Problems) -> dict[str, str]:
+    """File name inside the folder by original path, as snapshots.json spells it."""
+    if _SNAPSHOTS not in files:
+        return {}
+    tree = try_json(files.path, _SNAPSHOTS, problems, Affects.SOURCE_TEXT)
+    copies: dict[str, str] = {}
+    if isinstance(tree, dict):
+        _walk(tree, "", copies, 0)
+    elif tree is not None:
+        problems.warn(
+            _SNAPSHOTS,
+            f"{_SNAPSHOTS} is damaged: it is no tree of names.",
+            "Sources are not shown.",
+        )
+    return copies
+
+
+def _walk(tree: dict[str, Any], prefix: str, copies: dict[str, str], depth: int) -> None:
+    if depth > _MAX_DEPTH:
+        return
+    for name, child in tree.items():
+        path = name if not prefix else prefix + name if prefix.endswith("/") else f"{prefix}/{name}"
+        if isinstance(child, str):
+            copies[path] = child
+        elif isinstance(child, dict):
+            _walk(child, path, copies, depth + 1)
+
+
+def _normal(path: str) -> str:
+    return posixpath.normpath(path.replace("\\", "/"))

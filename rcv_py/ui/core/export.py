@@ -5,9 +5,6 @@ A picture is painted again at the wanted scale, not enlarged, and has a caption 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
@@ -15,7 +12,6 @@ from PySide6.QtWidgets import QWidget
 
 from rcv_py.base.errors import ExportError
 from rcv_py.base.text import short_kernel, visible
-from rcv_py.base.whole_files import whole_file
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
@@ -46,7 +42,7 @@ def caption(session: Session, extra: str = "") -> str:
 
 def picture(widget: QWidget, theme: Theme, text: str, scale: int = 1) -> QImage:
     """Return the widget with a caption line, painted at `scale` device pixels a pixel."""
-    size = _whole(widget)
+    size = _size(widget)
     if max(size.width(), size.height()) * scale > LARGEST_PX:
         raise ExportError(
             f"A picture of {size.width() * scale:,} × {size.height() * scale:,} pixels is too large.",
@@ -71,7 +67,7 @@ def png_bytes(image: QImage) -> bytes:
 
 def svg_bytes(widget: QWidget, theme: Theme, text: str) -> bytes:
     """Return the widget with a caption line as an SVG file: shapes and text, not pixels."""
-    size = _whole(widget)
+    size = _size(widget)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator()
@@ -87,14 +83,7 @@ def svg_bytes(widget: QWidget, theme: Theme, text: str) -> bytes:
     return visible(bytes(buffer.data().data()).decode(), "\n\t").encode()
 
 
-def write(path: Path, make: Callable[[], bytes]) -> None:
-    """Write a file, or leave the older one; raise ExportError with a sentence if that cannot be."""
-    content = make()
-    with whole_file(path, makes_folders=False) as target:
-        target.write(content)
-
-
-def _whole(widget: QWidget) -> QSize:
+def _size(widget: QWidget) -> QSize:
     return widget.size() + QSize(0, CAPTION_PX)
 
 

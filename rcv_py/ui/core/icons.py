@@ -20,11 +20,11 @@ SEVERITIES = {  # name and colour of what is said about a capture
 
 def icon(theme: Theme, name: str, role: str = "text") -> QIcon:
     """Return an icon in the colour of a role, muted where it is disabled."""
-    made = QIcon()
+    drawn = QIcon()
     for mode, color in ((QIcon.Mode.Normal, theme.role(role)), (QIcon.Mode.Disabled, theme.role("line"))):
         for scale in SCALES:
-            made.addPixmap(pixmap(name, color, SIZE, scale), mode)
-    return made
+            drawn.addPixmap(pixmap(name, color, SIZE, scale), mode)
+    return drawn
 
 
 def pixmap(name: str, color: QColor, size: int = SIZE, scale: float = 1.0) -> QPixmap:

@@ -61,8 +61,7 @@ class Destination(QObject):
         trace = self._session.trace.value
         if trace is None or self._is_done or self._arrived is not None:
             return
-        why = self._place.why_not(trace)
-        if why:
+        if why := self._place.why_not(trace):
             self._is_done = True
             self._fail(UsageError(why, hint="It may be a place of another capture."))
             return
@@ -76,7 +75,6 @@ class Destination(QObject):
     def _loaded(self) -> None:
         if self._is_done or self._arrived is None:
             return
-        if self._session.selection.value != self._arrived:
-            self._is_done = True
-            return
-        self._go()
+        self._is_done = self._session.selection.value != self._arrived
+        if not self._is_done:
+            self._go()

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any, TypeVar, overload
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QAction, QGuiApplication, QPainter
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import QLabel, QMenu, QMessageBox, QToolTip, QWidget
 
@@ -164,3 +164,29 @@ def agrees(parent: QWidget, title: str, question: str) -> bool:
     box.setText(shown(question))
     box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No)
     return box.exec() == QMessageBox.StandardButton.Yes
+
+
+MIN_PX = 24
+
+
+class ElidedLabel(PlainLabel):
+    """A label that can be as narrow as a few characters."""
+
+    def minimumSizeHint(self) -> QSize:
+        """Hardly anything."""
+        return QSize(MIN_PX, super().minimumSizeHint().height())
+
+    def setText(self, text: str) -> None:
+        """Show a text; it is the tooltip as well, unless somebody gave it another."""
+        if self.toolTip() == tooltip(self.text()):
+            self.setToolTip(tooltip(text))
+        super().setText(text)
+        self.setAccessibleName(text)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw what fits."""
+        box = self.contentsRect()
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, box.width())
+        with QPainter(self) as painter:
+            painter.setPen(self.palette().color(self.foregroundRole()))
+            draw_text(painter, box, self.alignment(), text)

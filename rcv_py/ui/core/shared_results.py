@@ -61,9 +61,8 @@ def hidden_of(
     rule: ReferenceRule = ReferenceRule.OURS,
 ) -> HiddenLatency:
     """Return the hidden latency of some waves, with the program as those executed it."""
-    found = hidden_latency(trace, batches, rule, rows)
     code = trace.code if rows is None else all_lines(batches, len(trace.code), rows).on(trace.code)
-    return replace(found, code=code)
+    return replace(hidden_latency(trace, batches, rule, rows), code=code)
 
 
 JOBS: dict[str, Job] = {
@@ -75,11 +74,11 @@ JOBS: dict[str, Job] = {
     "hidden_chosen": hidden_of,
     "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
     "hidden_chosen_reference": partial(hidden_of, rule=ReferenceRule.REFERENCE),
-    "hidden_reference": lambda trace, batches: hidden_latency(trace, batches, ReferenceRule.REFERENCE),
+    "hidden_reference": partial(hidden_latency, rule=ReferenceRule.REFERENCE),
     "loops": loop_summary,
     "match": code_match,
     "memory": memory_latency,
-    "memory_reference": lambda trace, batches: memory_latency(trace, batches, ReferenceRule.REFERENCE),
+    "memory_reference": partial(memory_latency, rule=ReferenceRule.REFERENCE),
     "markers": marker_spans,
     "populations": populations,
     "waits": wait_summary,
@@ -144,15 +143,14 @@ class Ways:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._of: Sequence[WaveBatch] | None = None
-        self._found: Populations | None = None
+        self._last: tuple[Sequence[WaveBatch], Populations] | None = None
 
     def of(self, trace: Trace, batches: Sequence[WaveBatch]) -> Populations:
         """Return the populations of these batches."""
         with self._lock:
-            if self._found is None or self._of is not batches:
-                self._found, self._of = populations(trace, batches), batches
-            return self._found
+            if self._last is None or self._last[0] is not batches:
+                self._last = batches, populations(trace, batches)
+            return self._last[1]
 
     def choice(self, trace: Trace, batches: Sequence[WaveBatch], name: str) -> WaveChoice:
         """Return the waves that a name stands for; while none of its kind was read, those that work."""
@@ -165,12 +163,11 @@ class _Result(QObject):
     def __init__(self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job) -> None:
         super().__init__(parent)
         self._ways = parent.ways
-        self._of_waves = WORKING  # which waves the answer is of, by name
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
         self._is_wanted = False  # whether or not anything can be seen
         self.wanted_by: WeakSet[Visibility] = WeakSet()
-        self._of: tuple[WaveBatch, ...] | None = None
+        self._of: tuple[tuple[WaveBatch, ...], str] | None = None  # batches and name of waves of the answer
         self.stream = Coalesce(self, self._compute, STREAM_MS)
         session.trace.watch(self._forget)
         session.loaded.watch(self._ask)
@@ -199,21 +196,20 @@ class _Result(QObject):
 
     def _is_needed(self) -> bool:
         """Whether anybody waits for the answer just now; what nobody sees asks again when somebody does."""
-        if self._is_wanted or any(not one.is_asleep for one in self.wanted_by):
+        if self._is_wanted or not all(panel.is_asleep for panel in self.wanted_by):
             return True
-        for one in self.wanted_by:
-            one.on_wake(("result", self._name), partial(self.want, one))
+        for panel in self.wanted_by:
+            panel.on_wake(("result", self._name), partial(self.want, panel))
         return False
 
     def _compute(self) -> None:
         trace, store = self._session.trace.value, self._session.store
         if trace is None or store is None or not self._is_needed():
             return
-        name = self._session.waves.value
-        if self._of is store.batches and self._of_waves == name:
+        batches, name = store.batches, self._session.waves.value
+        if self._of is not None and self._of[0] is batches and self._of[1] == name:
             return
-        batches = self._of = store.batches
-        self._of_waves = name
+        self._of = batches, name
 
         def take(answer: Any) -> None:
             if self._session.trace.value is trace:

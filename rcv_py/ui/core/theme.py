@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from rcv_py.base import colors
 from rcv_py.base.colors import Pair
 from rcv_py.model.kinds import KIND_COUNT, MarkerKind, TokenKind, WaveState
-from rcv_py.model.lod import NOTHING, STALLED
+from rcv_py.model.waves import NOTHING, STALLED
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.style_sheet import style_sheet
 
@@ -80,7 +80,7 @@ class Theme(QObject):
 
     def soft(self, color: QColor, share: float) -> QColor:
         """Return a colour with `share` of it replaced by the canvas."""
-        return QColor(colors.mixed(color.name(), self._roles["canvas"].name(), share))
+        return mix(color, self._roles["canvas"], share)
 
     @property
     def mono(self) -> QFont:
@@ -128,21 +128,21 @@ class Theme(QObject):
         def name(pair: Pair) -> str:
             return pair.dark if self.is_dark else pair.light
 
-        def made(pairs: Iterable[Pair]) -> list[QColor]:
+        def colors_of(pairs: Iterable[Pair]) -> list[QColor]:
             return [QColor(name(pair)) for pair in pairs]
 
         preset = colors.PRESETS[self._settings["look.preset"]]
         states, kinds = preset["wave_states"], [preset["token_kinds"][kind.name] for kind in TokenKind]
         self._roles = {role: QColor(name(pair)) for role, pair in colors.ROLES.items()}
         self._syntax = {part: QColor(name(pair)) for part, pair in colors.SYNTAX.items()}
-        self._kinds = made(kinds)
+        self._kinds = colors_of(kinds)
         rows = [name(colors.ROLES[role]) for role in ("base", "hover", "accent_soft")]
         text, canvas = name(colors.ROLES["text"]), name(colors.ROLES["canvas"])
         self._kind_texts = [QColor(colors.readable(name(kind), text, rows)) for kind in kinds]
         self._stalled = [QColor(colors.mixed(name(kind), canvas, STALL_MIX)) for kind in kinds]
-        self._states = made(states[state.name] for state in WaveState)
-        self._kernels, self._arrows = made(colors.KERNELS), made(colors.ARROWS)
-        self._reasons = made(colors.STALL_REASONS.values())
+        self._states = colors_of(states[state.name] for state in WaveState)
+        self._kernels, self._arrows = colors_of(colors.KERNELS), colors_of(colors.ARROWS)
+        self._reasons = colors_of(colors.STALL_REASONS.values())
         self._markers = [
             [QColor(colors.turned(name(colors.MARKERS[kind.name]), turn)) for turn in colors.MARKER_TURNS]
             for kind in MarkerKind
@@ -179,6 +179,11 @@ class Theme(QObject):
         for role in (QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText, QPalette.ColorRole.WindowText):
             palette.setColor(QPalette.ColorGroup.Disabled, role, self._roles["muted"])
         return palette
+
+
+def mix(color: QColor, other: QColor, share: float) -> QColor:
+    """Return a colour with `share` of it replaced by another."""
+    return QColor(colors.mixed(color.name(), other.name(), share))
 
 
 def _at(table: list[QColor], number: int) -> QColor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -27,15 +27,6 @@ DIM, MATCH, THIN = 64, 128, 256  # added to a code, instead of it, added to it
 FILE_SOFT, LINE_SOFT, DIM_SOFT, THIN_SOFT = 0.56, 0.72, 0.82, 0.45  # share of the canvas in a colour
 TEXT_PX = 5  # left of a text
 LEAST_TEXT_PX = 26
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """What is told apart: frames that are selected, and those under the mouse and with the focus."""
-
-    selected: np.ndarray | None = None  # bool
-    hover: int = -1
-    focus: int = -1
 
 
 def color_codes(scene: FlameScene) -> np.ndarray:
@@ -68,52 +59,37 @@ class FlamePainter:
     def __init__(self, theme: Theme) -> None:
         self._theme = theme
         self._rects = Rects()
-        self._pens: dict[int, QColor] = {}
-        self._fills: dict[int, QColor] = {}
+        self.restyle()
 
     def restyle(self) -> None:
         """Forget the colours of another theme."""
-        self._pens.clear()
-        self._fills.clear()
+        self.fill, self.ink = cache(self._fill_of), cache(self._ink_of)
 
     # -- colours ------------------------------------------------------------------------------------
 
-    def fill(self, code: int) -> QColor:
+    def _fill_of(self, code: int) -> QColor:
         """The colour of a box."""
-        if code not in self._fills:
-            self._fills[code] = self._fill(code)
-        return self._fills[code]
-
-    def _fill(self, code: int) -> QColor:
         theme = self._theme
         if code == MATCH:
             return theme.role("search")
-        if code >= THIN:
-            return theme.soft(self.fill(code - THIN), THIN_SOFT)
         if code >= DIM:
-            return theme.soft(self.fill(code - DIM), DIM_SOFT)
+            base, share = (THIN, THIN_SOFT) if code >= THIN else (DIM, DIM_SOFT)
+            return theme.soft(self.fill(code - base), share)
+        if code in (QUIET, SHADE):
+            return theme.role("raised")
+        if code > QUIET:
+            role = theme.role("stall" if code > SHADE else "accent")
+            return theme.soft(role, SHADE_SOFT[abs(code - SHADE) - 1])
         if code < FILE:
             return theme.kind(code)
-        if code >= QUIET:
-            return self._change_fill(code)
-        soft = FILE_SOFT if code < LINE else LINE_SOFT
-        return theme.soft(theme.kernel((code - FILE) % HUES), soft)
+        return theme.soft(theme.kernel((code - FILE) % HUES), FILE_SOFT if code < LINE else LINE_SOFT)
 
-    def _change_fill(self, code: int) -> QColor:
-        """The colour of a frame that says nothing, or by how much it changed."""
-        if code in (QUIET, SHADE):
-            return self._theme.role("raised")
-        role = self._theme.role("stall" if code > SHADE else "accent")
-        return self._theme.soft(role, SHADE_SOFT[abs(code - SHADE) - 1])
-
-    def ink(self, code: int) -> QColor:
+    def _ink_of(self, code: int) -> QColor:
         """The colour of text on a box: the better readable one of text and background."""
-        if code not in self._pens:
-            below = self.fill(code).name()
-            inks = [self._theme.role(name) for name in ("text", "base")]
-            best = max(inks, key=lambda ink: contrast(ink.name(), below))
-            self._pens[code] = self._theme.role("muted") if DIM <= code < MATCH else best
-        return self._pens[code]
+        if DIM <= code < MATCH:
+            return self._theme.role("muted")
+        inks = [self._theme.role(name) for name in ("text", "base")]
+        return max(inks, key=lambda ink: contrast(ink.name(), self.fill(code).name()))
 
     # -- painting -----------------------------------------------------------------------------------
 
@@ -143,11 +119,11 @@ class FlamePainter:
         frames = frames[np.lexsort((-scene.boxes.width[frames], codes[frames] != MATCH))]
         pixel = np.floor(camera.x(scene.boxes.begin[frames])).astype(np.int64)
         top = camera.y(scene, scene.boxes.row[frames])
-        _, one = np.unique(top << 32 | (pixel + (1 << 20)), return_index=True)
+        _, first = np.unique(top << 32 | (pixel + (1 << 20)), return_index=True)
         columns = np.stack(
-            [pixel[one], top[one], np.ones(len(one)), np.full(len(one), camera.row_px - 1)], axis=1
+            [pixel[first], top[first], np.ones(len(first)), np.full(len(first), camera.row_px - 1)], axis=1
         )
-        code = codes[frames[one]]
+        code = codes[frames[first]]
         code = np.where(code < DIM, code + THIN, code)
         self._rects.draw_by_code(painter, columns.astype(float), code, self.fill)
 
@@ -161,39 +137,40 @@ class FlamePainter:
         left = np.maximum(boxes[:, 0], 0.0)
         room = boxes[:, 0] + boxes[:, 2] - left - 2 * TEXT_PX
         for at in np.flatnonzero(room >= LEAST_TEXT_PX - 2 * TEXT_PX).tolist():
-            frame, most = int(frames[at]), int(room[at] / letter)
-            text = scene.label(frame, most)
+            frame, letters = int(frames[at]), int(room[at] / letter)
+            text = scene.label(frame, letters)
             x, y = float(left[at]) + TEXT_PX, float(boxes[at, 1])
             y += (boxes[at, 3] - metrics.height()) / 2 + ascent
             painter.setPen(self.ink(int(codes[frame])))
-            draw_text(painter, QPointF(x, y), elide_right(text, most) if most > 0 else "")
-            more = source_text(scene.trace, scene.tree, frame) if most > len(text) + 8 else ""
+            draw_text(painter, QPointF(x, y), elide_right(text, letters) if letters > 0 else "")
+            more = source_text(scene.trace, scene.tree, frame) if letters > len(text) + 8 else ""
             if more:
                 ink = QColor(painter.pen().color())
                 ink.setAlphaF(0.72)
                 painter.setPen(ink)
-                shown = elide_right(more, most - len(text) - 2)
+                shown = elide_right(more, letters - len(text) - 2)
                 draw_text(painter, QPointF(x + (len(text) + 2) * letter, y), shown)
 
-    def paint_marks(self, painter: QPainter, scene: FlameScene, camera: Camera, marks: Marks) -> None:
-        """Outline what is selected, hovered and focused."""
-        theme = self._theme
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        if marks.selected is not None:
-            frames = np.flatnonzero(marks.selected & camera.visible(scene))
-            self._outline(painter, scene, camera, frames, QPen(theme.role("accent"), 2))
-        if marks.hover >= 0:
-            self._outline(painter, scene, camera, np.array([marks.hover]), QPen(theme.role("text"), 1))
-        if marks.focus >= 0:
-            dashed = QPen(theme.role("text"), 2, Qt.PenStyle.DotLine)
-            self._outline(painter, scene, camera, np.array([marks.focus]), dashed)
-
-    def _outline(
-        self, painter: QPainter, scene: FlameScene, camera: Camera, frames: np.ndarray, pen: QPen
+    def paint_marks(
+        self,
+        painter: QPainter,
+        scene: FlameScene,
+        camera: Camera,
+        *,
+        selected: np.ndarray | None,
+        hover: int,
+        focus: int,
     ) -> None:
-        painter.setPen(pen)
-        inset = pen.widthF() / 2
-        for left, top, width, height in camera.rectangles(scene, frames).tolist():
-            painter.drawRect(
-                QRectF(left, top, max(width, 3.0), height).adjusted(inset, inset, -inset, -inset)
-            )
+        """Outline the frames that are selected (bool), the one under the mouse and the one with the focus."""
+        text, accent = self._theme.role("text"), self._theme.role("accent")
+        is_chosen = camera.visible(scene) & (False if selected is None else selected)
+        chosen = np.flatnonzero(is_chosen)
+        dotted = QPen(text, 2, Qt.PenStyle.DotLine)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for frames, pen in ((chosen, QPen(accent, 2)), ([hover], QPen(text, 1)), ([focus], dotted)):
+            painter.setPen(pen)
+            inset = pen.widthF() / 2
+            shown = np.array([frame for frame in frames if frame >= 0], dtype=np.int64)
+            for left, top, width, height in camera.rectangles(scene, shown).tolist():
+                box = QRectF(left, top, max(width, 3.0), height)
+                painter.drawRect(box.adjusted(inset, inset, -inset, -inset))

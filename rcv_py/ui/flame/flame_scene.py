@@ -1,19 +1,24 @@
-"""What a flamegraph view shows, and where on the screen each frame of it is: numbers only, no Qt."""
+"""What a flamegraph view shows, and where on the screen each frame of it is, and what is said of one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.flame.flame import FlameTree, Metric, What
+from rcv_py.analysis.flame.flame import FlameTree, Metric, What, key, kind_mix
 from rcv_py.analysis.flame.flame_layout import FlameLayout
 from rcv_py.analysis.flame.flame_text import full_name, source_text
 from rcv_py.analysis.program.blocks import blocks
+from rcv_py.base.text import count, elide_left, elide_right, percent
+from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
+from rcv_py.state.selection import Hover, Selection
+from rcv_py.state.session import Session
+from rcv_py.ui.core.plain_text import Rich, lines_tip, rich
 
 Row = TypeVar("Row", int, np.ndarray)
 
@@ -95,19 +100,15 @@ class FlameScene:
 
     def children(self, frame: int) -> np.ndarray:
         """The visible frames on a frame, heaviest first."""
-        found = np.flatnonzero((self.tree.parent == frame) & (self.boxes.width > 0))
-        return found[np.argsort(-self.boxes.width[found], kind="stable")]
+        frames = np.flatnonzero((self.tree.parent == frame) & (self.boxes.width > 0))
+        return frames[np.argsort(-self.boxes.width[frames], kind="stable")]
 
     def frame_at(self, row: int, at: float) -> int:
         """The frame at a place of a row, -1 if there is none."""
-        if not 0 <= row - self.low < self.rows:
-            return -1
-        frames = self.by_row[row - self.low]
-        here = int(np.searchsorted(self.boxes.begin[frames], at, side="right")) - 1
-        if here < 0:
-            return -1
-        frame = int(frames[here])
-        return frame if at < self.boxes.begin[frame] + self.boxes.width[frame] else -1
+        begin, width = self.boxes.begin, self.boxes.width
+        frames = self.by_row[row - self.low] if 0 <= row - self.low < self.rows else np.zeros(0, np.int64)
+        here = frames[: np.searchsorted(begin[frames], at, side="right")]
+        return int(here[-1]) if len(here) and at < begin[here[-1]] + width[here[-1]] else -1
 
     def find(self, path: tuple[int, ...]) -> int:
         """The frame whose ancestors and itself have these elements, -1 if it is gone."""
@@ -121,18 +122,17 @@ class FlameScene:
 
     def path(self, frame: int) -> tuple[int, ...]:
         """The elements from the root down to a frame."""
-        return tuple(int(self.tree.element[one]) for one in self.tree.ancestors(frame))
+        return tuple(int(self.tree.element[above]) for above in self.tree.ancestors(frame))
 
     def share_of(self, matched: np.ndarray) -> int:
         """The cost of the frames in `matched` (bool), each cycle once though frames contain each other."""
-        covered = np.zeros(len(self), dtype=bool)
-        total = 0
+        covered, total = np.zeros(len(self), dtype=bool), 0
         if self.place >= 0:  # the callers of a sandwich hold the same cycles as its callees
             matched = matched & (self.boxes.row >= 0)
         for level in range(int(self.tree.depth.max(initial=-1)) + 1):
             here = np.flatnonzero(self.tree.depth == level)
             parent = self.tree.parent[here]
-            covered[here] = np.where(parent >= 0, covered[parent], False)
+            covered[here] = (parent >= 0) & covered[parent]
             new = here[matched[here] & ~covered[here]]
             total += int(self.boxes.width[new].sum())
             covered[new] = True
@@ -150,12 +150,12 @@ class Camera:
     scroll: int = 0  # pixels
     is_upward: bool = False
     row_px: int = ROW_PX
-    whole: int = field(default=1)
+    whole: int = 1
 
     def fit(self, begin: float, end: float) -> None:
         """Show the part from `begin` to `end`, no more than there is and no less than a millionth of it."""
-        least = max(self.whole * 1e-6, 1e-3)
-        width = min(max(end - begin, least), float(self.whole))
+        smallest = max(self.whole * 1e-6, 1e-3)
+        width = min(max(end - begin, smallest), float(self.whole))
         begin = min(max(begin, 0.0), self.whole - width)
         self.begin, self.end = begin, begin + width
 
@@ -207,3 +207,148 @@ class Camera:
         top = self.y(scene, boxes.row[frames])
         height = np.full(len(frames), self.row_px - GAP_PX)
         return np.stack([left, top, width, height], axis=1).astype(float)
+
+
+MAX_KINDS = 5
+METRIC_TEXT = {
+    Metric.TOTAL: "total",
+    Metric.NONHIDDEN: "not hidden",
+    Metric.STALL: "stall",
+    Metric.HITS: "executions",
+}
+
+
+def unit(scene: FlameScene) -> str:
+    """What widths are counted in."""
+    return "executions" if scene.metric is Metric.HITS else scene.tree.unit
+
+
+def shares(scene: FlameScene, frame: int) -> list[str]:
+    """The share of all and, below the roots, of the parent."""
+    tree, width = scene.tree, scene.boxes.width
+    parts = [f"{percent(int(width[frame]), scene.boxes.whole)} of all"]
+    parent = int(tree.parent[frame])
+    if parent >= 0:
+        what = "of the place" if scene.boxes.row[frame] < 0 or parent == scene.place else "of its parent"
+        parts.append(f"{percent(int(width[frame]), int(width[parent]))} {what}")
+    return parts
+
+
+def frame_line(scene: FlameScene, frame: int) -> str:
+    """A frame in one line: name, cost, shares."""
+    text = elide_right(scene.labels[frame], 60)
+    more = f"; {change}" if (change := changed(scene, frame)) else ""
+    cost = f"{count(int(scene.boxes.width[frame]))} {unit(scene)}"
+    return f"{text}: {cost}, {', '.join(shares(scene, frame))}{more}"
+
+
+def changed(scene: FlameScene, frame: int) -> str:
+    """What a frame of a differential flamegraph costs in the baseline, "" in others."""
+    if scene.change is None:
+        return ""
+    before, now = int(scene.change.before[frame]), int(scene.boxes.width[frame])
+    mark = "beyond noise" if scene.change.shade[frame] else "within noise"
+    share = f", {100 * (now - before) / before:+.1f} %" if before else ""
+    return f"A {count(before)}, B {count(now)}{share}, {mark}"
+
+
+def frame_tip(scene: FlameScene, frame: int) -> Rich:
+    """Everything about a frame, in rich text."""
+    tree = scene.tree
+    lines: list[str] = [rich("<b>{}</b>", elide_right(scene.labels[frame], 90))]
+    name = scene.full_name(frame)
+    if name != scene.labels[frame]:
+        lines.append(elide_left(name, 100))
+    if tree.what[frame] == What.CODE:
+        row = int(tree.second[frame])
+        kind = KIND_TEXT[TokenKind(min(int(scene.trace.code.kind[row]), KIND_COUNT - 1))]
+        lines.append(f"line {row}, {kind}")
+    elif rows := scene.code_rows(frame):
+        lines.append(f"lines {count(rows[0])} to {count(rows[1] - 1)}")
+    elif text := source_text(scene.trace, tree, frame):
+        lines.append(rich("<code>{}</code>", elide_right(text, 90)))
+    if change := changed(scene, frame):
+        lines.append(change)
+    lines += _costs(scene, frame)
+    lines += _kinds(scene, frame)
+    return lines_tip(lines)
+
+
+def _costs(scene: FlameScene, frame: int) -> list[str]:
+    tree, at = scene.tree, scene.metric.value
+    own, total = tree.own[frame], tree.total[frame]
+    lines = [f"{count(int(total[at]))} {unit(scene)}: {', '.join(shares(scene, frame))}"]
+    if 0 < own[at] < total[at]:
+        lines.append(f"of them {count(int(own[at]))} itself")
+    unknown = {scene.metric}
+    if tree.unit == "samples":
+        unknown.add(Metric.HITS)
+    if not tree.has_hidden:
+        unknown.add(Metric.NONHIDDEN)
+    others = [metric for metric in METRIC_TEXT if metric not in unknown]
+    texts = [f"{METRIC_TEXT[metric]} {count(int(total[metric.value]))}" for metric in others]
+    hidden = int(total[Metric.TOTAL.value] - total[Metric.NONHIDDEN.value])
+    if tree.has_hidden:
+        texts.append(f"hidden {percent(hidden, int(total[Metric.TOTAL.value]))}")
+    return [*lines, ", ".join(texts)]
+
+
+def _kinds(scene: FlameScene, frame: int) -> list[Rich]:
+    if scene.tree.what[frame] == What.CODE or scene.boxes.row[frame] < 0:
+        return []
+    mix = kind_mix(scene.tree, frame, scene.trace.code.kind, scene.metric, KIND_COUNT)
+    order = [kind for kind in np.argsort(-mix, kind="stable").tolist() if mix[kind]][:MAX_KINDS]
+    total = int(mix.sum())
+    return [
+        rich("&nbsp;&nbsp;{}: {}", KIND_TEXT[TokenKind(kind)], percent(int(mix[kind]), total))
+        for kind in order
+    ]
+
+
+def choose(session: Session, scene: FlameScene, frame: int) -> None:
+    """Select what a frame stands for: an instruction, a source line, the lines of a block or kernel.
+
+    A file stands for its most expensive line.  Scopes of markers stand for nothing in the code.
+    """
+    tree = scene.tree
+    what, first, second = int(tree.what[frame]), int(tree.first[frame]), int(tree.second[frame])
+    if what == What.CODE:
+        session.select_line(second)
+    elif what == What.LINE:
+        session.select_source(first, second)
+    elif what == What.FILE:
+        lines = [child for child in scene.children(frame).tolist() if tree.what[child] == What.LINE]
+        if lines:
+            choose(session, scene, lines[0])
+    elif rows := scene.code_rows(frame):
+        session.select_lines(*rows)
+
+
+def hover_of(scene: FlameScene, frame: int) -> Hover | None:
+    """What the other views mark while the mouse is over a frame."""
+    if frame < 0:
+        return None
+    first, second = int(scene.tree.first[frame]), int(scene.tree.second[frame])
+    hovers = {What.CODE: Hover(line=second), What.LINE: Hover(source=(first, second))}
+    return hovers.get(What(int(scene.tree.what[frame])))
+
+
+def place_of(session: Session) -> int:
+    """The element of the selected source line, else of the selected instruction; -1 if there is neither."""
+    selection, trace = session.selection.value, session.trace.value
+    if selection.source is not None:
+        return int(key(What.LINE, *selection.source))
+    if selection.line is not None and trace is not None and selection.line < len(trace.code):
+        return int(key(What.CODE, 0, selection.line))
+    return -1
+
+
+def selected_frames(scene: FlameScene, selection: Selection) -> np.ndarray:
+    """Return which frames are the selected instruction or its source line, bool."""
+    tree = scene.tree
+    is_selected = np.zeros(len(tree), dtype=bool)
+    if selection.line is not None:
+        is_selected |= tree.code_row == selection.line
+    if selection.source is not None:
+        is_selected |= tree.element == key(What.LINE, *selection.source)
+    return is_selected

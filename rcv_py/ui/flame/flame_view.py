@@ -21,9 +21,8 @@ from PySide6.QtWidgets import QAbstractScrollArea
 
 from rcv_py.ui.core.plain_text import show_tip
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_frames import frame_line, frame_tip
-from rcv_py.ui.flame.flame_paint import FlamePainter, Marks, color_codes
-from rcv_py.ui.flame.flame_scene import Camera, FlameScene
+from rcv_py.ui.flame.flame_paint import FlamePainter, color_codes
+from rcv_py.ui.flame.flame_scene import Camera, FlameScene, frame_line, frame_tip
 from rcv_py.ui.timeline.time_plot import KEY_PAN, KEY_ZOOM, NOTCH, PER_NOTCH, ROWS_PER_NOTCH, SLOP_PX
 
 NONE = -1
@@ -59,7 +58,23 @@ class FlameView(QAbstractScrollArea):
         self._pressed: QPointF | None = None
         self._last = QPointF()
         self._is_drag = False
-        self._keys = self._key_table()
+        self._keys: dict[Qt.Key, Callable[[], None]] = {
+            Keys.Key_Left: lambda: self._step_aside(-1),
+            Keys.Key_Right: lambda: self._step_aside(+1),
+            Keys.Key_Up: lambda: self._step_row(-1),
+            Keys.Key_Down: lambda: self._step_row(+1),
+            Keys.Key_Home: lambda: self._step_aside(-FAR),
+            Keys.Key_End: lambda: self._step_aside(FAR),
+            **dict.fromkeys((Keys.Key_Return, Keys.Key_Enter, Keys.Key_F), self._zoom_to_focus),
+            Keys.Key_Space: lambda: self._choose(self.focus_frame),
+            Keys.Key_Backspace: self.zoom_out,
+            Keys.Key_Escape: self.zoom_out,
+            Keys.Key_0: self.reset,
+            Keys.Key_W: lambda: self.scale_about(KEY_ZOOM, self.camera.width_px / 2),
+            Keys.Key_S: lambda: self.scale_about(1 / KEY_ZOOM, self.camera.width_px / 2),
+            Keys.Key_A: lambda: self.pan(-KEY_PAN * self.camera.width_px),
+            Keys.Key_D: lambda: self.pan(KEY_PAN * self.camera.width_px),
+        }
         self.viewport().setMouseTracking(True)
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -83,7 +98,7 @@ class FlameView(QAbstractScrollArea):
             if keep and old is not None:
                 self.focus_frame = scene.find(old.path(focus)) if focus >= 0 else NONE
                 if zoomed >= 0 and (frame := scene.find(old.path(zoomed))) >= 0:
-                    self._fit(frame)
+                    self._fit(scene, frame)
         self._set_range()
         self._moved()
 
@@ -115,19 +130,19 @@ class FlameView(QAbstractScrollArea):
             return NONE
         if self._zoomed_to >= 0:
             return self._zoomed_to
-        if camera.end - camera.begin >= camera.whole * 0.999999:
+        if not self.is_zoomed:
             return NONE
         begin, width = scene.boxes.begin, scene.boxes.width
         covers = (begin <= camera.begin) & (begin + width >= camera.end) & (scene.boxes.row >= 0)
-        found = np.flatnonzero(covers)
-        return int(found[-1]) if len(found) else NONE
+        frames = np.flatnonzero(covers)
+        return int(frames[-1]) if len(frames) else NONE
 
     def zoom_to(self, frame: int) -> None:
         """Let a frame fill the width; -1 shows everything."""
         if self.scene is None or frame < 0:
             self.reset()
             return
-        self._fit(frame)
+        self._fit(self.scene, frame)
         self.set_focus_frame(frame)
         self._moved()
 
@@ -144,9 +159,7 @@ class FlameView(QAbstractScrollArea):
 
     def reset(self) -> None:
         """Show everything."""
-        self._zoomed_to = NONE
-        self.camera.fit(0, self.camera.whole)
-        self._moved()
+        self._show_part(0, self.camera.whole)
 
     @property
     def is_zoomed(self) -> bool:
@@ -179,26 +192,25 @@ class FlameView(QAbstractScrollArea):
             return NONE
         return self.scene.frame_at(self.camera.row_at(self.scene, at.y()), self.camera.cost_at(at.x()))
 
-    def _fit(self, frame: int) -> None:
-        assert self.scene is not None
-        begin, width = int(self.scene.boxes.begin[frame]), int(self.scene.boxes.width[frame])
+    def _fit(self, scene: FlameScene, frame: int) -> None:
+        begin = int(scene.boxes.begin[frame])
         self._zoomed_to = frame
-        self.camera.fit(begin, begin + width)
+        self.camera.fit(begin, begin + int(scene.boxes.width[frame]))
 
     def scale_about(self, factor: float, x: float) -> None:
         """Show `factor` times as much; what is at pixel `x` stays there."""
-        camera = self.camera
-        at = camera.cost_at(x)
-        self._zoomed_to = NONE
+        camera, at = self.camera, self.camera.cost_at(x)
         begin = at - (at - camera.begin) * factor
-        camera.fit(begin, begin + (camera.end - camera.begin) * factor)
-        self._moved()
+        self._show_part(begin, begin + (camera.end - camera.begin) * factor)
 
     def pan(self, pixels: float) -> None:
         """Move the view to the right by so many pixels."""
         by = pixels / self.camera.scale
+        self._show_part(self.camera.begin + by, self.camera.end + by)
+
+    def _show_part(self, begin: float, end: float) -> None:
         self._zoomed_to = NONE
-        self.camera.fit(self.camera.begin + by, self.camera.end + by)
+        self.camera.fit(begin, end)
         self._moved()
 
     def _reveal(self, frame: int) -> None:
@@ -207,10 +219,8 @@ class FlameView(QAbstractScrollArea):
             return
         begin, width = int(scene.boxes.begin[frame]), int(scene.boxes.width[frame])
         if begin + width <= camera.begin or begin >= camera.end:
-            shown = max(camera.end - camera.begin, float(width))
-            self._zoomed_to = NONE
-            camera.fit(begin + width / 2 - shown / 2, begin + width / 2 + shown / 2)
-            self._moved()
+            half = max(camera.end - camera.begin, float(width)) / 2
+            self._show_part(begin + width / 2 - half, begin + width / 2 + half)
         top, bar = int(camera.y(scene, int(scene.boxes.row[frame]))), self.verticalScrollBar()
         if top < 0:
             bar.setValue(bar.value() + top)
@@ -257,9 +267,14 @@ class FlameView(QAbstractScrollArea):
         with QPainter(view) as painter:
             painter.drawPixmap(0, 0, self._picture)
             if self.scene is not None:
-                focus = self.focus_frame if self.hasFocus() else NONE
-                marks = Marks(self._selected, self.hover_frame, focus)
-                self._painter.paint_marks(painter, self.scene, self.camera, marks)
+                self._painter.paint_marks(
+                    painter,
+                    self.scene,
+                    self.camera,
+                    selected=self._selected,
+                    hover=self.hover_frame,
+                    focus=self.focus_frame if self.hasFocus() else NONE,
+                )
 
     def _repaint(self) -> None:
         self._picture = None
@@ -278,7 +293,7 @@ class FlameView(QAbstractScrollArea):
         """The tooltip of a frame."""
         return frame_tip(self.scene, frame) if self.scene is not None and frame >= 0 else ""
 
-    def told(self) -> str:
+    def frame_text(self) -> str:
         """One line about the frame under the mouse or with the focus."""
         frame = self.hover_frame if self.hover_frame >= 0 else self.focus_frame
         return frame_line(self.scene, frame) if self.scene is not None and frame >= 0 else ""
@@ -361,54 +376,24 @@ class FlameView(QAbstractScrollArea):
 
     # -- keys ---------------------------------------------------------------------------------------
 
-    def _key_table(self) -> dict[Qt.Key, Callable[[], None]]:
-        return {
-            Keys.Key_Left: lambda: self._step_aside(-1),
-            Keys.Key_Right: lambda: self._step_aside(+1),
-            Keys.Key_Up: lambda: self._step_row(-1),
-            Keys.Key_Down: lambda: self._step_row(+1),
-            Keys.Key_Home: lambda: self._step_aside(-FAR),
-            Keys.Key_End: lambda: self._step_aside(FAR),
-            Keys.Key_Return: self._zoom_to_focus,
-            Keys.Key_Enter: self._zoom_to_focus,
-            Keys.Key_F: self._zoom_to_focus,
-            Keys.Key_Space: lambda: self._choose(self.focus_frame),
-            Keys.Key_Backspace: self.zoom_out,
-            Keys.Key_0: self.reset,
-            Keys.Key_W: lambda: self.scale_about(KEY_ZOOM, self.camera.width_px / 2),
-            Keys.Key_S: lambda: self.scale_about(1 / KEY_ZOOM, self.camera.width_px / 2),
-            Keys.Key_A: lambda: self.pan(-KEY_PAN * self.camera.width_px),
-            Keys.Key_D: lambda: self.pan(KEY_PAN * self.camera.width_px),
-        }
-
     def event(self, event: QEvent) -> bool:
         """Take keys that mean something here before the window's shortcuts do."""
-        if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and self._takes(event)
-        ):
+        is_asked = event.type() == QEvent.Type.ShortcutOverride
+        if is_asked and isinstance(event, QKeyEvent) and self._takes(event):
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Walk over frames, zoom, choose."""
-        if not self._takes(event):
-            event.ignore()
-            return
-        if event.key() == Keys.Key_Escape:
-            self.zoom_out()
-        else:
+        event.setAccepted(self._takes(event))
+        if event.isAccepted():
             self._keys[Keys(event.key())]()
 
     def _takes(self, event: QKeyEvent) -> bool:
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if self.scene is None or held:
-            return False
-        if event.key() == Keys.Key_Escape:
-            return self.is_zoomed
-        return event.key() in self._keys
+        means = self.is_zoomed if event.key() == Keys.Key_Escape else event.key() in self._keys
+        return self.scene is not None and not held and means
 
     def _zoom_to_focus(self) -> None:
         if self.focus_frame >= 0:
@@ -416,9 +401,8 @@ class FlameView(QAbstractScrollArea):
 
     def _step_aside(self, by: int) -> None:
         """Go to the neighbour in the row, or the ends of the row."""
-        scene, frame = self.scene, self.focus_frame
+        scene, frame = self.scene, self._focus()
         if scene is None or frame < 0:
-            self._enter()
             return
         frames = scene.by_row[int(scene.boxes.row[frame]) - scene.low]
         at = int(np.searchsorted(scene.boxes.begin[frames], scene.boxes.begin[frame]))
@@ -426,21 +410,20 @@ class FlameView(QAbstractScrollArea):
 
     def _step_row(self, by: int) -> None:
         """Go to the row below (+1) or above (-1) on screen: to the parent, or to the heaviest frame on it."""
-        scene, frame = self.scene, self.focus_frame
+        scene, frame = self.scene, self._focus()
         if scene is None or frame < 0:
-            self._enter()
             return
         wanted = int(scene.boxes.row[frame]) + (-by if self.camera.is_upward else by)
         parent = int(scene.tree.parent[frame])
         near = [int(child) for child in scene.children(frame)] + [parent]
-        found = [one for one in near if one >= 0 and scene.boxes.row[one] == wanted]
-        if found:
-            self.set_focus_frame(found[0])
+        there = [other for other in near if other >= 0 and scene.boxes.row[other] == wanted]
+        if there:
+            self.set_focus_frame(there[0])
 
-    def _enter(self) -> None:
-        """Give the focus to the frame that fills the view, or to the heaviest root."""
-        scene = self.scene
-        if scene is not None and len(scene):
+    def _focus(self) -> int:
+        """The frame with the focus; if there is none, what fills the view or the heaviest root gets it."""
+        scene, frame = self.scene, self.focus_frame
+        if scene is not None and len(scene) and frame < 0:
             roots = scene.children(NONE)
-            start = self.crumb if self.crumb >= 0 else int(roots[0]) if len(roots) else NONE
-            self.set_focus_frame(start)
+            self.set_focus_frame(self.crumb if self.crumb >= 0 else int(roots[0]) if len(roots) else NONE)
+        return frame

@@ -12,12 +12,11 @@ from rcv_py.results.bubbles import BUBBLES, bubble_table
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar, boxed, column
 from rcv_py.ui.core.panel import panel
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import result_columns, with_bar
 from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.legend import Legend
 

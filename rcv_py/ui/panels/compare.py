@@ -24,11 +24,10 @@ from rcv_py.state.session import Baseline
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
 from rcv_py.ui.core.panel import NO_TRACE, Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip, with_tip
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_frames import choose, selected_frames
-from rcv_py.ui.flame.flame_scene import Change, FlameScene
+from rcv_py.ui.flame.flame_scene import Change, FlameScene, choose, selected_frames
 from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns
@@ -36,7 +35,6 @@ from rcv_py.ui.table.rows_view import Look, RowsView
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.table.table_panel import NO_LINES, TablePanel
 from rcv_py.ui.widgets.choice import Choice
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import WithEmptyState, page
 
 NO_BASELINE = (
@@ -203,7 +201,7 @@ class ComparePanel(TablePanel[Comparison]):
         view.chosen.connect(self._go)
         view.hovered.connect(self._point)
         flame.chosen.connect(self._choose_frame)
-        flame.pointed.connect(lambda _: self.detail.setText(flame.told()))
+        flame.pointed.connect(lambda _: self.detail.setText(flame.frame_text()))
 
     # -- computing ----------------------------------------------------------------------------------
 

@@ -32,10 +32,9 @@ from rcv_py.ui.timeline.time_overlay import (
     event_lines,
 )
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
-from rcv_py.ui.timeline.token_rows import TokenRows
-from rcv_py.ui.timeline.token_tip import gap_tip, sibling_tip, state_tip, token_at, token_tip
+from rcv_py.ui.timeline.token_rows import TokenRows, WaveRows, kernel_choices, wave_rows
+from rcv_py.ui.timeline.token_tip import gap_tip, marker_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
-from rcv_py.ui.timeline.wave_rows import WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
@@ -275,7 +274,8 @@ class ComputeUnitPanel(TimelinePanel):
         if trace is None or store is None:
             return ""
         if self.timeline.plot.band_y >= 0:
-            return self.markers.tip(trace, span) if (span := self._span_at(row, time)) >= 0 else ""
+            span, spans = self._span_at(row, time), self.markers.spans
+            return marker_tip(trace, spans, span) if span >= 0 and spans is not None else ""
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
             waiting = self._pending_at(row, time)

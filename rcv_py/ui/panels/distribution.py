@@ -32,7 +32,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar, boxed, column, split
 from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import draw_text, tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, draw_text, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import LABEL_GAP, LEFT, RIGHT, BarChart
@@ -41,7 +41,6 @@ from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from rcv_py.ui.widgets.choice import Choice
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 
 NO_LINE = "Select an instruction to see how long each of its hits took, and which were the slowest."
@@ -78,8 +77,8 @@ class DistributionChart(BarChart):
         self.show_parts(view.histogram.counts, colors)
         spread = view.spread
         self.setAccessibleDescription(
-            f"{plural(spread.count, 'hit')}: minimum {spread.least}, median {spread.median}, "
-            f"p95 {spread.p95}, maximum {spread.most} cycles"
+            f"{plural(spread.hits, 'hit')}: minimum {spread.min}, median {spread.median}, "
+            f"p95 {spread.p95}, maximum {spread.max} cycles"
         )
 
     def mark_token(self, value: int | None) -> None:
@@ -131,7 +130,7 @@ class DistributionChart(BarChart):
         self.paint_axis(painter, ticks, "cycles, logarithmic" if is_log else "cycles")
         area, found, metrics, free = self.area, self.view.spread, self.fontMetrics(), [-1.0, -1.0]
         painter.setPen(self._theme.role("text"))
-        marks = (("min", found.least), ("median", found.median), ("p95", found.p95), ("max", found.most))
+        marks = (("min", found.min), ("median", found.median), ("p95", found.p95), ("max", found.max))
         for name, value in marks:
             x = self.x_of_value(value)
             painter.drawLine(QPointF(x, area.top() - 2), QPointF(x, area.bottom()))
@@ -323,7 +322,7 @@ class DistributionPanel(Panel):
         note = ""
         if self.view is not None and self.view.spread is not None:
             spread = self.view.spread
-            note = f"{plural(spread.count, 'hit')}, mean {spread.mean:,.1f}, sum {count(spread.total)} cycles"
+            note = f"{plural(spread.hits, 'hit')}, mean {spread.mean:,.1f}, sum {count(spread.total)} cycles"
             note = " · ".join(filter(None, (waves_note(self.session), note)))
         self.note.setText(note)
 

@@ -72,7 +72,11 @@ class ExplorerPanel(Panel):
         how, is_source = self.session.source_cost.value, has_sources(trace)
 
         def tree() -> CostNode:
-            return source_tree(trace, cost(), how) if is_source else label_tree(trace, cost())
+            return (
+                source_tree(trace.code, trace.sources, cost(), how)
+                if is_source
+                else label_tree(trace, cost())
+            )
 
         self.run_job(tree, self._take, stream=self._costs.stream)
 

@@ -8,8 +8,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from rcv_py.analysis.health.capture_health import CHECKED, HealthNote, command_line, headline, verdict
-from rcv_py.analysis.health.input_yaml import input_yaml
+from rcv_py.analysis.health.capture_health import CHECKED, headline, verdict
+from rcv_py.analysis.health.input_yaml import command_line, input_yaml
+from rcv_py.analysis.health.note import HealthNote
 from rcv_py.base.problems import Severity
 from rcv_py.model.ids import WaveId
 from rcv_py.results.check import NOTES, number_table

@@ -8,8 +8,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter
 
-from rcv_py.analysis.iterations.loop_iterations import LoopIterations
-from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
+from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_COUNT, KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.model.window import TimeWindow
@@ -18,7 +17,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import bar, split
 from rcv_py.ui.core.panel import panel
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
@@ -26,7 +25,6 @@ from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.choice import Choice
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 

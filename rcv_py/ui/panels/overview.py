@@ -22,7 +22,7 @@ from rcv_py.ui.core.panel import Panel, panel
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.brush import RANGE_PX, BrushStrip
-from rcv_py.ui.timeline.wave_rows import wave_rows
+from rcv_py.ui.timeline.token_rows import wave_rows
 
 HEIGHT = 44
 REBUILD_MS = 300  # while waves arrive

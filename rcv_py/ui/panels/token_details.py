@@ -169,7 +169,7 @@ def _totals(totals: LineTotals) -> Rich:
         ("latency", f"{totals.latency:,}"),
         ("of it stall", _part(totals.stall, totals.latency)),
         ("idle before", f"{totals.idle:,}"),
-        ("of all cycles", percent(totals.latency + totals.idle, totals.whole) or "–"),
+        ("of all cycles", percent(totals.latency + totals.idle, totals.program_total) or "–"),
     ]
     return rich("<h4>This instruction, all traced waves, cycles</h4>") + _table(rows)
 

@@ -37,10 +37,19 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, split
 from rcv_py.ui.core.panel import Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel, Rich, copy_text, draw_text, joined, rich, tooltip, with_tip
+from rcv_py.ui.core.plain_text import (
+    ElidedLabel,
+    PlainLabel,
+    Rich,
+    copy_text,
+    draw_text,
+    joined,
+    rich,
+    tooltip,
+    with_tip,
+)
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.links import LinkText
 

@@ -169,7 +169,7 @@ class WavePickerPanel(Panel):
         return commands("Analyze", (
             ("range.use_view", "Count the waves in view", "R", self._take_view,
              "Make the shown time the clock range: waves that touch it count.", needs_waves),
-            ("range.reset", "Count all waves", "Shift+R", lambda: self.session.set_clock_range(None),
+            ("range.reset", "Count all waves", "Shift+R", lambda: self.session.clock_range.set(None),
              "Take the clock range away: all waves count.", needs_waves),
         )) + commands("Go", speeds)  # fmt: skip
 
@@ -216,7 +216,7 @@ class WavePickerPanel(Panel):
             field.edited.connect(self._range_edited)
         for button, tip, call in (
             (self.use_view, "Count the waves that touch the shown time  (R)", self._take_view),
-            (self.reset, "Count all waves  (Shift+R)", lambda: self.session.set_clock_range(None)),
+            (self.reset, "Count all waves  (Shift+R)", lambda: self.session.clock_range.set(None)),
         ):
             button.setProperty("small", "true")
             button.setToolTip(tooltip(tip))
@@ -307,7 +307,7 @@ class WavePickerPanel(Panel):
 
     def _take_view(self) -> None:
         if self.session.trace.value is not None:
-            self.session.set_clock_range(self.session.view.value)
+            self.session.clock_range.set(self.session.view.value)
 
     def _range_edited(self, value: int) -> None:
         begin, end = cycles_in(self.begin.text()), cycles_in(self.end.text())
@@ -316,7 +316,7 @@ class WavePickerPanel(Panel):
         is_wrong = begin >= end
         self.end.mark(is_wrong, "The end must lie after the begin.")
         if not is_wrong:
-            self.session.set_clock_range(TimeWindow(begin, end))
+            self.session.clock_range.set(TimeWindow(begin, end))
 
     # -- export -------------------------------------------------------------------------------------
 

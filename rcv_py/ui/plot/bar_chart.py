@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count as counting
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from rcv_py.base.text import count, short_count
 from rcv_py.ui.core.plain_text import draw_text, show_tip
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.timeline.time_axis import round_step
 
 LEFT, RIGHT = 52, 12  # px beside the bars
 GAP_FROM_PX = 4  # width of a bar from which there is a gap to the next one
@@ -242,6 +242,5 @@ class BarChart(QWidget):
 
 
 def nice(value: float) -> int:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is at least `value`."""
-    steps = (factor * 10**power for power in counting() for factor in (1, 2, 5))
-    return next(step for step in steps if step >= value)
+    """Return the smallest of 1, 2 and 5 times a power of ten, at least 1, that is about `value` or above."""
+    return max(1, round(round_step(value)))

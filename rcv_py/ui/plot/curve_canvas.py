@@ -8,20 +8,108 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QResizeEvent
 
-from rcv_py.base.text import elide_right, percent
+from rcv_py.base.text import elide_right, percent, short_count
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Hover
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.plot.curves_item import CurvesItem
-from rcv_py.ui.plot.value_axis import ValueAxis, bounds, exact_text, ticks
-from rcv_py.ui.timeline.items import small_text
-from rcv_py.ui.timeline.time_axis import UNITS_NS
+from rcv_py.ui.timeline.items import TEXT_PX, PlainAxis, small_text
+from rcv_py.ui.timeline.rows_item import WIDTH
+from rcv_py.ui.timeline.time_axis import UNITS_NS, round_step
 from rcv_py.ui.timeline.time_overlay import Line, Marks, TimeOverlay, bookmark_time
 from rcv_py.ui.timeline.time_plot import TimePlot
+
+TICK_PX = 34  # room a tick needs
+LARGE = 100_000  # from here on numbers are shortened
+
+
+class ValueAxis(PlainAxis):
+    """As wide as the names beside a timeline, so that times stand above each other."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("left", theme)
+        self.title = ""
+        self.low, self.high = 0.0, 1.0
+        self.is_whole = False  # values are whole numbers: no ticks between
+        self.setWidth(WIDTH)
+
+    def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
+        """Paint numbers and the title, which runs upwards."""
+        values = ticks(self.low, self.high, height, self.is_whole)
+        step = values[1] - values[0] if len(values) > 1 else 1.0
+        for value in values:
+            y = height - (value - self.low) / (self.high - self.low) * height
+            painter.setPen(self._theme.role("line"))
+            painter.drawLine(QPointF(width - 5, y), QPointF(width - 1, y))
+            painter.setPen(self._theme.role("muted"))
+            # The outermost numbers stay inside the axis, beside their ticks.
+            middle = min(max(y, metrics.height() / 2), height - metrics.height() / 2)
+            rect = QRectF(20, middle - metrics.height() / 2, width - 28, metrics.height())
+            side = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            draw_text(painter, rect, side, value_text(value, step))
+        painter.fillRect(QRectF(width - 1, 0, 1, height), self._theme.role("line"))
+        painter.save()
+        painter.setPen(self._theme.role("text"))
+        painter.translate(4, height)
+        painter.rotate(-90)
+        text = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, max(0.0, height - 4))
+        draw_text(painter, QRectF(0, 0, height, metrics.height() + 2), Qt.AlignmentFlag.AlignCenter, text)
+        painter.restore()
+
+
+def ticks(low: float, high: float, height_px: float, is_whole: bool) -> list[float]:
+    """Round values between two bounds, as many as have room."""
+    wanted = max(high - low, 1e-9) * TICK_PX / max(1.0, height_px)
+    step = round_step(wanted)
+    if is_whole:
+        step = max(1.0, step)
+    first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+    if first >= last and height_px >= 2 * TEXT_PX:  # one number is no scale: room for two has to do
+        step = round_down(max(high - low, 1e-9), is_whole)
+        first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+        return [float(at * step + 0.0) for at in ((first, last) if last > first else (first,))]
+    return (np.arange(first, last + 1) * step + 0.0).tolist()  # no -0
+
+
+def round_down(span: float, is_whole: bool) -> float:
+    """Return the largest round step that is not above a span; at least 1 for whole numbers."""
+    step = round_step(span)
+    while step > span * 1.001:
+        step = round_step(step / 2.6)
+    return max(1.0, step) if is_whole else step
+
+
+def bounds(low: float, high: float, from_zero: bool) -> tuple[float, float]:
+    """Bounds of an axis that hold all values, with a little room above; they stay while values vary little.
+
+    `from_zero` keeps 0 in view, since the height of a curve is otherwise no measure.
+    """
+    if from_zero:
+        low, high = min(0.0, low), max(0.0, high)
+    span = high - low or abs(high) or 1.0
+    step = round_step(span / 10)
+    top = np.ceil((high + span * 0.03) / step) * step if high or not from_zero else 1.0
+    bottom = low if from_zero and low == 0 else np.floor((low - span * 0.03) / step) * step
+    return float(bottom), float(max(top, bottom + step))
+
+
+def value_text(value: float, step: float = 0.0) -> str:
+    """A value as text: grouped, short where it is large, with as many digits as the step needs."""
+    if abs(value) >= LARGE:
+        return short_count(value)
+    digits = max(0, -int(np.floor(np.log10(step) + 1e-9))) if step > 0 else 0
+    return f"{value:,.{digits}f}"
+
+
+def exact_text(value: float) -> str:
+    """A value as it is in its column: all digits of a whole number, six of another."""
+    return f"{value:,}" if isinstance(value, int) or float(value).is_integer() else f"{value:,.6g}"
+
 
 LINE_PX = 15
 PAD_PX = 6
@@ -69,15 +157,15 @@ class CurveOverlay(TimeOverlay):
         room = max(1, int((self._box.height() - 2 * PAD_PX - LINE_PX - 8) // LINE_PX))
         if len(readings) <= room:
             return readings
-        kept = sorted(readings, key=lambda one: not one.is_bold)[: max(1, room - 1)]
-        kept = [one for one in readings if one in kept]
-        return [*kept, Reading(f"{len(readings) - len(kept)} more", "")] if room > 1 else kept
+        fitting = sorted(readings, key=lambda reading: not reading.is_bold)[: max(1, room - 1)]
+        fitting = [reading for reading in readings if reading in fitting]
+        return [*fitting, Reading(f"{len(readings) - len(fitting)} more", "")] if room > 1 else fitting
 
     def _paint_box(self, painter: QPainter, x: float, title: str, readings: list[Reading]) -> None:
         metrics, font = small_text(painter), painter.font()
-        names = [elide_right(one.name, MAX_NAME) for one in readings]
+        names = [elide_right(reading.name, MAX_NAME) for reading in readings]
         left = max(metrics.horizontalAdvance(name) for name in names) * 1.06 + 14
-        right = max(metrics.horizontalAdvance(one.value) for one in readings) * 1.06
+        right = max(metrics.horizontalAdvance(reading.value) for reading in readings) * 1.06
         width = max(left + 16 + right, metrics.horizontalAdvance(title)) + 2 * PAD_PX
         height = LINE_PX * (len(readings) + 1) + 2 * PAD_PX
         at = x + 12 if x + 12 + width <= self._box.width() else x - 12 - width
@@ -89,16 +177,16 @@ class CurveOverlay(TimeOverlay):
         line = QRectF(rect.x() + PAD_PX, rect.y() + PAD_PX, width - 2 * PAD_PX, LINE_PX)
         painter.setPen(self._theme.role("muted"))
         draw_text(painter, line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
-        for one, name in zip(readings, names, strict=True):
+        for reading, name in zip(readings, names, strict=True):
             line.translate(0, LINE_PX)
-            if one.color is not None:
-                painter.fillRect(QRectF(line.x(), line.center().y() - 4, 8, 8), one.color)
-            font.setBold(one.is_bold)
+            if reading.color is not None:
+                painter.fillRect(QRectF(line.x(), line.center().y() - 4, 8, 8), reading.color)
+            font.setBold(reading.is_bold)
             painter.setFont(font)
-            painter.setPen(self._theme.role("text" if one.value else "muted"))
+            painter.setPen(self._theme.role("text" if reading.value else "muted"))
             middle = Qt.AlignmentFlag.AlignVCenter
             draw_text(painter, line.adjusted(14, 0, 0, 0), Qt.AlignmentFlag.AlignLeft | middle, name)
-            draw_text(painter, line, Qt.AlignmentFlag.AlignRight | middle, one.value)
+            draw_text(painter, line, Qt.AlignmentFlag.AlignRight | middle, reading.value)
         font.setBold(False)
         painter.setFont(font)
 
@@ -135,8 +223,8 @@ class CurveCanvas(TimePlot):
         """Let the axis of values hold what is in view."""
         curves, stack = self.curves.set, self.curves.stack
         low, high = curves.extent(self.axis.shown, stack)
-        from_zero = self.from_zero or stack is not Stack.LINES
-        low, high = (0.0, 1.0) if stack is Stack.SHARES else bounds(low, high, from_zero)
+        if stack is not Stack.SHARES:
+            low, high = bounds(low, high, self.from_zero or stack is not Stack.LINES)
         self.curves.low, self.curves.high = low, high
         scale = 100.0 if stack is Stack.SHARES else 1.0
         self.values.low, self.values.high = low * scale, high * scale
@@ -148,13 +236,19 @@ class CurveCanvas(TimePlot):
     def readings(self, time: int) -> tuple[str, list[Reading]]:
         """The time as text and the exact value of every shown curve; the uppermost layer first."""
         curves, stack = self.curves.set, self.curves.stack
-        found = [self._reading(curve, time) for curve in curves.shown]
+        readings = [self._reading(curve, time) for curve in curves.shown]
         if stack is not Stack.LINES:
-            found.reverse()
+            readings.reverse()
             units = {curve.unit for curve in curves.shown if curve.unit}
-            if stack is Stack.AREAS and len(found) > 1 and (total := curves.sum_shown.at(time)) is not None:
-                found.insert(0, Reading("together", " ".join((exact_text(total), *units))))
-        return self._time_text(time), found
+            total = curves.sum_shown.at(time) if stack is Stack.AREAS and len(readings) > 1 else None
+            if total is not None:
+                readings.insert(0, Reading("together", " ".join((exact_text(total), *units))))
+        scale = self.axis.scale_of_time
+        ns = scale.ns_per_cycle
+        moment = (
+            time_text((time - scale.origin) * ns, self.axis.shown.width * ns) if ns else f"cycle {time:,}"
+        )
+        return moment, readings
 
     def _reading(self, curve: Curve, time: int) -> Reading:
         stack = self.curves.stack
@@ -167,13 +261,6 @@ class CurveCanvas(TimePlot):
             y = float(self.curves.scale_of().y(np.array(float(value))))
         color = curve_color(self.ui.theme, curve.color)
         return Reading(curve.name, text, color, y, curve.name == self.curves.bold)
-
-    def _time_text(self, time: int) -> str:
-        scale = self.axis.scale_of_time
-        ns = scale.ns_per_cycle
-        if not ns:
-            return f"cycle {time:,}"
-        return time_text((time - scale.origin) * ns, self.axis.shown.width * ns)
 
     def _marks(self) -> Marks:
         session = self.session
@@ -207,13 +294,9 @@ class CurveCanvas(TimePlot):
             self.curves.update()
             self.overlay.update()
 
-    def curve_at(self, at: QPointF) -> Curve | None:
-        """The curve at a place of the widget."""
-        inside = at - self.box.scenePos()
-        return self.curves.at(inside.x(), inside.y())
-
     def _name_at(self, at: QPointF) -> str:
-        curve = self.curve_at(at)
+        inside = at - self.box.scenePos()
+        curve = self.curves.at(inside.x(), inside.y())
         return "" if curve is None else curve.name
 
     def clicked(self, at: QPointF, is_double: bool) -> None:

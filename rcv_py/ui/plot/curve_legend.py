@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QAction,
-    QIcon,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPixmap,
-    QResizeEvent,
-)
+from PySide6.QtGui import QAction, QIcon, QKeyEvent, QMouseEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.base.text import elide_right
@@ -31,13 +23,9 @@ ALONE = "Show alone, or all again"
 class LegendButton(QToolButton):
     """The name of a curve; checked while the curve is shown."""
 
-    toggled_by_user = Signal(str)
-    isolated = Signal(str)
-    pointed = Signal(str)  # "" when no more
-
-    def __init__(self, name: str, parent: QWidget) -> None:
+    def __init__(self, name: str, legend: CurveLegend, parent: QWidget) -> None:
         super().__init__(parent)
-        self.name = name
+        self.name, self._legend = name, legend
         self.setText(button_text(elide_right(name, MAX_NAME)))
         self.setCheckable(True)
         self.setAutoRaise(True)
@@ -47,31 +35,28 @@ class LegendButton(QToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
         alone = QAction(ALONE, self)
-        alone.triggered.connect(self._isolate)
+        alone.triggered.connect(lambda: legend.isolated.emit(name))
         self.addAction(alone)
-        self.clicked.connect(lambda: self.toggled_by_user.emit(self.name))
+        self.clicked.connect(lambda: legend.toggled.emit(name))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show this curve alone, or all again."""
-        self._isolate()
+        self._legend.isolated.emit(self.name)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter isolates; Space is the button's own."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._isolate()
+            self._legend.isolated.emit(self.name)
         else:
             super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Point the curve out while the mouse is over the button, or the keys are in it."""
         if event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
-            self.pointed.emit(self.name)
+            self._legend.hovered.emit(self.name)
         elif event.type() in (QEvent.Type.Leave, QEvent.Type.FocusOut):
-            self.pointed.emit("")
+            self._legend.hovered.emit("")
         return super().event(event)
-
-    def _isolate(self) -> None:
-        self.isolated.emit(self.name)
 
 
 class CurveLegend(QScrollArea):
@@ -129,11 +114,8 @@ class CurveLegend(QScrollArea):
         for button in self.buttons:
             button.hide()
             button.deleteLater()
-        self.buttons = [LegendButton(curve.name, self._inside) for curve in curves]
+        self.buttons = [LegendButton(curve.name, self, self._inside) for curve in curves]
         for button in self.buttons:
-            button.toggled_by_user.connect(self.toggled)
-            button.isolated.connect(self.isolated)
-            button.pointed.connect(self.hovered)
             button.show()
 
     def _arrange(self) -> None:

@@ -7,25 +7,20 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QScrollBar,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row
 from rcv_py.ui.core.panel import Panel, Sheet
-from rcv_py.ui.core.plain_text import tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.plot.curve_canvas import CurveCanvas
 from rcv_py.ui.plot.curve_legend import CurveLegend
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack
 from rcv_py.ui.timeline.brush import RangeStrip
-from rcv_py.ui.timeline.row_labels import WIDTH
+from rcv_py.ui.timeline.rows_item import WIDTH
+from rcv_py.ui.timeline.timeline_plot import steady_bar
 from rcv_py.ui.widgets.choice import Choice
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 
 __all__ = ["Curve", "CurvePlot", "Stack"]
@@ -58,7 +53,9 @@ class CurvePlot(QWidget):
         body.setContentsMargins(0, 0, 0, 0)
         body.addWidget(self.canvas, 0, 0, 1, 2)
         body.addWidget(self.strip, 1, 1)
-        body.addWidget(_scroll_bar_room(), 0, 2)
+        room = steady_bar()  # where a timeline has one
+        room.hide()
+        body.addWidget(room, 0, 2)
         body.setColumnMinimumWidth(0, WIDTH)
         body.setColumnStretch(1, 1)
         column(head, (body, 1), of=self)
@@ -109,17 +106,7 @@ class CurvePlot(QWidget):
         curves = CurveSet(self.curves, frozenset(self._hidden))
         self.canvas.show_set(curves, self.stack, self._title)
         stacked = self.stack is not Stack.LINES and bool(curves.shown)
-        self.strip.show_curves([curves.sum_shown] if stacked else [one.steps for one in curves.shown])
-
-
-def _scroll_bar_room() -> QWidget:
-    """As wide as a timeline's scroll bar, so that plots and timelines keep the same scale."""
-    bar = QScrollBar(Qt.Orientation.Vertical)
-    policy = bar.sizePolicy()
-    policy.setRetainSizeWhenHidden(True)
-    bar.setSizePolicy(policy)
-    bar.hide()
-    return bar
+        self.strip.show_curves([curves.sum_shown] if stacked else [curve.steps for curve in curves.shown])
 
 
 MAX_ROWS = 1 << 20  # of a table; what spreadsheets can hold
@@ -134,9 +121,7 @@ class CurvePanel(Panel):
         super().__init__(ui)
         self.plot = CurvePlot(ui, name)
         self.note = ElidedLabel()
-        self.note.setObjectName("muted")
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._choices: dict[str, Choice] = {}
         self._head = bar((self.note, 1), margins=BAR_ABOVE)
         self.page = page(self, self._head, (self.plot, 1))
 
@@ -147,16 +132,14 @@ class CurvePanel(Panel):
             box.setItemData(at, tooltip(tip), Qt.ItemDataRole.ToolTipRole)
         box.currentIndexChanged.connect(changed)
         self._head.insertWidget(self._head.count() - 1, box)
-        self._choices[name] = self.remembered[name] = box
+        self.remembered[name] = box
         return box
 
     def chosen(self, name: str) -> str:
         """The value of a choice."""
-        return self._choices[name].value
-
-    def choose(self, name: str, value: str) -> None:
-        """Set a choice, if it has such a value."""
-        self._choices[name].choose(value)
+        box = self.remembered[name]
+        assert isinstance(box, Choice)
+        return box.value
 
     def say(self, note: str) -> None:
         """Write beside the choices."""

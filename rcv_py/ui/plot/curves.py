@@ -45,12 +45,12 @@ class Curve:
 
     def extent(self, window: TimeWindow) -> tuple[float, float] | None:
         """The lowest and the highest value drawn in a window, None if there is none."""
-        found = self.steps.extent(window)
+        own = self.steps.extent(window)
         if self.is_step or len(self.time) < 2:
-            return found
+            return own
         inside = [edge for edge in (window.begin, window.end) if self.time[0] <= edge <= self.time[-1]]
         edges = np.interp(inside, self.time, self.value).tolist()  # where lines cross the window's edges
-        both = [*edges, *(() if found is None else found)]
+        both = [*edges, *(() if own is None else own)]
         return (min(both), max(both)) if both else None
 
 
@@ -103,10 +103,10 @@ class CurveSet:
         if stack is Stack.SHARES:
             return 0.0, 1.0
         curves = [self.sum_shown] if stack is Stack.AREAS else self.shown
-        found = [extent for curve in curves if (extent := curve.extent(window)) is not None]
-        if not found:
+        extents = [extent for curve in curves if (extent := curve.extent(window)) is not None]
+        if not extents:
             return 0.0, 1.0
-        return min(low for low, _ in found), max(high for _, high in found)
+        return min(low for low, _ in extents), max(high for _, high in extents)
 
     def layers(self, window: TimeWindow, width_px: int, stack: Stack) -> np.ndarray:
         """Tops of the stacked areas in each pixel, float64 [shown + 1, width]; row 0 is the ground."""

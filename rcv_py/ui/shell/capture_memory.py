@@ -50,7 +50,7 @@ def take_back(settings: Settings, session: Session) -> None:
     marks = state.get("bookmarks")
     places = [_place(trace, text) for text in (marks if isinstance(marks, list) else [])]
     session.bookmarks.set(tuple(place for place in places if place is not None))
-    session.set_clock_range(_window(state.get("range")))
+    session.clock_range.set(_window(state.get("range")))
     place = _place(trace, state.get("place"))
     if place is not None:
         session.select(place)

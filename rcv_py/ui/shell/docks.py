@@ -12,7 +12,8 @@ The central widget has no height: the middle is made of docks as well, so that e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import traceback
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
@@ -22,15 +23,65 @@ from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
     QMainWindow,
+    QPushButton,
     QSizePolicy,
     QTabBar,
     QTabWidget,
     QWidget,
 )
 
-from rcv_py.ui.core.layout import column
-from rcv_py.ui.core.panel import Panel, PanelInfo
-from rcv_py.ui.shell.panel_maker import BrokenNotice
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import column, row
+from rcv_py.ui.core.panel import Panel, PanelInfo, discover
+from rcv_py.ui.core.plain_text import PlainLabel, copy_text, with_tip
+
+
+class BrokenNotice(QWidget):
+    """A sentence in the place of a panel; `again` is what the button "Try again" does, if there is one."""
+
+    def __init__(self, sentence: str, report: str, again: Callable[[], None] | None = None) -> None:
+        super().__init__()
+        self.report = report
+        self.sentence = PlainLabel(sentence, wordWrap=True)
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        copy = with_tip(QPushButton("Copy report"), "Copy what a bug report needs.")
+        copy.clicked.connect(lambda: copy_text(self.report))
+        buttons = [copy]
+        if again is not None:
+            buttons.append(with_tip(QPushButton("Try again"), "Show the panel again."))
+            buttons[1].clicked.connect(again)
+        below = row(None, *buttons, None, spacing=6)
+        column(None, self.sentence, below, None, margins=(9, 9, 9, 9), spacing=6, of=self)
+
+
+class BrokenPanel(Panel):
+    """Says that a panel could not be made; the rest of the window works."""
+
+    def __init__(self, ui: UiContext, info: PanelInfo, report: str) -> None:
+        super().__init__(ui)
+        self.report = report
+        text = f"{info.title} could not be made because of a mistake in rcv. The rest works."
+        column(BrokenNotice(text, report), of=self)
+
+
+def make_panel(ui: UiContext, info: PanelInfo) -> Panel:
+    """Make a panel; a `BrokenPanel` if it raises."""
+    try:
+        panel = info.make(ui)
+    except Exception:  # the panel boundary: one broken panel must not cost the user the window
+        panel = BrokenPanel(ui, info, traceback.format_exc())
+    if not panel.accessibleName():
+        panel.setAccessibleName(info.title)
+    if not panel.accessibleDescription():
+        panel.setAccessibleDescription(info.tip)
+    return panel
+
+
+def make_panels(ui: UiContext) -> list[tuple[PanelInfo, Panel]]:
+    """Make all panels that are found, in the order of their areas."""
+    infos = sorted(discover(), key=lambda info: (info.area, info.order, info.id))
+    return [(info, make_panel(ui, info)) for info in infos]
+
 
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
 VERSION = 1  # of the saved layout: one of another version is ignored
@@ -89,11 +140,10 @@ class Dock(QDockWidget):
         self.setWidget(self._body)
         self.notice: BrokenNotice | None = None
         self._no_title = QWidget()
-        self._is_bare = False
         if self.is_strip:
             self.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
             self._body.setMaximumHeight(panel.sizeHint().height())
-            self._set_bare(True)
+            self.update_title(True)
 
     def sizeHint(self) -> QSize:
         """Small: the layout decides, not the panels."""
@@ -151,20 +201,16 @@ class Dock(QDockWidget):
 
     def update_title(self, is_tab: bool) -> None:
         """Show the title bar only if there is no tab that says the same."""
-        if not self.is_strip:
-            self._set_bare(is_tab and not self.isFloating())
+        is_bare = self.is_strip or (is_tab and not self.isFloating())
+        if is_bare != (self.titleBarWidget() is self._no_title):
+            # The stubs do not know that None gives the usual title bar back.
+            self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type]
 
     def fold(self, is_folded: bool) -> None:
         """Show nothing but the tab, or the panel as well."""
         self.panel.setVisible(not is_folded)
         self._body.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
         self.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
-
-    def _set_bare(self, is_bare: bool) -> None:
-        if is_bare != self._is_bare:
-            self._is_bare = is_bare
-            # The stubs do not know that None gives the usual title bar back.
-            self.setTitleBarWidget(self._no_title if is_bare else None)  # type: ignore[arg-type]
 
 
 class Workspace(QMainWindow):
@@ -184,7 +230,10 @@ class Workspace(QMainWindow):
         for corner in Qt.Corner:
             is_left = corner in (Qt.Corner.TopLeftCorner, Qt.Corner.BottomLeftCorner)
             self.setCorner(corner, _LEFT if is_left else _RIGHT)
-        self.setCentralWidget(_Nothing())
+        middle = QWidget()  # without height; without any Qt lets the sides grow at every change
+        middle.setFixedHeight(0)
+        middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCentralWidget(middle)
         self.docks = {info.id: Dock(info, panel) for info, panel in panels}
         self.is_bottom_folded = False
         self._wanted, self._passes = QSize(), 0
@@ -260,8 +309,8 @@ class Workspace(QMainWindow):
         self._resize_groups(heights, _DOWN)
 
     def _resize_groups(self, sizes: dict[str, int], direction: Qt.Orientation) -> None:
-        found = [(self.group(area)[0], size) for area, size in sizes.items() if self.group(area)]
-        self.resizeDocks([dock for dock, _ in found], [size for _, size in found], direction)
+        docks = {area: self.group(area)[0] for area in sizes if self.group(area)}
+        self.resizeDocks(list(docks.values()), [sizes[area] for area in docks], direction)
 
     # -- folding ------------------------------------------------------------------------------------
 
@@ -314,12 +363,8 @@ class Workspace(QMainWindow):
 
     # -- keeping ------------------------------------------------------------------------------------
 
-    def save(self) -> QByteArray:
-        """Return the layout, to be given to `restore`."""
-        return self.saveState(VERSION)
-
     def restore(self, state: QByteArray, is_bottom_folded: bool) -> bool:
-        """Take a saved layout back; False if it does not fit this version."""
+        """Take back what `saveState(VERSION)` returned; False if it does not fit this version."""
         self._pending = None if self._was_shown else (state, is_bottom_folded)
         self._passes = 0
         if not self.restoreState(state, VERSION):
@@ -382,15 +427,3 @@ class _Body(QWidget):
     def minimumSizeHint(self) -> QSize:
         """As wide as the panel needs, but not as high."""
         return super().minimumSizeHint().boundedTo(MAX_MINIMUM)
-
-
-class _Nothing(QWidget):
-    """A central widget without height.
-
-    Without any Qt takes the middle for as stretchable as the sides, which then grow at every change.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFixedHeight(0)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt, QThread, QTimer
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, Qt, QThread, QTimer, Signal
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import (
     QApplication,
@@ -21,6 +23,16 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
+from rcv_py.base.progress import CancelFlag, Report, Stage
+from rcv_py.base.whole_files import whole_file
+from rcv_py.export.report.files import write_report
+from rcv_py.export.report.inputs import report_inputs
+from rcv_py.export.traces.perfetto import write_perfetto
+from rcv_py.export.traces.speedscope import write_speedscope
+from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.model.ids import WaveId
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core import export
@@ -29,31 +41,27 @@ from rcv_py.ui.core.export import SCALES
 from rcv_py.ui.core.layout import Dialog, row
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.go_commands import needs
 from rcv_py.ui.table import command_text
+from rcv_py.work.load import batches as read_batches
 
 WINDOW = "window"  # stands for the whole window where a panel's id is asked for
 TIMEOUT_MS = 20_000  # for the numbers of a panel that slept
 TURN_MS = 10
 
 
+@dataclass(frozen=True, eq=False)
 class Exporter:
     """Makes pictures and tables of what is in the window."""
 
-    def __init__(
-        self,
-        ui: UiContext,
-        window: QMainWindow,
-        workspace: Workspace,
-        errors: ErrorReporter,
-    ) -> None:
-        self.ui = ui
-        self.window = window
-        self.workspace = workspace
-        self.errors = errors
+    ui: UiContext
+    window: QMainWindow
+    workspace: Workspace
+    errors: ErrorReporter
 
     # -- what there is -------------------------------------------------------------------------------
 
@@ -77,7 +85,8 @@ class Exporter:
 
     def sheet(self, name: str) -> Sheet:
         """The table of a panel; raise ExportError if it has none."""
-        sheet = None if name == WINDOW else self.workspace.docks[name].panel.sheet()
+        panel = self._panel(name)
+        sheet = None if panel is None else panel.sheet()
         if sheet is None:
             raise ExportError(
                 f"{self.names()[name]} has no table.", hint="Choose a panel that shows a table, such as ISA."
@@ -86,7 +95,7 @@ class Exporter:
 
     def has_sheet(self, name: str) -> bool:
         """Whether a panel has a table just now; one that nobody sees may have."""
-        panel = None if name == WINDOW else self.workspace.docks[name].panel
+        panel = self._panel(name)
         return panel is not None and (panel.visibility.is_asleep or panel.sheet() is not None)
 
     # -- making --------------------------------------------------------------------------------------
@@ -95,7 +104,7 @@ class Exporter:
         """Return a file: `.png`, `.svg` or `.csv` of a panel or the window."""
         makers: dict[str, Callable[[], bytes]] = {
             ".png": lambda: export.png_bytes(self.image(name, scale)),
-            ".svg": lambda: export.svg_bytes(self._widget(name), self.ui.theme, self._caption(name)),
+            ".svg": lambda: export.svg_bytes(*self.subject(name)),
             ".csv": lambda: self.sheet(name).csv().encode(),
         }
         if suffix.lower() not in makers:
@@ -108,11 +117,13 @@ class Exporter:
 
     def image(self, name: str, scale: int = 1) -> QImage:
         """Return the picture of a panel or the window."""
-        return export.picture(self._widget(name), self.ui.theme, self._caption(name), scale)
+        return export.picture(*self.subject(name), scale)
 
     def save(self, name: str, path: Path, scale: int = 1) -> None:
         """Write a file whose kind is told by the ending of its name; raise ExportError if that cannot be."""
-        export.write(path, lambda: self.content(name, path.suffix, scale))
+        content = self.content(name, path.suffix, scale)
+        with whole_file(path, makes_folders=False) as target:
+            target.write(content)
 
     def copy_picture(self, name: str, scale: int = 2) -> None:
         """Put a picture on the clipboard."""
@@ -128,9 +139,8 @@ class Exporter:
 
     def command_line(self, name: str) -> tuple[str, ...] | None:
         """The words of the command that prints what a panel shows; of the window, those that open it."""
-        if name != WINDOW:
-            return self.workspace.docks[name].panel.command_line()
-        return command_text.rcv(self.ui.session, "view")
+        panel = self._panel(name)
+        return command_text.rcv(self.ui.session, "view") if panel is None else panel.command_line()
 
     def copy_command(self, name: str) -> None:
         """Put the command on the clipboard; raise ExportError if the panel shows nothing."""
@@ -140,7 +150,7 @@ class Exporter:
                 f"{self.names()[name]} shows nothing that a command could print.",
                 hint="Choose what it needs first.",
             )
-        text = command_text.line(words)
+        text = shlex.join(words)
         copy_text(text)
         self.window.statusBar().showMessage(f"Copied: {text}", 6000)
 
@@ -154,7 +164,7 @@ class Exporter:
     @contextmanager
     def _awake(self, name: str) -> Iterator[None]:
         """Wait for the numbers of a panel that nobody sees; it may have computed nothing yet."""
-        panel = None if name == WINDOW else self.workspace.docks[name].panel
+        panel = self._panel(name)
         if panel is None or not panel.visibility.is_asleep:
             yield
             return
@@ -177,12 +187,14 @@ class Exporter:
         is_due = not is_streaming and (any(ask.is_pending for ask in asks) or not ui.results.idle)
         return is_due or ui.tasks.is_busy(panel) or ui.results.is_missing(panel.visibility)
 
-    def _widget(self, name: str) -> QWidget:
-        return self.window if name == WINDOW else self.workspace.docks[name].panel.canvas()
+    def _panel(self, name: str) -> Panel | None:
+        return None if name == WINDOW else self.workspace.docks[name].panel
 
-    def _caption(self, name: str) -> str:
-        extra = "" if name == WINDOW else self.workspace.docks[name].panel.caption()
-        return export.caption(self.ui.session, extra)
+    def subject(self, name: str) -> tuple[QWidget, Theme, str]:
+        """What a picture shows, its theme and its caption."""
+        panel = self._panel(name)
+        text = export.caption(self.ui.session, "" if panel is None else panel.caption())
+        return self.window if panel is None else panel.canvas(), self.ui.theme, text
 
 
 SETTLE_MS = 400  # until a panel that was hidden has its table
@@ -249,53 +261,55 @@ class ExportDialog(Dialog):
         suffix, name = self.form.currentData(), self.what.currentData()
         self.scale.setEnabled(suffix == ".png")
         self.scale.setToolTip("" if suffix == ".png" else "Only PNG pictures have a scale.")
-        self.path.setText(str(self._proposal(name).with_suffix(suffix)))
-        self._tell_table()
+        trace = self._exporter.ui.session.trace.value
+        stem = "rcv" if trace is None else trace.name.replace(".", "_")
+        self.path.setText(str(export_folder(self._exporter.ui) / f"{stem}_{name}{suffix}"))
+        self._check_table()
 
     def _raise(self) -> None:
         """Bring the panel to the front: one that nobody sees has not computed what it shows."""
         if self.what.currentData() != WINDOW:
             self._exporter.workspace.show_panel(self.what.currentData())
-            QTimer.singleShot(SETTLE_MS, self, self._tell_table)
+            QTimer.singleShot(SETTLE_MS, self, self._check_table)
 
-    def _tell_table(self) -> None:
+    def _check_table(self) -> None:
         suffix, name = self.form.currentData(), self.what.currentData()
         no_table = suffix == ".csv" and not self._exporter.has_sheet(name)
         self.error.setText(f"{self._names[name]} has no table just now." if no_table else "")
 
-    def _proposal(self, name: str) -> Path:
-        trace = self._exporter.ui.session.trace.value
-        folder = self._exporter.ui.settings.memory("export_folder") or str(Path.home())
-        stem = "rcv" if trace is None else trace.name
-        return Path(str(folder)) / f"{stem.replace('.', '_')}_{name}"
-
     def _browse(self) -> None:
         suffix = self.form.currentData()
-        chosen, _ = QFileDialog.getSaveFileName(
-            self, "Save as", self.path.text(), f"{FORMS[suffix]} (*{suffix})"
-        )
-        if chosen:
-            path = Path(chosen)
-            path = path if path.suffix else path.with_suffix(suffix)
+        chosen, path = ask_path(self, "Save as", self.path.text(), f"{FORMS[suffix]} (*{suffix})", suffix)
+        if path is not None:
             self._may_replace = path if path == Path(chosen) else None  # that dialog has asked already
             self.path.setText(str(path))
+
+
+def export_folder(ui: UiContext) -> Path:
+    """Return where a file was written last, the home folder at first."""
+    return Path(str(ui.settings.memory("export_folder") or Path.home()))
+
+
+def ask_path(
+    parent: QWidget, title: str, proposal: Path | str, kinds: str, suffix: str
+) -> tuple[str, Path | None]:
+    """Ask for the name of a file to write; return what was typed, and its path with a suffix, if any."""
+    chosen, _ = QFileDialog.getSaveFileName(parent, title, str(proposal), kinds)
+    path = Path(chosen)
+    return chosen, None if not chosen else path if path.suffix else path.with_suffix(suffix)
 
 
 def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]:
     """Return the entries of the menu Export that save and copy what is in the window."""
 
-    def has_table() -> bool:
-        return exporter.has_sheet(exporter.current())
-
-    def has_command() -> bool:
-        return bool(exporter.command_line(exporter.current()))
-
     def guarded(action: Callable[[str], None]) -> Callable[[], None]:
         return lambda: exporter.guarded(lambda: action(exporter.current()))
 
     trace = needs(session)
-    table = needs(session, has_table, "Click into a panel that shows a table first.")
-    words = needs(session, has_command, "This panel shows nothing yet.")
+    here = exporter.current
+    no_table, no_command = "Click into a panel that shows a table first.", "This panel shows nothing yet."
+    table = needs(session, lambda: exporter.has_sheet(here()), no_table)
+    words = needs(session, lambda: exporter.command_line(here()), no_command)
     return commands("Export", (
         ("export.dialog", "Save a picture or table …", "Ctrl+E",
          lambda: ExportDialog(exporter, exporter.window).open(),
@@ -307,4 +321,139 @@ def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]
          "Copy the table of the panel with the focus.", table),
         ("export.copy_command", COPY_AS_COMMAND, "Ctrl+Alt+K", guarded(exporter.copy_command),
          "Copy the rcv command that prints the numbers of the panel with the focus.", words),
+    ))  # fmt: skip
+
+
+WRITING = "A file is being written; wait for it, or cancel it in the status bar."
+_REPORTS = "Web page (*.html);;Markdown (*.md)"
+_TRACES = "Perfetto trace (*.pftrace *.pftrace.gz);;speedscope profile (*.speedscope.json)"
+
+Write = Callable[[Path, Report, CancelFlag], None]
+
+
+class FileWriter(QObject):
+    """One file at a time; `saved` has its path when it is whole."""
+
+    saved = Signal(object)
+    _reported = Signal(object)  # from the thread: a stage, None at the end
+
+    def __init__(self, ui: UiContext, window: QMainWindow) -> None:
+        super().__init__(window)
+        self._ui, self._window = ui, window
+        self._flag: CancelFlag | None = None
+        self._shown: Stage | None = None
+        self._reported.connect(self._show, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a file is being written."""
+        return self._flag is not None
+
+    def cancel(self) -> None:
+        """Stop writing; nothing of the file is left."""
+        if self._flag is not None:
+            self._flag.set()
+
+    # -- what can be written -------------------------------------------------------------------------
+
+    def ask_report(self) -> None:
+        """Ask for a name and write a report."""
+        self._ask("Save a report", ".html", _REPORTS, self.write_report)
+
+    def ask_trace(self) -> None:
+        """Ask for a name and write a trace or a profile."""
+        self._ask("Export the trace", ".pftrace", _TRACES, self.write_trace)
+
+    def _ask(self, title: str, suffix: str, kinds: str, write: Callable[[Path], None]) -> None:
+        trace = self._ui.session.trace.value
+        proposal = export_folder(self._ui) / f"{'capture' if trace is None else trace.name}{suffix}"
+        _, path = ask_path(self._window, title, proposal, kinds, suffix)
+        if path is not None:
+            write(path)
+
+    def write_report(self, path: Path) -> None:
+        """Write a report of the open capture."""
+        trace, batches, _ = self._capture()
+        files = self._ui.session.run_files
+
+        def write(path: Path, report: Report, flag: CancelFlag) -> None:
+            facts = run_facts(trace.path, trace.kernel_name, trace.target, files)
+            waves = tuple(batches(report, flag))
+            write_report(report_inputs(trace, waves, facts), path, report=report, cancel=flag)
+
+        self.start(path, write)
+
+    def write_trace(self, path: Path) -> None:
+        """Write a Perfetto trace of all waves, or for a name in `.json` a profile with the selected wave."""
+        trace, batches, wave = self._capture()
+        spans = self._ui.results.cell("markers").value
+
+        def write(path: Path, report: Report, flag: CancelFlag) -> None:
+            with whole_file(path) as target:
+                if path.suffix.lower() == ".json":
+                    row = None if wave is None else trace.waves.row(wave)
+                    read = () if row is None else trace.reader.read([row]).waves
+                    write_speedscope(trace, read, target)
+                else:
+                    waves = batches(report, flag)
+                    write_perfetto(trace, waves, target, spans=spans, report=report, cancel=flag)
+
+        self.start(path, write)
+
+    def _capture(self) -> tuple[Trace, Callable[[Report, CancelFlag], Iterable[WaveBatch]], WaveId | None]:
+        """The open capture, how to get all its waves, and the selected one."""
+        session = self._ui.session
+        trace, store = session.trace.value, session.store
+        if trace is None or store is None:
+            raise ExportError("No capture is open.", hint="Open a folder first.")
+        loaded = store.batches if store.count + len(store.missing) >= len(trace.waves) else None
+
+        def batches(report: Report, flag: CancelFlag) -> Iterable[WaveBatch]:
+            return read_batches(trace, report=report, cancel=flag) if loaded is None else loaded
+
+        return trace, batches, session.selection.value.wave
+
+    # -- doing it ------------------------------------------------------------------------------------
+
+    def start(self, path: Path, write: Write) -> None:
+        """Write a file in a thread; errors go where those of all tasks go."""
+        if self.is_busy:
+            raise ExportError(WRITING)
+        flag = self._flag = CancelFlag()
+        self._show(Stage(f"Writing {path.name}"))
+
+        def job() -> Path:
+            try:
+                write(path, self._reported.emit, flag)
+            finally:
+                self._reported.emit(None)
+            return path
+
+        self._ui.tasks.run(self, job, self._done)
+
+    def _done(self, path: Path) -> None:
+        self._ui.settings.remember("export_folder", str(path.parent))
+        self.saved.emit(path)
+
+    def _show(self, stage: Stage | None) -> None:
+        """Show a stage beside those of others; None takes ours away."""
+        if stage is None:
+            self._flag = None
+        others = tuple(other for other in self._ui.session.busy.value if other is not self._shown)
+        self._shown = stage
+        self._ui.session.busy.set(others if stage is None else (*others, stage))
+
+
+def writer_commands(
+    writer: FileWriter, guarded: Callable[[Callable[[], None]], None], ui: UiContext
+) -> tuple[Command, ...]:
+    """Return the entries of the menu Export that write whole captures."""
+
+    why_not = needs(ui.session, lambda: not writer.is_busy, WRITING)
+    return commands("Export", (
+        ("export.report", "Report …", "Ctrl+Shift+E", lambda: guarded(writer.ask_report),
+         "Write a page about the capture, as HTML or Markdown: causes, hot lines, loops, occupancy.",
+         why_not),
+        ("export.trace", "Export trace …", "Ctrl+Alt+E", lambda: guarded(writer.ask_trace),
+         "Write all waves for ui.perfetto.dev, or costs and the selected wave for speedscope.", why_not),
     ))  # fmt: skip

@@ -1,11 +1,22 @@
-"""Commands that move about: in time, from token to token, back and forth."""
+"""Commands of the menus Go, View and Analyze."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from rcv_py.base.settings import BY_NAME
+from rcv_py.model.modes import LatencyMode, SourceCost
+from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.shell.docks import Dock, Workspace
 from rcv_py.ui.timeline.time_plot import FAR
 from rcv_py.ui.timeline.time_plot import KEY_PAN as PAN
 from rcv_py.ui.timeline.time_plot import KEY_ZOOM as ZOOM
@@ -18,6 +29,11 @@ def needs(
 ) -> Callable[[], str]:
     """Return what says why a command cannot run: no capture is open, or it lacks what `has` asks for."""
     return lambda: NO_TRACE if session.trace.value is None else "" if has() else otherwise
+
+
+def holds(cell: Cell[Any], value: object) -> Callable[[], bool]:
+    """Return what says whether a cell has a value just now."""
+    return lambda: cell.value == value
 
 
 def go_commands(session: Session) -> tuple[Command, ...]:
@@ -77,3 +93,114 @@ def _step_wave(session: Session, direction: int) -> None:
     trace, row = session.trace.value, session.wave_row
     if trace is not None and row is not None and 0 <= row + direction < len(trace.waves):
         session.select_wave(trace.waves.id(row + direction))
+
+
+BAR_SCALES = {"linear": "Linear bars", "sqrt": "Square root bars", "log": "Logarithmic bars"}
+SIZES = (  # id, title, option, by how much, keys
+    ("view.font_bigger", "Bigger code", "look.font_size", 1, ("Ctrl++", "Ctrl+=")),
+    ("view.font_smaller", "Smaller code", "look.font_size", -1, ("Ctrl+-",)),
+    ("view.rows_taller", "Taller wave rows", "timeline.row_height", 2, ("Ctrl+Shift+Up",)),
+    ("view.rows_shorter", "Shorter wave rows", "timeline.row_height", -2, ("Ctrl+Shift+Down",)),
+    ("view.global_taller", "Taller rows of the global timeline", "timeline.global_row_height", 1,
+     ("Alt+Shift+Up",)),
+    ("view.global_shorter", "Shorter rows of the global timeline", "timeline.global_row_height", -1,
+     ("Alt+Shift+Down",)),
+)  # fmt: skip
+PANEL_KEYS = ("Alt", "Ctrl+Shift", "Alt+Shift", "Ctrl+Alt+Shift")  # with 1 to 9: nine panels each
+AREAS = ("left", "top", "center", "center_right", "bottom", "right")  # in the order of the panels' keys
+COST_TIPS = {
+    SourceCost.SELF: "Charge an instruction to the innermost source line it came from.",
+    SourceCost.INCLUSIVE: "Charge an instruction to every source line it was inlined through.",
+}
+
+
+def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
+    """Return the menu View, the panels apart."""
+    settings = ui.settings
+
+    def toggle(head: tuple[str, str, str, str], option: str, values: tuple[Any, Any], tip: str) -> Command:
+        name, title, menu, key = head
+        on, off = values
+
+        def run() -> None:
+            settings[option] = off if settings[option] == on else on
+
+        return Command(name, title, menu, run, (key,), tip, is_checked=lambda: settings[option] == on)
+
+    bars = (
+        toggle((f"view.bars_{name}", title, "View/Cost bars", f"Ctrl+Alt+{number}"), "isa.bar_scale",
+               (name, name), f"Draw {title.lower()} for costs.")
+        for number, (name, title) in enumerate(BAR_SCALES.items(), start=1)
+    )  # fmt: skip
+    return (
+        Command("view.theme", "Switch light and dark", "View", ui.theme.toggle, ("Ctrl+Shift+L",),
+                "Switch the colours of the window; everything else stays."),
+        toggle(("view.units", "Time in nanoseconds", "View", "U"), "timeline.units", ("ns", "cycles"),
+               "Label times in nanoseconds or in cycles."),
+        toggle(("view.colors", "Colours of the reference viewer", "View", "Ctrl+Alt+C"), "look.preset",
+               ("reference", "rcv"),
+               "Paint instructions and states in the colours of rocprof-compute-viewer."),
+        *bars,
+        toggle(("view.idle", "Count idle time in cost bars", "View/Cost bars", "Ctrl+Alt+I"), "isa.show_idle",
+               (True, False), "Count the idle time before an instruction in its bar."),
+        *(_size_command(settings, size) for size in SIZES),
+        Command("view.fold_bottom", "Fold the bottom tabs", "View",
+                lambda: workspace.fold_bottom(not workspace.is_bottom_folded), ("Ctrl+J",),
+                "Show only the titles of the bottom tabs, or all of them.",
+                is_checked=lambda: workspace.is_bottom_folded),
+        Command("view.reset_layout", "Reset the layout", "View", workspace.reset_layout, ("Ctrl+Alt+0",),
+                "Put every panel back to where it was at first."),
+    )  # fmt: skip
+
+
+def _size_command(settings: Settings, size: tuple[str, str, str, int, tuple[str, ...]]) -> Command:
+    name, title, option, by, keys = size
+    bounds = BY_NAME[option]
+
+    def run() -> None:
+        settings[option] = min(max(settings[option] + by, bounds.low), bounds.high)
+
+    def why_not() -> str:
+        at_end = settings[option] >= bounds.high if by > 0 else settings[option] <= bounds.low
+        return f"It is as {'big' if by > 0 else 'small'} as it gets." if at_end else ""
+
+    return Command(name, title, "View", run, keys, f"{title}: {bounds.text}", why_not)
+
+
+def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
+    """Return a command a panel that shows or hides it."""
+    rank = {area: place for place, area in enumerate(AREAS)}
+
+    def place(dock: Dock) -> tuple[int, int]:
+        return rank.get(dock.info.area.split("_b")[0], 9), dock.info.order
+
+    def toggle(name: str) -> None:  # all these keys hold a modifier; who clicks in the menu holds none
+        is_key = QGuiApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier
+        workspace.toggle_panel(name, by_key=is_key)
+
+    docks = sorted((dock for dock in workspace.docks.values() if not dock.is_strip), key=place)
+    return tuple(
+        Command(f"view.panel_{dock.info.id}", dock.info.title, "View/Panels", partial(toggle, dock.info.id),
+                (f"{PANEL_KEYS[number // 9]}+{number % 9 + 1}",), f"Show or hide: {dock.info.tip}",
+                is_checked=partial(workspace.is_shown, dock.info.id))
+        for number, dock in enumerate(docks)
+    )  # fmt: skip
+
+
+def analyze_commands(session: Session) -> tuple[Command, ...]:
+    """Return the menu Analyze: what a cost means and which waves count."""
+    rows: list[tuple[str, str, str, Cell[Any], Any, str]] = [
+        (mode.name, f"Latency: {mode.value.lower()}", "Latency", session.latency_mode, mode,
+         f"Cost columns show: {mode.value.lower()}.")
+        for mode in LatencyMode
+    ]  # fmt: skip
+    rows += [
+        (cost.value, f"{cost.value.capitalize()} source cost", "Source cost", session.source_cost, cost, tip)
+        for cost, tip in COST_TIPS.items()
+    ]
+
+    return tuple(
+        Command(f"analyze.{name.lower()}", title, f"Analyze/{menu}", partial(cell.set, value),
+                (f"Ctrl+{number}",), tip, needs(session), holds(cell, value))
+        for number, (name, title, menu, cell, value, tip) in enumerate(rows, start=1)
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -25,17 +26,14 @@ from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.chooser import Chooser
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
-from rcv_py.ui.shell.docks import Workspace
-from rcv_py.ui.shell.exporter import Exporter, export_commands
-from rcv_py.ui.shell.file_writer import FileWriter, writer_commands
-from rcv_py.ui.shell.go_commands import go_commands, needs
+from rcv_py.ui.shell.docks import VERSION, Workspace, make_panels
+from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writer_commands
+from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.opener import BaselineOpener, Opener
 from rcv_py.ui.shell.palette import Finder, Palette
-from rcv_py.ui.shell.panel_maker import make_panels
 from rcv_py.ui.shell.status_bar import StatusBar
 from rcv_py.ui.shell.toolbar import TopBar
-from rcv_py.ui.shell.view_commands import analyze_commands, panel_commands, view_commands
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import Welcome
 
@@ -109,9 +107,12 @@ class MainWindow(QMainWindow):
         """The menu File; the recent captures are added to it apart."""
         session = self.ui.session
 
+        def forget_replicate() -> None:
+            if (baseline := session.baseline.value) is not None:
+                session.baseline.set(replace(baseline, replicate=None))
+
         def has_replicate() -> bool:
-            baseline = session.baseline.value
-            return baseline is not None and baseline.replicate is not None
+            return session.baseline.value is not None and session.baseline.value.replicate is not None
 
         trace = needs(session)
         baseline = needs(session, lambda: session.baseline.value, NO_BASELINE)
@@ -127,9 +128,10 @@ class MainWindow(QMainWindow):
              "Choose the baseline: the capture from before the change.", trace),
             ("file.twin", "Noise from a replicate …", "Ctrl+Alt+N", lambda: self.browse("replicate"),
              "Choose another capture of the baseline's build: what it differs by is noise.", baseline),
-            ("file.forget_twin", "Forget the replicate", "Ctrl+Alt+Shift+N", self.baseline.forget_replicate,
+            ("file.forget_twin", "Forget the replicate", "Ctrl+Alt+Shift+N", forget_replicate,
              "Measure the noise by the waves of both captures alone.", replicate),
-            ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D", self.baseline.forget,
+            ("file.forget_baseline", "Forget the baseline", "Ctrl+Alt+Shift+D",
+             lambda: session.baseline.set(None),
              "Compare with nothing.", baseline),
             ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K",
              lambda: self._copy(str(session.selection.value), "Copied the place; Ctrl+G goes to it."),
@@ -347,7 +349,7 @@ class MainWindow(QMainWindow):
         settings = self.ui.settings
         capture_memory.keep(settings, self.ui.session)
         settings.remember("geometry", self.saveGeometry())
-        settings.remember("layout", self.workspace.save())
+        settings.remember("layout", self.workspace.saveState(VERSION))
         settings.remember("bottom_folded", self.workspace.is_bottom_folded)
         states = {name: dock.panel.save_state() for name, dock in self.workspace.docks.items()}
         settings.remember("panels", json.dumps(states))

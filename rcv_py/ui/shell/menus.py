@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QFrame, QMainWindow, QMenu, QMenuBar, QScrollArea, QVBoxLayout, QWidget
@@ -45,7 +47,9 @@ class Actions:
         for command in self._commands:
             action, why_not = self._actions[command.id], command.why_not()
             action.setEnabled(not why_not)
-            set_tooltip(action, command_tip(command, why_not))
+            keys = f"  ({shown_keys(command)})" if command.shortcuts else ""
+            reason = f"\nNot now: {why_not}" if why_not else ""
+            set_tooltip(action, f"{command.tip or command.title}{keys}{reason}")
             action.setStatusTip(shown(why_not or command.tip))
             if command.is_checked is not None:
                 action.setChecked(command.is_checked())
@@ -65,17 +69,13 @@ class Actions:
         action = QAction(command.title, window)
         action.setObjectName(command.id)
         action.setCheckable(command.is_checked is not None)
-        hard = [QKeySequence(text) for text in keys if text not in SOFT_KEYS]
-        action.setShortcuts(hard)
+        action.setShortcuts([QKeySequence(text) for text in keys if text not in SOFT_KEYS])
         action.setMenuRole(QAction.MenuRole.NoRole)
         # The registry asks again: the state of the action may be older than the key press.
-        action.triggered.connect(lambda: self._run(command.id))
+        action.triggered.connect(partial(self._commands.run, command.id))
+        action.triggered.connect(self.update)
         window.addAction(action)
         return action
-
-    def _run(self, name: str) -> None:
-        self._commands.run(name)
-        self.update()
 
 
 def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[str, QMenu]:
@@ -98,16 +98,9 @@ def fill_menu_bar(bar: QMenuBar, commands: Commands, actions: Actions) -> dict[s
 def _menu(menus: dict[str, QMenu], path: str) -> QMenu:
     if path not in menus:
         parent, _, title = path.rpartition("/")
-        menus[path] = _menu(menus, parent).addMenu(title) if parent else menus["View"].addMenu(title)
+        menus[path] = _menu(menus, parent or "View").addMenu(title)
         menus[path].setToolTipsVisible(True)
     return menus[path]
-
-
-def command_tip(command: Command, why_not: str = "") -> str:
-    """What a button of a command says when the mouse rests on it."""
-    text = command.tip or command.title
-    keys = f"  ({shown_keys(command)})" if command.shortcuts else ""
-    return f"{text}{keys}" + (f"\nNot now: {why_not}" if why_not else "")
 
 
 def shown_keys(command: Command, every: bool = False) -> str:
@@ -153,7 +146,10 @@ class KeysOverlay(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName("Keys")
         table = groups(commands) | {"Mouse, over a timeline": list(MOUSE)}
-        columns = [_column(part) for part in _balanced(table)]
+        parts: list[dict[str, list[tuple[str, str]]]] = [{} for _ in range(COLUMNS)]
+        for title, rows in sorted(table.items(), key=lambda pair: -len(pair[1])):
+            min(parts, key=lambda part: sum(len(rows) + 2 for rows in part.values()))[title] = rows
+        columns = [_column(part) for part in parts]
         body = boxed(row(*columns, margins=(24, 16, 24, 16), spacing=32))
         scroll = QScrollArea(widgetResizable=True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -172,14 +168,6 @@ class KeysOverlay(QFrame):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Close at a click."""
         self.close()
-
-
-def _balanced(table: dict[str, list[tuple[str, str]]]) -> list[dict[str, list[tuple[str, str]]]]:
-    columns: list[dict[str, list[tuple[str, str]]]] = [{} for _ in range(COLUMNS)]
-    for title, rows in sorted(table.items(), key=lambda pair: -len(pair[1])):
-        shortest = min(columns, key=lambda column: sum(len(rows) + 2 for rows in column.values()))
-        shortest[title] = rows
-    return columns
 
 
 def _column(table: dict[str, list[tuple[str, str]]]) -> QVBoxLayout:

@@ -26,7 +26,7 @@ MAX_JUDGED = 60  # captures: about two hundredths of a second each
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Target:
     """What lies at a path; `entries` are captures below a folder that is none itself."""
 
     located: Located
@@ -63,7 +63,7 @@ class Opener(QObject):
     def open(self, path: Path | str) -> None:
         """Open a capture, or find the captures below a folder; answers by signal."""
         self.is_searching = True
-        self._ui.tasks.run(self, lambda: find(Path(path).expanduser().absolute()), self._found, "open")
+        self._ui.tasks.run(self, lambda: find(Path(path).expanduser().absolute()), self._take_target, "open")
 
     def reload(self) -> None:
         """Read the open capture again."""
@@ -76,17 +76,17 @@ class Opener(QObject):
         self._loader.close()
         self._ui.session.close()
 
-    def _found(self, found: Found) -> None:
+    def _take_target(self, target: Target) -> None:
         self.is_searching = False
-        folder = found.located.folder
-        if found.capture is not None:
-            self._loader.open(found.capture)
-        elif found.entries:
+        folder = target.located.folder
+        if target.capture is not None:
+            self._loader.open(target.capture)
+        elif target.entries:
             self.remember(folder)
-            self.choose.emit(folder, found.entries)
-            self._judge(found.entries)
+            self.choose.emit(folder, target.entries)
+            self._judge(target.entries)
         else:
-            self.failed.emit(found.located.error or NotATrace(folder, NOTHING_BELOW))
+            self.failed.emit(target.located.error or NotATrace(folder, NOTHING_BELOW))
 
     def _judge(self, entries: tuple[CaptureEntry, ...]) -> None:
         """Look at the health of captures that can be opened, in a thread; answers by signal."""
@@ -126,14 +126,14 @@ class Opener(QObject):
         self.recent_changed.emit()
 
 
-def find(path: Path) -> Found:
+def find(path: Path) -> Target:
     """Look at a path, of a file outside of captures at its folder; in a thread, for it reads files."""
     located = locate(path)
     if located.error is not None and path.is_file():
         located = locate(path.parent)
     if located.is_capture or located.error is not None:
-        return Found(located)
-    return Found(located, tuple(map(capture_entry, located.captures())))
+        return Target(located)
+    return Target(located, tuple(map(capture_entry, located.captures())))
 
 
 class BaselineOpener(QObject):
@@ -149,7 +149,7 @@ class BaselineOpener(QObject):
 
         `replicate` is another capture of the baseline's build, which tells the noise.
         """
-        places = [Path(one).expanduser().absolute() for one in (path, replicate) if one is not None]
+        places = [Path(each).expanduser().absolute() for each in (path, replicate) if each is not None]
         workers = int(self._ui.settings["load.workers"])
 
         def job() -> Baseline:
@@ -180,29 +180,19 @@ class BaselineOpener(QObject):
 
         self._ui.tasks.run(self, job, take, "replicate")
 
-    def forget_replicate(self) -> None:
-        """Tell the noise from the waves of both captures alone."""
-        baseline = self._ui.session.baseline.value
-        if baseline is not None:
-            self._ui.session.set_baseline(replace(baseline, replicate=None))
-
-    def forget(self) -> None:
-        """Compare with nothing."""
-        self._ui.session.set_baseline(None)
-
     def _take(self, baseline: Baseline) -> None:
-        self._ui.session.set_baseline(baseline)
+        self._ui.session.baseline.set(baseline)
         self._show()
 
 
 def read(path: Path, workers: int | None = None) -> Baseline:
     """Return the capture at a path, or the only one below it; raise RcvError with a sentence."""
-    found = find(path)
-    if found.located.error is not None:
-        raise found.located.error
-    paths = [entry.path for entry in found.entries if not entry.note]
-    if found.located.is_capture:
-        paths = [found.located.folder]
+    target = find(path)
+    if target.located.error is not None:
+        raise target.located.error
+    paths = [entry.path for entry in target.entries if not entry.note]
+    if target.located.is_capture:
+        paths = [target.located.folder]
     if not paths:
         raise NotATrace(path, NOTHING_BELOW)
     if len(paths) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -9,17 +10,8 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRect,
-    QSize,
-    Qt,
-)
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
@@ -31,18 +23,18 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.numbers import MAX_DIGITS
-from rcv_py.base.text import visible
+from rcv_py.base.text import MAX_DIGITS
 from rcv_py.model.trace import Trace
-from rcv_py.state.commands import Command, Commands
+from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.place_go import go_to_place
-from rcv_py.ui.core.plain_text import draw_text, tooltip
+from rcv_py.ui.core.plain_text import draw_text, shown, tooltip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.menus import shown_keys
+from rcv_py.ui.table.table_model import Index
 
 Thing = TypeVar("Thing")
 
@@ -80,86 +72,65 @@ def _fit_letters(low: str, wanted: str) -> int:
     for letter in wanted:
         if letter == " ":
             continue
-        found = low.find(letter, place + 1)
-        if found < 0:
+        here = low.find(letter, place + 1)
+        if here < 0:
             return 0
-        starts_word = found == 0 or not low[found - 1].isalnum()
-        score -= min(found - place - 1, 20) * (1 if starts_word else 4)
-        place = found
+        starts_word = here == 0 or not low[here - 1].isalnum()
+        score -= min(here - place - 1, 20) * (1 if starts_word else 4)
+        place = here
     return max(score, 0)
 
 
+@dataclass(frozen=True, eq=False)
 class Finder:
     """Finds items of all sorts for a text."""
 
-    def __init__(
-        self,
-        session: Session,
-        commands: Commands,
-        recent: Callable[[], list[Path]],
-        open_path: Callable[[Path], None],
-    ) -> None:
-        self._session = session
-        self._commands = commands
-        self._recent = recent
-        self._open_path = open_path
+    session: Session
+    commands: Commands
+    recent: Callable[[], list[Path]]
+    open_path: Callable[[Path], None]
 
     def find(self, text: str) -> tuple[Item, ...]:
         """Return the best items: places, commands, then labels, source files, waves and code lines."""
         text = text.strip()
-        trace = self._session.trace.value
-        found = [*self._places(text), *self._command_items(text), *self._recent_items(text)]
+        trace = self.session.trace.value
+        results = [*self._places(text), *self._command_items(text)]
         if trace is not None and text:
             for items in (self._labels, self._sources, self._waves, self._code):
-                found += islice(items(trace, text), LIMIT_EACH)
-        return tuple(found)
+                results += islice(items(trace, text), LIMIT_EACH)
+        return tuple(results)
 
     def _places(self, text: str) -> Iterator[Item]:
-        trace = self._session.trace.value
+        trace = self.session.trace.value
         if trace is None or not text:
             return
         number = text.removeprefix("line").removeprefix(":line").strip()
-        if (
-            number.isascii()
-            and number.isdigit()
-            and len(number) <= MAX_DIGITS
-            and int(number) < len(trace.code)
-        ):
-            row = int(number)
-            yield Item(
-                f"Go to line {row}: {trace.code.text[row]}{beside(trace, row)}",
-                "place",
-                partial(self._session.select_line, row),
-            )
+        is_number = re.fullmatch(rf"\d{{1,{MAX_DIGITS}}}", number, re.ASCII)
+        if is_number and (row := int(number)) < len(trace.code):
+            title = f"Go to line {row}: {trace.code.text[row]}{beside(trace, row)}"
+            yield Item(title, "place", partial(self.session.select_line, row))
         elif (place := place_in(trace, text)) is not None:
-            yield Item(f"Go to {place}", "place", partial(go_to_place, self._session, place))
+            yield Item(f"Go to {place}", "place", partial(go_to_place, self.session, place))
 
-    def _command_items(self, text: str) -> list[Item]:
-        def item(command: Command) -> Item:
-            run = partial(self._commands.run, command.id)
-            note = "  ".join(part for part in (command.menu.replace("/", " › "), shown_keys(command)) if part)
-            return Item(command.title, "command", run, note, command.tip, command.why_not())
-
-        return [item(command) for command in best(self._commands, lambda command: command.title, text, 40)]
-
-    def _recent_items(self, text: str) -> list[Item]:
-        paths = best(self._recent(), lambda path: path.name, text, 5)
-        return [
-            Item(f"Open {path.name}", "folder", partial(self._open_path, path), str(path.parent))
-            for path in paths
-        ]
+    def _command_items(self, text: str) -> Iterator[Item]:
+        for command in best(self.commands, lambda command: command.title, text, 40):
+            run = partial(self.commands.run, command.id)
+            note = "  ".join(filter(None, (command.menu.replace("/", " › "), shown_keys(command))))
+            yield Item(command.title, "command", run, note, command.tip, command.why_not())
+        for path in best(self.recent(), lambda path: path.name, text, 5):
+            yield Item(f"Open {path.name}", "folder", partial(self.open_path, path), str(path.parent))
 
     def _labels(self, trace: Trace, text: str) -> Iterator[Item]:
         kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]
         labels = [(trace.code.text[row], row) for row in trace.code.is_label.nonzero()[0].tolist()]
         for name, row in best(kernels or labels, lambda pair: pair[0], text, LIMIT_EACH):
-            yield Item(name, "label", partial(self._session.select_line, row), f"line {row}")
+            yield Item(name, "label", partial(self.session.select_line, row), f"line {row}")
 
     def _sources(self, trace: Trace, text: str) -> Iterator[Item]:
         files = list(enumerate(trace.sources))
         for number, file in best(files, lambda pair: PurePosixPath(pair[1].path).name, text, LIMIT_EACH):
             line = first_line(trace, number)
-            run = partial(self._session.select_source, number, line)
+            run = partial(self.session.select_source, number, line)
             yield Item(PurePosixPath(file.path).name, "file", run, file.path)
 
     def _waves(self, trace: Trace, text: str) -> Iterator[Item]:
@@ -167,24 +138,20 @@ class Finder:
         for row in range(len(trace.waves)):
             wave = trace.waves.id(row)
             if wanted in str(wave):
-                span = trace.waves.span(row)
-                yield Item(
-                    str(wave), "wave", partial(self._session.select_wave, wave), f"{span.width:,} cycles"
-                )
+                length = f"{trace.waves.span(row).width:,} cycles"
+                yield Item(str(wave), "wave", partial(self.session.select_wave, wave), length)
 
     def _code(self, trace: Trace, text: str) -> Iterator[Item]:
         wanted = text.casefold()
         for row, line in enumerate(trace.code.text[:CODE_ROWS]):
             if wanted in line.casefold():
-                yield Item(line, "line", partial(self._session.select_line, row), f"line {row}", is_code=True)
+                yield Item(line, "line", partial(self.session.select_line, row), f"line {row}", is_code=True)
 
 
 def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, limit: int) -> list[Thing]:
     """Return the things whose text fits, best first, in their order where equal."""
-    scored = [(fit(text_of(thing), wanted), thing) for thing in things]
-    scored = [pair for pair in scored if pair[0] > 0]
-    scored.sort(key=lambda pair: -pair[0])
-    return [thing for _, thing in scored[:limit]]
+    scored = [(score, thing) for thing in things if (score := fit(text_of(thing), wanted)) > 0]
+    return [thing for _, thing in sorted(scored, key=lambda pair: -pair[0])[:limit]]
 
 
 def place_in(trace: Trace, text: str) -> Place | None:
@@ -211,54 +178,20 @@ WIDTH_PX = 640
 SHOWN = 12
 
 
-class Items(QAbstractListModel):
-    """The items found for the present text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.items: tuple[Item, ...] = ()
-
-    def show(self, items: tuple[Item, ...]) -> None:
-        """Replace all items."""
-        self.beginResetModel()
-        self.items = items
-        self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """How many items there are."""
-        return 0 if parent.isValid() else len(self.items)
-
-    def data(
-        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Title, or tooltip, of an item."""
-        item = self.items[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return visible(item.title)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip(item.why_not or item.tip or item.title)
-        return None
-
-
 class Row(QStyledItemDelegate):
     """Paints an item: icon, title, and at the right its keys or place."""
 
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        super().__init__(parent)
-        self._theme = theme
+    def __init__(self, palette: Palette, theme: Theme) -> None:
+        super().__init__(palette)
+        self._palette, self._theme = palette, theme
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """A row of fixed height."""
         return QSize(WIDTH_PX, ROW_PX)
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one item."""
-        model = index.model()
-        if not isinstance(model, Items):
-            return
-        item, box, theme = model.items[index.row()], QRect(option.rect), self._theme
+        item, box, theme = self._palette.items[index.row()], QRect(option.rect), self._theme
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.role("accent_soft"))
         icon(theme, item.icon, "muted").paint(painter, box.left() + 10, box.top(), 16, ROW_PX)
@@ -291,11 +224,12 @@ class Palette(QFrame):
         self.field.setPlaceholderText(
             "Command, instruction, label, wave, source file, or a place such as line 118"
         )
-        self.model = Items()
+        self.items: tuple[Item, ...] = ()  # what was found for the present text
+        self._model = QStandardItemModel(self)
         self.list = QListView()
         self.list.setAccessibleName("What was found")
-        self.list.setModel(self.model)
-        self.list.setItemDelegate(Row(theme, self.list))
+        self.list.setModel(self._model)
+        self.list.setItemDelegate(Row(self, theme))
         self.list.setUniformItemSizes(True)
         self.list.setMouseTracking(True)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -322,9 +256,9 @@ class Palette(QFrame):
     def choose(self) -> None:
         """Do what the chosen item says."""
         row = self.list.currentIndex().row()
-        if not 0 <= row < len(self.model.items):
+        if not 0 <= row < len(self.items):
             return
-        item = self.model.items[row]
+        item = self.items[row]
         if not item.why_not:
             self.close()
             item.run()
@@ -342,15 +276,20 @@ class Palette(QFrame):
         step = steps.get(Qt.Key(event.key()))
         if step is None:
             return False
-        last = len(self.model.items) - 1
+        last = len(self.items) - 1
         row = self.list.currentIndex().row() + step
         row = row % (last + 1) if abs(step) == 1 and last >= 0 else min(max(row, 0), last)
-        self.list.setCurrentIndex(self.model.index(row, 0))
+        self.list.setCurrentIndex(self._model.index(row, 0))
         return True
 
     def _search(self, text: str) -> None:
-        self.model.show(self._find(text))
-        self.list.setCurrentIndex(self.model.index(0, 0))
-        rows = min(max(len(self.model.items), 1), SHOWN)
+        self.items = self._find(text)
+        self._model.clear()
+        for item in self.items:
+            row = QStandardItem(shown(item.title))
+            row.setToolTip(tooltip(item.why_not or item.tip or item.title))
+            self._model.appendRow(row)
+        self.list.setCurrentIndex(self._model.index(0, 0))
+        rows = min(max(len(self.items), 1), SHOWN)
         self.list.setFixedHeight(rows * ROW_PX + 2)
         self.adjustSize()

@@ -15,13 +15,12 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
-from rcv_py.ui.core.plain_text import RichLabel, rich, tooltip, with_tip
+from rcv_py.ui.core.plain_text import MIN_PX, ElidedLabel, RichLabel, rich, tooltip, with_tip
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.wave_menu import WavesButton
-from rcv_py.ui.widgets.elided_label import MIN_PX, ElidedLabel
 
 NAME_LENGTH = 48  # letters of a saved file's name
-SAVED_MS = 30_000  # that a saved file is told of
+SAVED_MS = 30_000  # that a saved file is named
 UPDATE_MS = 100  # batches arrive faster than anyone reads
 
 
@@ -95,8 +94,7 @@ class StatusBar(QStatusBar):
         self.problems.setToolTip(tooltip(f"{first}\nClick to see what to do." if first else ""))
 
     def _show_stage(self) -> None:
-        stages = self._ui.session.busy.value
-        stage = stages[-1] if stages else None
+        stage = next(reversed(self._ui.session.busy.value), None)
         for widget in (self.stage, self.bar, self.cancel):
             widget.setVisible(stage is not None)
         if stage is not None:

@@ -12,6 +12,7 @@ from rcv_py.base.text import percent, plural
 from rcv_py.state.commands import Command
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import add_action, button_text, tooltip
+from rcv_py.ui.shell.go_commands import holds
 
 TIP = "Panels that explain (Triage, Causes, Waits, Loops, Bubbles, Latency, Summary) are about these waves."
 
@@ -21,61 +22,56 @@ TITLES = {WORKING: "Working waves", ALL: "All waves"}
 def wave_commands(session: Session) -> tuple[Command, ...]:
     """Return the commands that choose waves; populations of the open capture are in the menu too."""
 
-    def needs_populations() -> str:
-        found = session.populations.value
-        return "" if found is not None and found.read else "No waves have been read."
+    def unread() -> str:
+        waves = session.populations.value
+        return "" if waves is not None and waves.read else "No waves have been read."
 
-    def needs_several() -> str:
+    def all_alike() -> str:
         several = len(session.populations.value or ()) > 1
         return "" if several else "All waves that were read took the same way."
 
     def step() -> None:
         names = choices(session.populations.value)
         at = names.index(session.waves.value) if session.waves.value in names else -1
-        session.choose_waves(names[(at + 1) % len(names)])
+        session.waves.set(names[(at + 1) % len(names)])
 
-    def choose(name: str, key: str, tip: str) -> Command:
-        return Command(
-            f"waves.{name}",
-            TITLES[name],
-            "View/Waves",
-            partial(session.choose_waves, name),
-            (key,),
-            tip,
-            needs_populations,
-            lambda: session.waves.value == name,
-        )
-
+    rows = (
+        (WORKING, "Ctrl+Alt+Shift+W", "Explain what waves cost that do the work of the kernel."),
+        (ALL, "Ctrl+Alt+Shift+A", "Explain what all waves cost, also those that left early."),
+    )
     return (
-        choose(WORKING, "Ctrl+Alt+Shift+W", "Explain what waves cost that do the work of the kernel."),
-        choose(ALL, "Ctrl+Alt+Shift+A", "Explain what all waves cost, also those that left early."),
+        *(
+            Command(f"waves.{name}", TITLES[name], "View/Waves", partial(session.waves.set, name), (key,),
+                    tip, unread, holds(session.waves, name))
+            for name, key, tip in rows
+        ),
         Command("waves.next", "Next population of waves", "View/Waves", step, ("Ctrl+Alt+Shift+P",),
                 "Explain what the waves of the next population cost: those that took the same way.",
-                needs_several),
+                all_alike),
     )  # fmt: skip
 
 
-def choices(found: Populations | None) -> list[str]:
+def choices(populations: Populations | None) -> list[str]:
     """Return what can be chosen: working, all, and the populations if there are several."""
-    own = [] if found is None or len(found) < 2 else found.id
+    own = [] if populations is None or len(populations) < 2 else populations.id
     return list(dict.fromkeys((WORKING, ALL, *own)))
 
 
 def add_populations(menu: QMenu, session: Session) -> None:
     """Put the populations of the open capture after what is in the menu; each entry chooses one."""
-    found = session.populations.value
-    if found is None or len(found) < 2:
+    populations = session.populations.value
+    if populations is None or len(populations) < 2:
         return
     menu.addSeparator()
     group = QActionGroup(menu)
-    for at, name in enumerate(found.id):
+    for at, name in enumerate(populations.id):
         if name == WORKING:  # an entry of its own stands above
             continue
-        share = percent(int(found.cycles[at]), int(found.cycles.sum()))
-        title = f"{found.name[at]}, {plural(int(found.waves[at]), 'wave')}"
-        tip = f"{share} of the cycles of waves, {found.instructions[at]:,.0f} executions a wave."
+        share = percent(int(populations.cycles[at]), int(populations.cycles.sum()))
+        title = f"{populations.name[at]}, {plural(int(populations.waves[at]), 'wave')}"
+        tip = f"{share} of the cycles of waves, {populations.instructions[at]:,.0f} executions a wave."
         is_on = session.waves.value == name
-        group.addAction(add_action(menu, title, partial(session.choose_waves, name), tip=tip, is_on=is_on))
+        group.addAction(add_action(menu, title, partial(session.waves.set, name), tip=tip, is_on=is_on))
 
 
 class WavesButton(QToolButton):
@@ -94,18 +90,17 @@ class WavesButton(QToolButton):
         self._update()
 
     def _update(self) -> None:
-        found, choice = self._session.populations.value, self._session.choice
-        is_plain = found is None or choice is None or (len(found) < 2 and found.has_working) or not found.read
-        self.setVisible(not is_plain)
-        if is_plain or found is None or choice is None:
-            return
-        self.setText("no wave works" if not found.has_working else button_text(choice.text))
-        reason = "" if found.has_working else f"All waves left early or are empty: {ran_text(found)}.\n"
-        self.setToolTip(tooltip(f"{reason}{TIP}"))
+        waves, choice = self._session.populations.value, self._session.choice
+        is_known = waves is not None and choice is not None and bool(waves.read)
+        self.setVisible(is_known and (len(waves or ()) > 1 or not (waves and waves.has_working)))
+        if waves is not None and choice is not None:
+            self.setText(button_text(choice.text) if waves.has_working else "no wave works")
+            reason = "" if waves.has_working else f"All waves left early or are empty: {ran_text(waves)}.\n"
+            self.setToolTip(tooltip(f"{reason}{TIP}"))
 
     def _fill(self) -> None:
         self._menu.clear()
         for name, title in TITLES.items():
             is_on = self._session.waves.value == name
-            add_action(self._menu, title, partial(self._session.choose_waves, name), is_on=is_on)
+            add_action(self._menu, title, partial(self._session.waves.set, name), is_on=is_on)
         add_populations(self._menu, self._session)

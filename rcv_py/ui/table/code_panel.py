@@ -27,7 +27,6 @@ class CodePanel(Panel):
         self.view, self.strip, self.find_bar = view, strip, find_bar
         self.remembered["table"] = view
         self.note = PlainLabel(visible=False, wordWrap=True)
-        self.note.setObjectName("muted")
         self.note.setContentsMargins(8, 0, 8, 4)
         self.note.setMinimumWidth(1)
         self._updates = CostUpdates(self, self._compute, self.stream_ms)

@@ -1,15 +1,92 @@
-"""How wide the columns of a table are: what they need, one of them elastic, the user's wish above all."""
+"""The columns of a table: sorted, moved and hidden in a header, as wide as they need, one of them elastic."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QTableView
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
+from rcv_py.ui.core.plain_text import add_action
 from rcv_py.ui.table.table_model import Column, TableModel
+
+HEIGHT = 24
+
+
+class TableHeader(QHeaderView):
+    """Sorts on click (down, up, program order), moves and resizes columns; its menu hides them."""
+
+    def __init__(self, table: QTableView, model: TableModel) -> None:
+        super().__init__(Qt.Orientation.Horizontal, table)
+        self._model = model
+        self.fixed: frozenset[str] = frozenset()  # columns that cannot be hidden
+        self.extend_menu: Callable[[QMenu], None] | None = None  # adds a view's own actions
+        self.setSectionsMovable(True)
+        self.setSectionsClickable(True)
+        self.setHighlightSections(False)
+        self.setSortIndicatorClearable(True)
+        self.setMinimumSectionSize(24)
+        self.setFixedHeight(HEIGHT)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._open_menu)
+        self.sectionHandleDoubleClicked.connect(table.resizeColumnToContents)
+
+    def menu(self) -> QMenu:
+        """Return the header's menu: a tick a column, and what the view adds."""
+        menu = QMenu(self)
+        for at, column in enumerate(self._model.columns):
+            is_hidden = self.isSectionHidden(at)
+            call = partial(self.setSectionHidden, at, not is_hidden)
+            action = add_action(menu, column.title or column.id, call, is_on=not is_hidden)
+            action.setEnabled(column.id not in self.fixed)
+        menu.addSeparator()
+        menu.addAction("Program order", lambda: self.setSortIndicator(-1, Qt.SortOrder.AscendingOrder))
+        if self.extend_menu is not None:
+            self.extend_menu(menu)
+        return menu
+
+    def save(self) -> dict[str, Any]:
+        """Return place, width and visibility of every column by id, and the order of rows."""
+        columns = {}
+        for at, column in enumerate(self._model.columns):
+            width = self.sectionSize(at) or column.width  # a hidden one has no size
+            columns[column.id] = [self.visualIndex(at), width, not self.isSectionHidden(at)]
+        sorting = self._model.sorting
+        order = [sorting[0], sorting[1] == Qt.SortOrder.DescendingOrder] if sorting else None
+        return {"columns": columns, "sort": order}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take back what `save` returned; columns that are not there any more are skipped."""
+        saved = state.get("columns")
+        if not isinstance(saved, dict):
+            return
+        known = [(at, saved[c.id]) for at, c in enumerate(self._model.columns) if _fits(saved.get(c.id))]
+        for at, (place, width, shown) in sorted(known, key=lambda item: item[1][0]):
+            self.moveSection(self.visualIndex(at), min(max(0, place), self.count() - 1))
+            self.resizeSection(at, width)
+            self.setSectionHidden(at, not shown)
+        order = state.get("sort")
+        if isinstance(order, list) and len(order) == 2 and self._model.has_column(str(order[0])):
+            down = Qt.SortOrder.DescendingOrder if order[1] else Qt.SortOrder.AscendingOrder
+            self.setSortIndicator(self._model.column_of(str(order[0])), down)
+
+    def _open_menu(self, position: QPoint) -> None:
+        menu = self.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.mapToGlobal(position))
+
+
+def _fits(saved: object) -> bool:
+    if not isinstance(saved, list) or len(saved) != 3:
+        return False
+    return isinstance(saved[0], int) and isinstance(saved[1], int) and 0 < saved[1] < 10_000
+
 
 PAD = 6  # px left and right of a cell's text
 
@@ -18,16 +95,16 @@ PAD = 6  # px left and right of a cell's text
 class Elastic:
     """The column that takes the room left by the others up to the column `upto`.
 
-    While there is less room than `least`, the columns `yields` are hidden, the first one first.  Room beyond
-    `most` goes to `upto` itself, until that is `upto_most` wide (0: it does not grow).
+    While there is less room than `min_px`, the columns `yields` are hidden, the first one first.  Room beyond
+    `max_px` goes to `upto` itself, until that is `upto_max_px` wide (0: it does not grow).
     """
 
     column: str
     upto: str
-    least: int  # px
-    most: int  # px
+    min_px: int  # px
+    max_px: int  # px
     yields: tuple[str, ...] = ()
-    upto_most: int = 0  # px
+    upto_max_px: int = 0  # px
 
 
 class ColumnWidths:
@@ -51,23 +128,23 @@ class ColumnWidths:
 
     def apply(self, columns: Sequence[Column], before: dict[str, tuple[int, bool]], char_px: float) -> None:
         """Give new columns what they need, and those the user changed what they had in `before`."""
-        self._is_ours = True
-        for at, column in enumerate(columns):
-            width, is_hidden = before.get(column.id, (0, False))
-            width = width if column.id in self._by_hand else 0
-            self._view.setColumnHidden(at, is_hidden)
-            self._view.setColumnWidth(at, width or self._needed(column, char_px))
-        self._is_ours = False
-        self.stretch()
+        with self._ours():
+            for at, column in enumerate(columns):
+                width, is_hidden = before.get(column.id, (0, False))
+                width = width if column.id in self._by_hand else 0
+                self._view.setColumnHidden(at, is_hidden)
+                self._view.setColumnWidth(at, width or self._needed(column, char_px))
 
-    def grow(self, columns: Sequence[Column], char_px: float) -> None:
-        """Widen columns whose numbers have become longer; none gets narrower under the reader's eyes."""
-        self._is_ours = True
-        for at, column in enumerate(columns):
-            if column.id not in self._by_hand and not self._view.isColumnHidden(at):
-                self._view.setColumnWidth(at, max(self._view.columnWidth(at), self._needed(column, char_px)))
-        self._is_ours = False
-        self.stretch()
+    def grow(self, char_px: float, *, is_anew: bool = False) -> None:
+        """Widen columns whose numbers have become longer.
+
+        None gets narrower under the reader's eyes, unless widths are found `is_anew`.
+        """
+        with self._ours():
+            for at, column in enumerate(self._model.columns):
+                if column.id not in self._by_hand and not self._view.isColumnHidden(at):
+                    before = 0 if is_anew else self._view.columnWidth(at)
+                    self._view.setColumnWidth(at, max(before, self._needed(column, char_px)))
 
     def save(self) -> dict[str, list[str]]:
         """Return which columns have the user's width, and which are hidden only for want of room."""
@@ -78,17 +155,21 @@ class ColumnWidths:
 
         Widths that came from another size of the window are not the user's: they are found anew.
         """
-        kept = state if isinstance(state, dict) else {}
-        self._is_ours = True
-        load_header()
-        self._by_hand = _names(kept.get("by_hand"))
-        self._yielded = _names(kept.get("yielded"))
-        for at, column in enumerate(self._model.columns):
-            if column.id not in self._by_hand and not self._view.isColumnHidden(at):
-                self._view.setColumnWidth(at, self._needed(column, char_px))
-        self._show_yielded()
-        self._is_ours = False
-        self.stretch()
+        saved = state if isinstance(state, dict) else {}
+        with self._ours():
+            load_header()
+            self._by_hand, self._yielded = _names(saved.get("by_hand")), _names(saved.get("yielded"))
+            self.grow(char_px, is_anew=True)
+            self._show_yielded()
+
+    @contextmanager
+    def _ours(self) -> Iterator[None]:
+        """Widths that change meanwhile are not the user's; the elastic column follows at the end."""
+        was_ours, self._is_ours = self._is_ours, True
+        yield
+        self._is_ours = was_ours
+        if not was_ours:
+            self.stretch()
 
     def stretch(self) -> None:
         """Give the elastic column the room that the others leave, unless the user gave it a width."""
@@ -99,22 +180,22 @@ class ColumnWidths:
         at, last = self._model.column_of(self.elastic.column), self._model.column_of(self.elastic.upto)
         self._is_ours = True
         self._show_yielded()
-        grows = self.elastic.upto_most > 0 and self.elastic.upto not in self._by_hand
+        grows = self.elastic.upto_max_px > 0 and self.elastic.upto not in self._by_hand
         if grows:
             self._view.setColumnWidth(last, self._model.columns[last].width)
         room = self._room(at, last)
         for name in filter(self._model.has_column, self.elastic.yields):
             place = self._model.column_of(name)
-            if room >= self.elastic.least or self._view.isColumnHidden(place):
+            if room >= self.elastic.min_px or self._view.isColumnHidden(place):
                 continue
             self._view.setColumnHidden(place, True)
             self._yielded.add(name)
             room = self._room(at, last)
-        width = min(max(room, self.elastic.least), self.elastic.most)
+        width = min(max(room, self.elastic.min_px), self.elastic.max_px)
         self._view.setColumnWidth(at, width)
         if grows and room > width:
             own = self._model.columns[last].width
-            self._view.setColumnWidth(last, min(own + room - width, max(own, self.elastic.upto_most)))
+            self._view.setColumnWidth(last, min(own + room - width, max(own, self.elastic.upto_max_px)))
         self._is_ours = False
 
     def _room(self, at: int, last: int) -> int:
@@ -129,11 +210,10 @@ class ColumnWidths:
     def _needed(self, column: Column, char_px: float) -> int:
         metrics = QFontMetrics(self._view.horizontalHeader().font())
         title = metrics.horizontalAdvance(column.title) + 2 * PAD + 4
-        if column.is_left or not (
-            column.is_number and isinstance(column.values, np.ndarray) and len(column.values)
-        ):
+        values, is_plain = column.values, column.is_left or not column.is_number
+        if is_plain or not isinstance(values, np.ndarray) or not len(values):
             return max(column.width, title)
-        widest = max(len(column.text(value)) for value in (column.values.max(), column.values.min()))
+        widest = max(len(column.text(value)) for value in (values.max(), values.min()))
         return max(column.width, title, round(widest * char_px) + 2 * PAD + 2)
 
     def _resized(self, at: int, old: int, new: int) -> None:

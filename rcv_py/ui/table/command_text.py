@@ -1,10 +1,9 @@
-"""What a panel shows as words of `rcv`: "Copy as command" joins them into a line for a shell."""
+"""What a panel shows as words of `rcv`: "Copy as command" joins them for a shell."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Any
 
 from PySide6.QtCore import Qt
 
@@ -14,6 +13,8 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.table.table_model import TableModel
+from rcv_py.ui.table.tree_table import TreeModel
 
 Words = tuple[str, ...]
 # Commands whose panels follow the choice of waves, which is by default that of the command.
@@ -28,20 +29,14 @@ def rcv(session: Session, command: str, *words: str) -> Words | None:
     trace, wanted = session.trace.value, session.waves.value
     follows = command in EXPLAINS and "--by=memory" not in words  # counters do not name waves
     chosen = (f"--waves={wanted}",) if follows and wanted != WORKING else ()
-    tables = (
-        tuple(f"--run-files={path.absolute()}" for path in session.run_files) if command == "triage" else ()
-    )
+    files = session.run_files if command == "triage" else ()
+    tables = [f"--run-files={path.absolute()}" for path in files]
     return None if trace is None else ("rcv", command, path_word(trace), *chosen, *tables, *words)
 
 
 def path_word(trace: Trace) -> str:
     """Return the folder of a capture so that it is found from everywhere."""
     return str(trace.path.absolute())
-
-
-def line(words: Words) -> str:
-    """Return the line that a shell takes apart into these words."""
-    return shlex.join(words)
 
 
 def clock(session: Session) -> Words:
@@ -74,12 +69,6 @@ def wave(session: Session, option: str) -> Words:
     return () if selected is None else (f"--{option}={selected}",)
 
 
-def only_line(session: Session, is_on: bool) -> Words:
-    """The selected line, if a panel shows nothing else."""
-    selected = session.selection.value.line
-    return (f"--line={selected}",) if is_on and selected is not None else ()
-
-
 def matching(query: SearchQuery) -> Words:
     """What is searched for, or filtered by."""
     if not query.text:
@@ -96,36 +85,19 @@ def each(option: str, values: Iterable[object]) -> Words:
 def only(names: Iterable[str], shown: Iterable[str], of: Mapping[str, str] | None = None) -> Words:
     """The curves that are shown, if not all are; `of` gives their names on the command line."""
     every, chosen = list(names), set(shown)
-    kept = [name for name in every if name in chosen]
-    if not kept or len(kept) == len(every):
-        return ()
-    return each("only", (name if of is None else of[name] for name in kept))
+    named = [name for name in every if name in chosen]
+    is_all = len(named) in (0, len(every))
+    return () if is_all else each("only", (name if of is None else of[name] for name in named))
 
 
-class Sorted(Protocol):
-    """A model of rows that may be sorted by a column, by its id."""
-
-    @property
-    def sorting(self) -> tuple[str, Qt.SortOrder] | None:
-        """Column and direction, None as they were made."""
-
-    @property
-    def sort_name(self) -> str:
-        """The name of that column on the command line, "" if it has none."""
-
-
-def sorting(table: Sorted, keys: Mapping[str, str] | None = None) -> Words:
+def sorting(table: TableModel | TreeModel[Any], keys: Mapping[str, str] | None = None) -> Words:
     """The order of a table or a tree; `keys` gives the names of columns that do not know them."""
     if table.sorting is None:
         return ()
     name, order = table.sorting
     key = table.sort_name if keys is None else keys.get(name, "")
-    return sorted_by(key, order) if key else ()
-
-
-def sorted_by(key: str, order: Qt.SortOrder) -> Words:
-    """An order, by the name of a column on the command line."""
-    return (f"--sort={key}", *(() if order == Qt.SortOrder.DescendingOrder else ("--ascending",)))
+    direction = () if order == Qt.SortOrder.DescendingOrder else ("--ascending",)
+    return (f"--sort={key}", *direction) if key else ()
 
 
 def same(*names: str, **others: str) -> dict[str, str]:

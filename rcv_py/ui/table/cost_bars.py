@@ -52,16 +52,6 @@ def heat(cost: np.ndarray, height: int) -> np.ndarray:
     return (cost[edge] if len(cost) <= height else np.maximum.reduceat(cost, edge)) / largest
 
 
-def mix(color: QColor, other: QColor, share: float) -> QColor:
-    """Return a colour with `share` of it replaced by another."""
-    keep = 1.0 - share
-    return QColor(
-        round(color.red() * keep + other.red() * share),
-        round(color.green() * keep + other.green() * share),
-        round(color.blue() * keep + other.blue() * share),
-    )
-
-
 def draw_whisker(
     painter: QPainter, box: QRectF, ends: tuple[float, float], largest: float, *, scale: str, half: int
 ) -> None:

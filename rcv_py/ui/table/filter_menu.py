@@ -52,10 +52,10 @@ class FilterButton(QToolButton):
 
     changed = Signal()
 
-    def __init__(self, what: str, kept: tuple[str, ...] = ()) -> None:
-        """`what` is shown here, e.g. "the timeline"; choices whose ids begin with `kept` are remembered."""
+    def __init__(self, what: str, saved: tuple[str, ...] = ()) -> None:
+        """`what` is shown here, e.g. "the timeline"; choices whose ids begin with `saved` are remembered."""
         super().__init__()
-        self._kept = kept
+        self._saved = saved
         self._sections: dict[str, tuple[Choice, ...]] = {}
         self._on: dict[str, bool] = {}  # what the user chose, of all sections that ever were
         self._actions: dict[str, QAction] = {}
@@ -113,7 +113,7 @@ class FilterButton(QToolButton):
 
     def save_state(self) -> dict[str, bool]:
         """Return what the user chose, as plain JSON."""
-        return {id: is_on for id, is_on in self._on.items() if id.startswith(self._kept)}
+        return {id: is_on for id, is_on in self._on.items() if id.startswith(self._saved)}
 
     def load_state(self, state: object) -> None:
         """Take back what `save_state` returned; ignore what does not fit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QWidget
 
@@ -47,10 +47,10 @@ class FindBar(QWidget):
             self.count.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         (column if is_narrow else row)((search, 1), matches, spacing=4, of=self)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.field.textEdited.connect(self._tell)
-        self.field.textChanged.connect(lambda text: None if text else self._tell())
-        self.case.toggled.connect(self._tell)
-        self.regex.toggled.connect(self._tell)
+        self.field.textEdited.connect(self._edit)
+        self.field.textChanged.connect(lambda text: None if text else self._edit())
+        self.case.toggled.connect(self._edit)
+        self.regex.toggled.connect(self._edit)
         self.filter.toggled.connect(self.filtered)
         self.up.clicked.connect(lambda: self.stepped.emit(-1))
         self.down.clicked.connect(lambda: self.stepped.emit(+1))
@@ -65,14 +65,11 @@ class FindBar(QWidget):
 
     def show_query(self, query: SearchQuery) -> None:
         """Show a search that was set elsewhere.  Emits nothing."""
-        for widget in (self.field, self.case, self.regex):
-            widget.blockSignals(True)
-        if self.field.text() != query.text:
-            self.field.setText(query.text)
-        self.case.setChecked(query.is_case_sensitive)
-        self.regex.setChecked(query.is_regex)
-        for widget in (self.field, self.case, self.regex):
-            widget.blockSignals(False)
+        with QSignalBlocker(self.field), QSignalBlocker(self.case), QSignalBlocker(self.regex):
+            if self.field.text() != query.text:
+                self.field.setText(query.text)
+            self.case.setChecked(query.is_case_sensitive)
+            self.regex.setChecked(query.is_regex)
 
     def say(self, text: str, matches: int, problem: str = "") -> None:
         """Show the count of matches, or in its place what is wrong with the search."""
@@ -99,7 +96,7 @@ class FindBar(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _tell(self) -> None:
+    def _edit(self) -> None:
         self.edited.emit(self.query)
 
     def _restyle(self) -> None:
@@ -120,9 +117,7 @@ def next_place(places: np.ndarray, current: int, direction: int) -> int:
 
     It may be one too far at both ends, so that steps go round.
     """
-    if direction > 0:
-        return int(np.searchsorted(places, current, side="right"))
-    return int(np.searchsorted(places, current, side="left")) - 1
+    return int(places.searchsorted(current, "right" if direction > 0 else "left")) - (direction < 0)
 
 
 def _toggle(text: str, tip: str) -> QToolButton:

@@ -9,9 +9,9 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from rcv_py.ui.table.column_widths import HEIGHT
 from rcv_py.ui.table.cost_bars import heat
 from rcv_py.ui.table.rows_view import RowsView
-from rcv_py.ui.table.table_header import HEIGHT
 
 WIDTH = 14
 MARK_PX = 5  # width of a search mark, at the left edge
@@ -31,8 +31,7 @@ class HeatStrip(QWidget):
         self._view, self._theme = view, view.theme
         self._cost = np.empty(0, dtype=np.int64)
         self._marks = np.empty(0, dtype=np.int64)
-        self._is_stale = True
-        self._image = QImage()
+        self._image = QImage()  # null: to be made anew
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Map of hot rows")
         self.setToolTip("Where the expensive rows are. Click to go there.")
@@ -87,9 +86,8 @@ class HeatStrip(QWidget):
             painter.fillRect(self.rect(), self._theme.role("base"))
             if not area.height():
                 return
-            if self._is_stale or self._image.height() != area.height():
+            if self._image.height() != area.height():
                 self._image = self._heat_image(area.height())
-                self._is_stale = False
             painter.drawImage(area, self._image)
             self._paint_page(painter, area)
             self._paint_marks(painter)
@@ -118,13 +116,12 @@ class HeatStrip(QWidget):
         marks = self._marks[self._marks < len(shown)]
         for y in sorted({self.y_of(int(row)) for row in shown[marks] if row >= 0}):
             painter.fillRect(0, y - 1, MARK_PX, 2, self._theme.role("search"))
-        known = 0 <= self._view.current < len(shown)
-        current = int(shown[self._view.current]) if known else -1
-        if current >= 0:
+        row = self._view.current
+        if 0 <= row < len(shown) and (current := int(shown[row])) >= 0:
             painter.fillRect(0, self.y_of(current) - 1, self.width(), 3, self._theme.role("accent"))
 
     def _rebuild(self) -> None:
-        self._is_stale = True
+        self._image = QImage()
         self.update()
 
     # -- mouse --------------------------------------------------------------------------------------

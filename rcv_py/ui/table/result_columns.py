@@ -45,7 +45,7 @@ def field_column(field: Field, values: Sequence[Any] | np.ndarray, **otherwise: 
         partial(_text, field),
         is_number=field.is_number,
         width=round(CHAR_PX * max(field.kind.width, len(field.title))) + PAD_PX,
-        is_elided_left=field.elastic == "left",
+        is_elided_left=field.kind.elastic == "left",
         tip=field.sentence,
         sort=field.name if field.is_sortable else "",
     )

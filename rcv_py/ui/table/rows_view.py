@@ -30,51 +30,20 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QScrollBar, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from rcv_py.base.csv_text import csv_cell
 from rcv_py.base.text import visible
 from rcv_py.ui.core.plain_text import copy_text, draw_text, show_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.table.column_widths import PAD, ColumnWidths
-from rcv_py.ui.table.table_header import TableHeader
+from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
 SCROLL_MS = 110
 CONTEXT_ROWS = 3  # kept visible around a row that is scrolled to
 
 CellPainter = Callable[[QPainter, QRect, int], None]
-
-
-class SmoothScroll:
-    """Moves a scroll bar to a value, at once or animated."""
-
-    def __init__(self, bar: QScrollBar) -> None:
-        self._bar = bar
-        self._animation = QPropertyAnimation(bar, b"value", bar)
-        self._animation.setDuration(SCROLL_MS)
-        self._animation.setEasingCurve(QEasingCurve.Type.OutCubic)
-
-    @property
-    def here(self) -> int:
-        """Where the bar is, or will be when it has stopped."""
-        moving = self._animation.state() == QPropertyAnimation.State.Running
-        return int(self._animation.endValue()) if moving else self._bar.value()
-
-    def show(self, top: int, bottom: int, *, page: int, context: int, is_animated: bool) -> None:
-        """Move until `top` to `bottom` is in view with `context` px around it; not at all if it is."""
-        if top >= self.here and bottom <= self.here + page:
-            return
-        target = top - context if top < self.here else bottom + context - page
-        target = min(max(self._bar.minimum(), target), max(self._bar.maximum(), 0))
-        self._animation.stop()
-        if not is_animated:
-            self._bar.setValue(target)
-            return
-        self._animation.setStartValue(self._bar.value())
-        self._animation.setEndValue(target)
-        self._animation.start()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +75,9 @@ class RowsView(QTableView):
         self.hover = -1
         self._is_quiet = False
         self._pending_state: dict[str, Any] = {}  # for columns that do not exist yet
-        self._scroll = SmoothScroll(self.verticalScrollBar())
+        self._scroll = QPropertyAnimation(self.verticalScrollBar(), b"value", self)
+        self._scroll.setDuration(SCROLL_MS)
+        self._scroll.setEasingCurve(QEasingCurve.Type.OutCubic)
         self.setModel(self.table)
         self._set_up()
         self._restyle()
@@ -153,7 +124,7 @@ class RowsView(QTableView):
             pending, self._pending_state = self._pending_state, {}
             self.load_state(pending)
         else:
-            self.widths.grow(columns, self._char_px)
+            self.widths.grow(self._char_px)
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -186,14 +157,22 @@ class RowsView(QTableView):
 
     def reveal(self, view_row: int) -> None:
         """Scroll as little as shows the row with some context; not at all if it is in view."""
-        height, page = self.row_height, self.viewport().height()
-        self._scroll.show(
-            view_row * height,
-            (view_row + 1) * height,
-            page=page,
-            context=min(CONTEXT_ROWS * height, max(0, (page - height) // 2)),
-            is_animated=self.settings["look.animate"] and self.isVisible(),
-        )
+        bar, page, height = self.verticalScrollBar(), self.viewport().height(), self.row_height
+        is_moving = self._scroll.state() == QPropertyAnimation.State.Running
+        here = int(self._scroll.endValue()) if is_moving else bar.value()
+        top, bottom = view_row * height, (view_row + 1) * height
+        if top >= here and bottom <= here + page:
+            return
+        context = min(CONTEXT_ROWS * height, max(0, (page - height) // 2))
+        target = top - context if top < here else bottom + context - page
+        target = min(max(bar.minimum(), target), max(bar.maximum(), 0))
+        self._scroll.stop()
+        if self.settings["look.animate"] and self.isVisible():
+            self._scroll.setStartValue(bar.value())
+            self._scroll.setEndValue(target)
+            self._scroll.start()
+        else:
+            bar.setValue(target)
 
     def _sorted(self, column: int) -> None:
         """Show what the new order is about: the first row, or in program order the current one."""

@@ -55,10 +55,10 @@ class TableModel(QAbstractTableModel):
         super().__init__(parent)
         self.columns: tuple[Column, ...] = ()
         self._count = 0
-        self._rows = np.empty(0, dtype=np.int64)  # data row of each view row
+        self.data_rows = np.empty(0, dtype=np.int64)  # of each view row
         self._filter: np.ndarray | None = None
-        self._sort: tuple[str, Qt.SortOrder] | None = None
-        self._view_row = np.empty(0, dtype=np.int64)  # of each data row, -1 if it is filtered out
+        self.sorting: tuple[str, Qt.SortOrder] | None = None  # column id and direction, None in program order
+        self.view_rows = np.empty(0, dtype=np.int64)  # of each data row, -1 if it is filtered out
         # What a cell shows instead of its value, None for the value: (data row, column id).
         self.instead: Callable[[int, str], str | None] | None = None
 
@@ -95,45 +95,29 @@ class TableModel(QAbstractTableModel):
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column; -1 goes back to program order."""
         usable = 0 <= column < len(self.columns) and self.columns[column].has_values
-        self._sort = (self.columns[column].id, order) if usable else None
+        self.sorting = (self.columns[column].id, order) if usable else None
         self._reorder()
 
     # -- asking -------------------------------------------------------------------------------------
 
     @property
-    def sorting(self) -> tuple[str, Qt.SortOrder] | None:
-        """Column id and direction, None in program order."""
-        return self._sort
-
-    @property
     def sort_name(self) -> str:
         """The name for `--sort` of the column that rows are sorted by, "" for none."""
-        if self._sort is None or not self.has_column(self._sort[0]):
-            return ""
-        return self.columns[self.column_of(self._sort[0])].sort
+        name = "" if self.sorting is None else self.sorting[0]
+        return self.columns[self.column_of(name)].sort if self.has_column(name) else ""
 
     @property
     def is_filtered(self) -> bool:
         """Whether some rows may be hidden."""
         return self._filter is not None
 
-    @property
-    def data_rows(self) -> np.ndarray:
-        """The data row of each view row, int64."""
-        return self._rows
-
     def data_row(self, view_row: int) -> int:
         """The data row shown at a view row, -1 outside."""
-        return int(self._rows[view_row]) if 0 <= view_row < len(self._rows) else -1
+        return int(self.data_rows[view_row]) if 0 <= view_row < len(self.data_rows) else -1
 
     def view_row(self, data_row: int) -> int:
         """Where a data row is shown, -1 if it is hidden."""
-        return int(self._view_row[data_row]) if 0 <= data_row < self._count else -1
-
-    @property
-    def view_rows(self) -> np.ndarray:
-        """The view row of each data row, -1 where it is hidden; int64."""
-        return self._view_row
+        return int(self.view_rows[data_row]) if 0 <= data_row < self._count else -1
 
     def column_of(self, name: str) -> int:
         """The number of the column with that id; ValueError if there is none."""
@@ -153,7 +137,7 @@ class TableModel(QAbstractTableModel):
 
     def table(self, data_rows: Sequence[int] | None = None) -> Iterator[tuple[Any, ...]]:
         """Plain values of rows, as shown by default, for copying and export."""
-        rows = self._rows.tolist() if data_rows is None else data_rows
+        rows = self.data_rows.tolist() if data_rows is None else data_rows
         shown = [column.values for column in self.columns if column.has_values]
         for row in rows:
             yield tuple(_plain(values[row]) for values in shown)
@@ -167,7 +151,7 @@ class TableModel(QAbstractTableModel):
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
         """How many rows are shown."""
-        return 0 if parent.isValid() else len(self._rows)
+        return 0 if parent.isValid() else len(self.data_rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
         """How many columns there are, hidden ones too."""
@@ -208,28 +192,28 @@ class TableModel(QAbstractTableModel):
 
     def _reorder(self) -> None:
         rows = self._ordered()
-        if np.array_equal(rows, self._rows):
+        if np.array_equal(rows, self.data_rows):
             return
         self.layoutAboutToBeChanged.emit()
         old = self.persistentIndexList()
-        kept = [(self.data_row(index.row()), index.column()) for index in old]
+        cells = [(self.data_row(index.row()), index.column()) for index in old]
         self._set_rows(rows)
-        self.changePersistentIndexList(old, [self.index(self.view_row(row), at) for row, at in kept])
+        self.changePersistentIndexList(old, [self.index(self.view_row(row), at) for row, at in cells])
         self.layoutChanged.emit()
 
     def _ordered(self) -> np.ndarray:
         rows = np.arange(self._count) if self._filter is None else self._filter
         rows = rows[rows < self._count].astype(np.int64)
-        if self._sort is None or not self.has_column(self._sort[0]) or not len(rows):
+        if self.sorting is None or not self.has_column(self.sorting[0]) or not len(rows):
             return rows
-        rank = _ranks(self.columns[self.column_of(self._sort[0])].values)[rows]
-        down = self._sort[1] == Qt.SortOrder.DescendingOrder
+        rank = _ranks(self.columns[self.column_of(self.sorting[0])].values)[rows]
+        down = self.sorting[1] == Qt.SortOrder.DescendingOrder
         return rows[np.argsort(-rank if down else rank, kind="stable")]
 
     def _set_rows(self, rows: np.ndarray) -> None:
-        self._rows = rows
-        self._view_row = np.full(self._count, -1, dtype=np.int64)
-        self._view_row[rows] = np.arange(len(rows))
+        self.data_rows = rows
+        self.view_rows = np.full(self._count, -1, dtype=np.int64)
+        self.view_rows[rows] = np.arange(len(rows))
 
 
 def _ranks(values: np.ndarray | Sequence[Any]) -> np.ndarray:

@@ -96,21 +96,17 @@ class TablePanel(Panel, Generic[Found]):
         if self.result is None:
             self._refresh()
 
-    @property
-    def is_over(self) -> bool:
-        """Whether no wave can be read any more, since all of them are missing."""
-        trace, store = self.session.trace.value, self.session.store
-        return trace is not None and store is not None and len(store.missing) >= len(trace.waves)
-
-    def why_no_waves(self, found: Any) -> str:
-        """Return why nothing is known of waves, "" if `found` is of some, as its `waves` counts them."""
+    def why_no_waves(self, known: Any) -> str:
+        """Return why nothing is known of waves, "" if `known.waves`, how many it is of, is not 0."""
         trace, title = self.session.trace.value, PANELS[self.panel_id].title
         topic = self.topic or title.lower()
         if trace is None or not len(trace.waves) or not len(trace.code):
             them = title.lower() if self.topic else "them"
             return self.reason(NO_WAVES.format(topic=topic, them=them))
-        if found is None or not found.waves:
-            return UNREAD.format(topic=topic) if self.is_over else READING.format(title=title)
+        if known is None or not known.waves:
+            store = self.session.store
+            is_over = store is not None and len(store.missing) >= len(trace.waves)
+            return UNREAD.format(topic=topic) if is_over else READING.format(title=title)
         return ""
 
     def of_waves(self, text: str) -> str:
@@ -134,17 +130,17 @@ class TablePanel(Panel, Generic[Found]):
 
         Of several rows the current one stays, and so it does if rows are not about code.
         """
-        current = self.view.current
-        rows = np.flatnonzero(self.lines == (-1 if selection.line is None else selection.line))
-        if not len(self.lines) or (current in rows and selection.line is not None):
+        current, line = self.view.current, selection.line
+        rows = np.flatnonzero(self.lines == line) if line is not None else NO_LINES
+        if not len(self.lines) or current in rows:
             return current
-        return int(rows[0]) if len(rows) and selection.line is not None else -1
+        return int(rows[0]) if len(rows) else -1
 
     def _go(self, row: Any) -> None:
-        place, selection = self.place_of(row), self.session.selection.value
-        if place is not None and place.source is not None and place.source != selection.source:
+        place, selection = self.place_of(row) or Hover(), self.session.selection.value
+        if place.source is not None and place.source != selection.source:
             self.session.select_source(*place.source)
-        elif place is not None and place.line is not None and place.line != selection.line:
+        elif place.line is not None and place.line != selection.line:
             self.session.select_line(place.line)
 
     def _point(self, row: Any) -> None:

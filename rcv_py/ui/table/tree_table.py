@@ -74,12 +74,10 @@ def number_column(
     """Return the column of a field of a result; 0 and what is not known are left empty, and come last."""
 
     def known(node: N) -> str:
-        number = value(node)
-        return field.text(number) if number > 0 else ""
+        return field.text(number) if (number := value(node)) > 0 else ""
 
     def key(node: N) -> float:
-        number = value(node)
-        return -1.0 if isnan(number) else number
+        return -1.0 if isnan(number := value(node)) else number
 
     return TreeColumn(
         field.name,
@@ -123,9 +121,8 @@ class Tree(Generic[N]):
     def largest(self) -> float:
         """The longest bar of the first level: the others are drawn relative to it."""
         bars = [column.parts for column in self.columns if column.parts is not None]
-        return max(
-            (sum(part for part, _ in bar(one)) for bar in bars for one in self.root.children), default=0
-        )
+        lengths = (sum(part for part, _ in bar(node)) for bar in bars for node in self.root.children)
+        return max(lengths, default=0)
 
     def branches(self) -> Iterator[N]:
         """Yield the nodes that have children, parents first."""
@@ -249,10 +246,8 @@ class _BarDelegate(QStyledItemDelegate):
         tree = self._model.tree
         parts = tree.columns[index.column()].parts
         if parts is not None:
-            box = QRectF(option.rect).adjusted(4, 6, -4, -6)
-            draw_bar(
-                painter, box, parts(self._model.node(index)), tree.largest, self._settings["isa.bar_scale"]
-            )
+            box, scale = QRectF(option.rect).adjusted(4, 6, -4, -6), self._settings["isa.bar_scale"]
+            draw_bar(painter, box, parts(self._model.node(index)), tree.largest, scale)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """A fixed height for the row."""
@@ -260,10 +255,8 @@ class _BarDelegate(QStyledItemDelegate):
 
 
 class _EndDelegate(QStyledItemDelegate):
-    """Cuts the beginning of a text that is too long."""
-
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """Cut on the left."""
+        """Cut the beginning of a text that is too long."""
         super().initStyleOption(option, index)
         option.textElideMode = Qt.TextElideMode.ElideLeft
 

@@ -8,15 +8,7 @@ from enum import Enum
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import (
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPolygonF,
-    QResizeEvent,
-    QWheelEvent,
-)
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rcv_py.analysis.core.step_curve import StepCurve
@@ -240,8 +232,8 @@ class RangeStrip(BrushStrip):
         self._shape = QPolygonF()
         width = self.width()
         if self.curves and width > 1:
-            found = [np.nan_to_num(curve.columns(self.outer, width).high) for curve in self.curves]
-            high = np.maximum(np.max(found, axis=0), 0)
+            columns = [np.nan_to_num(curve.columns(self.outer, width).high) for curve in self.curves]
+            high = np.maximum(np.max(columns, axis=0), 0)
             top = HEIGHT - 1 - high / max(1e-9, float(high.max())) * (HEIGHT - 6)
             x = np.repeat(np.arange(width + 1, dtype=float), 2)
             y = np.concatenate([[HEIGHT], np.repeat(top, 2), [HEIGHT]])

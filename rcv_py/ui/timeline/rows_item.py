@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 from time import perf_counter
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.timeline.pixel_codes import Pixels
@@ -17,8 +18,9 @@ from rcv_py.base.colors import MARKER_TURNS
 from rcv_py.model.kinds import MarkerKind, WaveState
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
+from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.items import BoxItem
+from rcv_py.ui.timeline.items import TEXT_PX, BoxItem, PlainAxis
 from rcv_py.ui.timeline.time_overlay import Marks, Place, TimeOverlay
 
 # Codes of pixels besides those of the raster (token kinds, and kinds with STALLED).
@@ -91,11 +93,6 @@ class Frame:
     def spans_px(self) -> int:
         """Height of the spans."""
         return max(1, round(self.shape.spans * self.scale))
-
-    @property
-    def strip_px(self) -> int:
-        """Height of the strip of states."""
-        return round(self.shape.strip * self.scale)
 
     def part(self, row: int, below: int = 0, height: int | None = None) -> np.ndarray:
         """The pixels of a row that are in view, as a view into the canvas: its spans by default."""
@@ -251,3 +248,61 @@ class Overlay(TimeOverlay):
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(rect.adjusted(-width / 2, -width / 2, width / 2, width / 2))
+
+
+WIDTH = 112
+
+
+class RowLabels(PlainAxis):
+    """Takes the place of the left axis; groups are sticky, names elided."""
+
+    rows: RowsItem  # whose names these are; set before anything is painted
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__("left", theme)
+        self.setWidth(WIDTH)
+
+    def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
+        """Paint groups and rows."""
+        rows, names = self.rows, self.rows.source.names
+        painter.setClipRect(QRectF(0, 0, width, height))
+        first, stop = rows.rows_in_view(height)
+        for group, members in groupby(range(first, stop), lambda row: names[row].group):
+            if group:
+                self._paint_group(painter, metrics, group, list(members))
+        if rows.source.shape.spans >= TEXT_PX - 2:
+            for row in range(first, stop):
+                self._paint_row(painter, metrics, row)
+        painter.fillRect(QRectF(width - 1, 0, 1, height), self._theme.role("line"))
+
+    def _paint_group(self, painter: QPainter, metrics: QFontMetricsF, group: str, members: list[int]) -> None:
+        rows, shape, width = self.rows, self.rows.source.shape, self.size().width()
+        top = max(0.0, members[0] * shape.pitch - rows.scroll_px)
+        bottom = (members[-1] + 1) * shape.pitch - rows.scroll_px
+        if members[0] > 0 and rows.source.names[members[0] - 1].group != group:
+            painter.setPen(self._theme.role("line"))
+            painter.drawLine(0, round(top), round(width), round(top))
+        if bottom - top < TEXT_PX:
+            return
+        room = (width - 14) * (0.62 if shape.spans >= TEXT_PX - 2 else 1.0)
+        painter.setPen(self._theme.role("muted"))
+        text = metrics.elidedText(group, Qt.TextElideMode.ElideRight, room)
+        rect = QRectF(8, top, room, min(bottom - top, max(shape.spans, TEXT_PX + 3)))
+        draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+    def _paint_row(self, painter: QPainter, metrics: QFontMetricsF, row: int) -> None:
+        source, width = self.rows.source, self.size().width()
+        top = row * source.shape.pitch - self.rows.scroll_px
+        is_selected = row == source.selected_row
+        if is_selected:
+            painter.fillRect(QRectF(width - 4, top, 3, source.shape.spans), self._theme.role("accent"))
+        painter.setPen(self._theme.role("accent" if is_selected else "text"))
+        has_group = bool(source.names[row].group)
+        room = (width - 16) * (0.38 if has_group else 1.0)
+        text = metrics.elidedText(source.names[row].label, Qt.TextElideMode.ElideRight, room)
+        rect = QRectF(width - 8 - room, top, room, source.shape.spans)
+        side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft
+        draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | side, text)
+        if value := source.value(row):
+            painter.setPen(self._theme.role("muted"))
+            draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, value)

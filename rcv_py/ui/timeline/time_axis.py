@@ -28,14 +28,11 @@ class TimeScale:
 
     def ticks(self, window: TimeWindow, width_px: float) -> tuple[list[float], float]:
         """Times of the ticks in cycles, and the step in the written unit."""
-        unit = self.ns_per_cycle or 1.0
-        origin = self.origin if self.ns_per_cycle else 0
-        wanted = window.width * unit * LABEL_PX / max(1.0, width_px)
-        step = round_step(wanted) if self.ns_per_cycle else max(1.0, round_step(wanted))
-        first = -(-(window.begin - origin) * unit // step)
-        last = (window.end - origin) * unit // step
-        steps = np.arange(first, last + 1) * step
-        return (steps / unit + origin).tolist(), step
+        unit, origin = self.ns_per_cycle or 1.0, self.origin if self.ns_per_cycle else 0
+        step = round_step(window.width * unit * LABEL_PX / max(1.0, width_px))
+        step = step if self.ns_per_cycle else max(1.0, step)
+        first, last = -(-(window.begin - origin) * unit // step), (window.end - origin) * unit // step
+        return (np.arange(first, last + 1) * step / unit + origin).tolist(), step
 
     def text(self, time: float, step: float) -> str:
         """The number at a tick, with its unit."""

@@ -88,9 +88,16 @@ class TimeOverlay(BoxItem):
         self._paint_range(painter)
         self._paint_lines(painter, marks.lines)
         self.paint_below(painter, marks)
-        for time in marks.bookmarks:
-            self._paint_bookmark(painter, time)
-        self._paint_cursor(painter)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.role("warning"))
+        for time in filter(self.shown.contains, marks.bookmarks):
+            x = self.x_of(time)
+            self._fill(painter, x, x, "warning", 90)
+            painter.drawPolygon(QPolygonF([QPointF(x, 0), QPointF(x + 7, 0), QPointF(x, 7)]))
+        hover = self._session.hover.value
+        if hover is not None and hover.time is not None and self.shown.contains(hover.time):
+            x = round(self.x_of(hover.time))
+            self._fill(painter, x, x, "text", 70)
         self.paint_above(painter, marks)
         self._paint_measure(painter)
 
@@ -125,20 +132,6 @@ class TimeOverlay(BoxItem):
                 self._fill(painter, x, self.x_of(line.time + line.length), line.role, 34)
             if shown.contains(line.time):
                 self._fill(painter, x, x, line.role, 150)
-
-    def _paint_bookmark(self, painter: QPainter, time: int) -> None:
-        if self.shown.contains(time):
-            x = self.x_of(time)
-            self._fill(painter, x, x, "warning", 90)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.role("warning"))
-            painter.drawPolygon(QPolygonF([QPointF(x, 0), QPointF(x + 7, 0), QPointF(x, 7)]))
-
-    def _paint_cursor(self, painter: QPainter) -> None:
-        hover = self._session.hover.value
-        if hover is not None and hover.time is not None and self.shown.contains(hover.time):
-            x = round(self.x_of(hover.time))
-            self._fill(painter, x, x, "text", 70)
 
     def _paint_measure(self, painter: QPainter) -> None:
         window, shown = self._session.measure.value, self.shown
@@ -207,34 +200,24 @@ def event_lines(
     """
     if hidden is None:
         hidden = {PREFIX + group.id for group in GROUPS if not group.is_on}
-    lines = [] if f"{PREFIX}dispatch" in hidden else _dispatch_lines(trace, without)
+    lines = []
+    for dispatch, name in zip(trace.dispatches, dispatch_names(trace), strict=True):
+        if dispatch.se not in without and f"{PREFIX}dispatch" not in hidden:
+            facts = f" ({text})" if (text := dispatch_facts(dispatch)) else ""
+            text = f"SE {dispatch.se}: {name} dispatched at {count(dispatch.time)}{facts}"
+            lines.append(Line(dispatch.time, "accent", text))
     events = trace.events
     if events is not None:
         types = np.unique(events.kind).tolist()
         shown = [kind for kind in types if kind not in skip and PREFIX + group_of(kind) not in hidden]
         chosen = np.flatnonzero(np.isin(events.kind, shown))[: 8 * MAX_LINES]
         columns = (events.time[chosen], events.se[chosen], events.kind[chosen], lasting(events)[chosen])
-        lines += [
-            Line(time, ROLES.get(kind, "muted"), _text(time, se, kind, length), length)
-            for time, se, kind, length in zip(*(column.tolist() for column in columns), strict=True)
-            if se not in without
-        ]
+        for time, se, kind, length in zip(*(column.tolist() for column in columns), strict=True):
+            if se not in without:
+                lasted = f", for {count(length)} cycles" if length > 0 else ""
+                text = f"SE {se}: {event_text(kind)} at {count(time)}{lasted}"
+                lines.append(Line(time, ROLES.get(kind, "muted"), text, length))
     return tuple(sorted(lines, key=lambda line: line.time)[:MAX_LINES])
-
-
-def _text(time: int, se: int, kind: int, length: int) -> str:
-    lasted = f", for {count(length)} cycles" if length > 0 else ""
-    return f"SE {se}: {event_text(kind)} at {count(time)}{lasted}"
-
-
-def _dispatch_lines(trace: Trace, without: Collection[int]) -> list[Line]:
-    found = []
-    for one, name in zip(trace.dispatches, dispatch_names(trace), strict=True):
-        if one.se not in without:
-            facts = dispatch_facts(one)
-            text = f"SE {one.se}: {name} dispatched at {count(one.time)}" + (f" ({facts})" if facts else "")
-            found.append(Line(one.time, "accent", text))
-    return found
 
 
 def event_choices(trace: Trace | None, skip: Collection[EventKind] = ()) -> list[Choice]:

@@ -219,7 +219,7 @@ class TimePlot(pg.PlotWidget):
         """End a drag, or take it for a click."""
         drag, self.drag = self.drag, Drag.NONE
         if drag is Drag.RANGE:
-            self.session.set_clock_range(self.overlay.preview)
+            self.session.clock_range.set(self.overlay.preview)
             self._preview(None)
         elif drag is not Drag.NONE and not self._is_click(event.position()):
             self.session.set_view(self.session.view.value)

@@ -18,8 +18,7 @@ from rcv_py.ui.core.layout import row
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import add_action, hide_tip, show_tip
 from rcv_py.ui.table.filter_menu import FilterButton
-from rcv_py.ui.timeline.row_labels import RowLabels
-from rcv_py.ui.timeline.rows_item import Overlay, RowsItem, RowSource
+from rcv_py.ui.timeline.rows_item import Overlay, RowLabels, RowsItem, RowSource
 from rcv_py.ui.timeline.time_overlay import Line, Marks, Place
 from rcv_py.ui.timeline.time_plot import TimePlot
 
@@ -88,8 +87,8 @@ class TimelinePlot(TimePlot):
 
     def set_scroll(self, to_px: float) -> None:
         """Put the given pixel of the content at the top, as far as there is content."""
-        most = max(0.0, self.content_height() - self.box.height())
-        scroll = min(max(0.0, to_px), most)
+        limit = max(0.0, self.content_height() - self.box.height())
+        scroll = min(max(0.0, to_px), limit)
         if scroll != self.rows.scroll_px:
             self.rows.scroll_px = scroll
             self._repaint()
@@ -156,17 +155,23 @@ class TimelinePlot(TimePlot):
         return self.guide.measured(window, self._measure_row)
 
 
+def steady_bar() -> QScrollBar:
+    """Return an upright scroll bar that keeps its room while it is hidden: plots keep the same scale."""
+    bar = QScrollBar(Qt.Orientation.Vertical)
+    policy = bar.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    bar.setSizePolicy(policy)
+    return bar
+
+
 class Timeline(QWidget):
     """A timeline plot with its scroll bar."""
 
     def __init__(self, ui: UiContext, source: RowSource, guide: TimelinePanel) -> None:
         super().__init__()
         self.plot = TimelinePlot(ui, source, guide)
-        self.bar = QScrollBar(Qt.Orientation.Vertical)
+        self.bar = steady_bar()
         self.bar.setAccessibleName("Rows of the timeline")
-        policy = self.bar.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # timelines below each other keep the same scale
-        self.bar.setSizePolicy(policy)
         row(self.plot, self.bar, of=self)
         self.setFocusProxy(self.plot)
         self.bar.valueChanged.connect(self.plot.set_scroll)
@@ -183,28 +188,28 @@ class Timeline(QWidget):
     def _follow(self) -> None:
         plot = self.plot
         height = plot.box.height()
-        most = max(0, round(plot.content_height() - height))
+        limit = max(0, round(plot.content_height() - height))
         self.bar.blockSignals(True)
-        self.bar.setRange(0, most)
+        self.bar.setRange(0, limit)
         self.bar.setPageStep(max(1, round(height)))
         self.bar.setSingleStep(plot.rows.source.shape.pitch)
         self.bar.setValue(round(plot.rows.scroll_px))
         self.bar.blockSignals(False)
-        self.bar.setVisible(most > 0)
+        self.bar.setVisible(limit > 0)
 
 
 class TimelinePanel(Panel):
     """A panel around a timeline, about whose rows it answers: exactly, from tables and never from pixels."""
 
     def __init__(
-        self, ui: UiContext, source: RowSource, name: str, shown: str = "", kept: tuple[str, ...] = ()
+        self, ui: UiContext, source: RowSource, name: str, shown: str = "", saved: tuple[str, ...] = ()
     ) -> None:
-        """`name` is for screen readers; `shown` and `kept` are the filter's, if there is one."""
+        """`name` is for screen readers; `shown` and `saved` are the filter's, if there is one."""
         super().__init__(ui)
         self.timeline = Timeline(ui, source, self)
         self.timeline.plot.setAccessibleName(name)
         self.timeline.plot.menu = self.actions_at
-        self.filter = FilterButton(shown, kept)
+        self.filter = FilterButton(shown, saved)
         self.remembered["filter"] = self.filter
         self.selected: Place | None = None
         self.hovered_place: Place | None = None

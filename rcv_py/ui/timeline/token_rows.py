@@ -1,21 +1,29 @@
-"""Rows of tokens: from codes a pixel when zoomed out, as rectangles with names when zoomed in."""
+"""Rows of tokens: codes a pixel, or rectangles with names when zoomed in; which waves are in which row."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter
 
+from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.timeline.pixel_codes import Pixels
 from rcv_py.analysis.timeline.raster import Raster, Segment, TokenRow, is_joined, is_wide, raster
+from rcv_py.analysis.timeline.wave_places import place_name
+from rcv_py.base.text import short_kernel
 from rcv_py.model.columns import joined
+from rcv_py.model.device import OtherSimd
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
-from rcv_py.model.lod import NOTHING, STALLED
+from rcv_py.model.tokens import States, Tokens
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
+from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.table.filter_menu import Choice
 from rcv_py.ui.timeline.items import Rects, name_font, paint_names, readable_on
 from rcv_py.ui.timeline.rows_item import STRIP, STRIP_ORDER, Frame, RowName, RowShape, RowSource
 from rcv_py.ui.timeline.time_overlay import soft
@@ -81,11 +89,13 @@ class TokenRows(RowSource):
             self._paint_wide(painter, frame, joined(spans))
         if self.shape.band:
             self.band.paint_over(painter, frame)
-        for one in self.pending:
-            if frame.first <= one.row < frame.stop and one.span.overlaps(
-                frame.pixels.window.begin, frame.pixels.window.end
-            ):
-                paint_pending(painter, frame, one)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(hatch(frame.theme.role("muted"), 110))
+        window = frame.pixels.window
+        for wave in self.pending:  # hatch the lives of waves whose tokens are not there
+            if frame.first <= wave.row < frame.stop and wave.span.overlaps(window.begin, window.end):
+                first, stop = frame.pixels.part(wave.span.begin, wave.span.end)
+                painter.drawRect(QRectF(first, frame.top(wave.row), max(1, stop - first), frame.spans_px))
 
     def _with_width(self, frame: Frame) -> Pixels:
         """The frame's pixels; no token is wide while there are too many to draw one by one."""
@@ -111,7 +121,7 @@ class TokenRows(RowSource):
                 part[:] = np.where(is_nothing[i], part[0], picture.code[i])
 
     def _paint_strips(self, frame: Frame, picture: Raster) -> None:
-        steps = frame.strip_px
+        steps = round(self.shape.strip * frame.scale)
         running = [np.ascontiguousarray(picture.share[:, :, STRIP_ORDER[0] - 1])]
         for state in STRIP_ORDER[1:]:
             running.append(running[-1] + picture.share[:, :, state - 1])
@@ -138,9 +148,11 @@ class TokenRows(RowSource):
             [spans.box(stall, spans.left, spans.issue), spans.box(busy, spans.issue, spans.right)]
         )
         code = np.concatenate([spans.kind[stall] | STALLED, spans.kind[busy]])
-        self._rects.draw_by_code(
-            painter, columns, code, lambda one: theme.stalled(one & 15) if one & STALLED else theme.kind(one)
-        )
+
+        def color(code: int) -> QColor:
+            return theme.stalled(code & 15) if code & STALLED else theme.kind(code)
+
+        self._rects.draw_by_code(painter, columns, code, color)
         wide = stall[
             (spans.kind[stall] == TokenKind.IMMED) & ((spans.issue - spans.left)[stall] >= HATCH_FROM_PX)
         ]
@@ -195,7 +207,11 @@ def wide_spans(frame: Frame, row: int, segment: Segment) -> _Spans:
     rows = segment.rows_in(window)
     start = tokens.offset[rows].astype(np.int64) + (tokens.base - window.begin)
     issue = start + tokens.stall[rows]
-    left, middle, right = (_to_px(frame, time) for time in (start, issue, issue + tokens.busy[rows]))
+    width = frame.pixels.width_px
+    left, middle, right = (  # what lies far outside is brought near for Qt
+        np.round(np.clip(time * (width / window.width), -4.0, width + 4.0))
+        for time in (start, issue, issue + tokens.busy[rows])
+    )
     right = np.maximum(right, left + 1)
     right -= right - left >= GAP_FROM_PX
     middle = np.minimum(np.where(tokens.busy[rows] > 0, np.minimum(middle, right - 1), middle), right)
@@ -203,12 +219,6 @@ def wide_spans(frame: Frame, row: int, segment: Segment) -> _Spans:
     top, height = _lanes(frame, row, segment, rows)
     kind = np.where(tokens.kind[rows] < KIND_COUNT, tokens.kind[rows], 0)
     return _Spans(left, middle, right, top, height, kind, tokens.line[rows].astype(np.int32))
-
-
-def _to_px(frame: Frame, time: np.ndarray) -> np.ndarray:
-    """Whole pixels of times since the window's begin; what lies far outside is brought near for Qt."""
-    width = frame.pixels.width_px
-    return np.round(np.clip(time * (width / frame.pixels.window.width), -4.0, width + 4.0))
 
 
 def _lanes(frame: Frame, row: int, segment: Segment, rows: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -226,10 +236,83 @@ def hatch(color: QColor, alpha: int) -> QBrush:
     return QBrush(soft(color, alpha), Qt.BrushStyle.BDiagPattern)
 
 
-def paint_pending(painter: QPainter, frame: Frame, one: Pending) -> None:
-    """Hatch the life of a wave whose tokens are not there."""
-    first, stop = frame.pixels.part(one.span.begin, one.span.end)
-    rect = QRectF(first, frame.top(one.row), max(1, stop - first), frame.spans_px)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(hatch(frame.theme.role("muted"), 110))
-    painter.drawRect(rect)
+@dataclass(frozen=True, eq=False)
+class WaveRows:
+    """The rows of some slots."""
+
+    rows: tuple[TokenRow, ...]
+    names: tuple[RowName, ...]
+    pending: tuple[Pending, ...]
+    row_of_wave: Mapping[int, int]  # row of the wave index to row on screen
+
+
+def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = None) -> list[Choice]:
+    """Return the kernels of the waves (or with the ids in `used`) for a menu; none if there is only one."""
+    if trace is None:
+        return []
+    ids = np.unique(trace.waves.kernel if used is None else used).tolist()
+    names = {name: None for kernel in ids if (name := trace.occupancy.names.get(kernel))}
+    nice = {kernel.name: kernel.demangled for kernel in trace.code.kernels}
+    return [
+        Choice(prefix + name, short_kernel(nice.get(name, name)), tip=name)
+        for name in names
+        if len(names) > 1
+    ]
+
+
+def wave_rows(
+    trace: Trace, store: WaveStore, chosen: np.ndarray, known: Mapping[int, Segment], others: bool = True
+) -> WaveRows:
+    """Return a row for every slot of the chosen waves, in order; `known` are segments made before."""
+    index = trace.waves
+    columns = (index.se, index.sa, index.cu, index.simd, index.slot)
+    keys = [tuple(int(column[row]) for column in columns) for row in chosen.tolist()]
+    slots = {key: number for number, key in enumerate(sorted(set(keys)))}
+    members: list[list[Segment]] = [[] for _ in slots]
+    pending, row_of_wave = [], {}
+    for wave_row, key in zip(chosen.tolist(), keys, strict=True):
+        row = row_of_wave[wave_row] = slots[key]
+        segment = known.get(wave_row) or _segment(store, wave_row)
+        if segment is None:
+            pending.append(Pending(row, index.span(wave_row), wave_row))
+        else:
+            members[row].append(segment)
+    rows = [TokenRow(tuple(sorted(part, key=lambda segment: segment.begin))) for part in members]
+    names = [RowName(f"{key[3]}-{key[4]}", place_name(trace, *key[:3])) for key in slots]
+    for other in trace.other_simd if others else ():
+        if len(other.time) and any(_is_beside(other, key[0], key[2]) for key in slots):
+            end = other.time + np.maximum(other.duration, 1)
+            rows.append(TokenRow((span_segment(other.time, end, other.kind),)))
+            names.append(RowName("sibling", f"SIMD {other.simd if other.simd >= 0 else '?'}"))
+    for token_row in rows:
+        _ = token_row.joined  # built here, off the UI thread
+    return WaveRows(tuple(rows), tuple(names), tuple(pending), row_of_wave)
+
+
+def _is_beside(other: OtherSimd, se: int, cu: int) -> bool:
+    """Whether these are instructions of a unit; a unit that is not known could be it."""
+    return other.se == se and (other.cu == cu or -1 in (other.cu, cu))
+
+
+def _segment(store: WaveStore, row: int) -> Segment | None:
+    if (wave := store.wave(row)) is None:
+        return None
+    return Segment.of(wave.tokens, wave.states, store.lod(row), TimeWindow(wave.begin, wave.end), row)
+
+
+def span_segment(
+    start: np.ndarray, end: np.ndarray, kind: np.ndarray, token: np.ndarray | None = None, slack: int = 0
+) -> Segment:
+    """Make a segment of plain spans; `token` (int32) takes the place of the code line."""
+    order: Sequence[int] | np.ndarray = np.argsort(start, kind="stable")
+    start, end, kind = start[order], end[order], kind[order]
+    base = int(start[0])
+    offset = start - base
+    narrow = np.int32 if int((end - base).max()) < 1 << 31 else np.int64
+    line = np.full(len(start), -1, np.int32) if token is None else token[order].astype(np.int32)
+    nothing = np.zeros(len(start), narrow)
+    length = (end - start).astype(narrow)
+    lane = lanes(start, end, slack)
+    tokens = Tokens(base, offset.astype(narrow), nothing, length, kind.astype(np.uint8), line, lane)
+    no_states = States(base, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
+    return Segment.of(tokens, no_states, None, TimeWindow(base, int(end.max())))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from rcv_py.analysis.cost.place_text import beside
@@ -69,12 +67,14 @@ def token_tip(trace: Trace, wave: Wave | None, segment: Segment, row: int, pixel
     part = "issue" if trace.gfxip <= 9 else "execution"
     lines.append(f"stall {count(stall)} + {part} {count(busy)} = {duration(trace, stall + busy)}")
     if wave is not None:
-        lines += [_hit(wave, row, line), *_waits_for(trace, wave, row, line), wave_name(wave.id)]
-        lines.append(_state(wave, pixel.begin))
+        is_line = wave.tokens.line == line
+        if line >= 0:
+            lines.append(f"hit {count(int(is_line[: row + 1].sum()))} of {count(int(is_line.sum()))}")
+        lines += [*_waits_for(trace, wave, row, line), wave_name(wave.id), _state(wave, pixel.begin)]
     held = tokens_in(segment, pixel)
     if held > 1:
         lines.append(rich("<i>This pixel holds {}.</i>", plural(held, "token")))
-    return _joined(lines)
+    return lines_tip(filter(None, lines))
 
 
 def sibling_tip(text: Rich, simd: str) -> Rich:
@@ -92,7 +92,7 @@ def gap_tip(trace: Trace, wave: Wave | None, segment: Segment, time: int) -> Ric
     lines: list[str] = [rich("<b>idle for {}</b>", duration(trace, max(0, stop - end))), f"at {count(time)}"]
     if wave is not None:
         lines += [_state(wave, time), wave_name(wave.id)]
-    return _joined(lines)
+    return lines_tip(filter(None, lines))
 
 
 def state_tip(trace: Trace, wave: Wave, time: int) -> Rich:
@@ -103,11 +103,7 @@ def state_tip(trace: Trace, wave: Wave, time: int) -> Rich:
     length = int(wave.states.duration[row])
     begin = wave.states.base + int(wave.states.offset[row])
     lines = [rich("<b>{}</b> for {}", _state_name(int(wave.states.state[row])), duration(trace, length))]
-    return _joined([*lines, f"from {count(begin)}", wave_name(wave.id)])
-
-
-def _joined(lines: Sequence[str]) -> Rich:
-    return lines_tip(line for line in lines if line)
+    return lines_tip([*lines, f"from {count(begin)}", wave_name(wave.id)])
 
 
 def _instruction(trace: Trace, line: int, kind: int) -> str:
@@ -118,25 +114,15 @@ def _instruction(trace: Trace, line: int, kind: int) -> str:
 
 def _source(trace: Trace, line: int) -> str:
     chain = trace.code.chain(line) if 0 <= line < len(trace.code) else []
-    if not chain:
-        return ""
-    file, number = chain[0]
-    return elide_left(f"{trace.sources[file].path}:{number}", 70)
-
-
-def _hit(wave: Wave, row: int, line: int) -> str:
-    if line < 0:
-        return ""
-    is_line = wave.tokens.line == line
-    return f"hit {count(int(is_line[: row + 1].sum()))} of {count(int(is_line.sum()))}"
+    return elide_left(f"{trace.sources[chain[0][0]].path}:{chain[0][1]}", 70) if chain else ""
 
 
 def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
     if line < 0 or wave.tokens.kind[row] != TokenKind.IMMED:
         return []
     is_line = wave.tokens.line == line
-    found = producers(wave.waits, line, int(is_line[:row].sum()), int(is_line.sum()))
-    names = [elide_right(trace.code.text[at], 60) + beside(trace, at) for at in found if at < len(trace.code)]
+    rows = producers(wave.waits, line, int(is_line[:row].sum()), int(is_line.sum()))
+    names = [elide_right(trace.code.text[at], 60) + beside(trace, at) for at in rows if at < len(trace.code)]
     texts = [rich("&nbsp;&nbsp;{}", name) for name in names]
     if len(texts) > MAX_PRODUCERS:
         texts[MAX_PRODUCERS:] = [rich("&nbsp;&nbsp;and {} more", len(texts) - MAX_PRODUCERS)]
@@ -145,11 +131,11 @@ def _waits_for(trace: Trace, wave: Wave, row: int, line: int) -> list[str]:
 
 def _state(wave: Wave, time: int) -> str:
     row = wave.states.at(time)
-    return f"wave {_state_name(int(wave.states.state[row]))}" if row >= 0 else ""
+    return f"wave state: {_state_name(int(wave.states.state[row]))}" if row >= 0 else ""
 
 
 def _state_name(state: int) -> str:
-    return WaveState(state).name.lower() if state < len(WaveState) else f"in state {state}"
+    return WaveState(state).name.lower() if 0 <= state < len(WaveState) else f"number {state}"
 
 
 def marker_tip(trace: Trace, spans: MarkerSpans, span: int) -> Rich:

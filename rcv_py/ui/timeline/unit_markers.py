@@ -9,7 +9,6 @@ import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import copy_text, joined
@@ -17,7 +16,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import fill, name_font, paint_names, readable_on
 from rcv_py.ui.timeline.rows_item import Frame, RowShape, marker_codes
 from rcv_py.ui.timeline.time_overlay import Place
-from rcv_py.ui.timeline.token_tip import marker_tip, value_lines
+from rcv_py.ui.timeline.token_tip import value_lines
 
 LANE_PX = 12  # height of a lane, a pixel of distance included
 MAX_LANES = 6  # deeper scopes share the last one
@@ -95,10 +94,9 @@ class MarkerBand:
         fits = np.flatnonzero((begin - reach < time + pixel) & (np.maximum(end, begin + 1) + reach > time))
         if not len(fits):
             return -1
-        far = np.abs(begin[fits] - time) + np.where(is_point[fits], 0, 1 << 60)
-        points = is_point[fits]
-        best = fits[np.argmin(far)] if points.any() else fits[-1]
-        return int(lanes.span[low + best])
+        points = fits[is_point[fits]]
+        near = points[np.argmin(np.abs(begin[points] - time))] if len(points) else fits[-1]
+        return int(lanes.span[low + near])
 
     # -- painting ---------------------------------------------------------------------------------------
 
@@ -157,8 +155,8 @@ def _pixels(frame: Frame, lanes: Lanes, seen: np.ndarray) -> tuple[np.ndarray, n
     left = np.minimum(np.round((begin - window.begin) * per_cycle).astype(np.int64), width - 1)
     right = np.round((end - window.begin) * per_cycle).astype(np.int64)
     right -= (right - left >= 4).astype(np.int64)
-    least = np.where(lanes.is_point[seen], max(1, round(POINT_PX * frame.scale)), 1)
-    return left, np.minimum(np.maximum(right, left + least), width)
+    smallest = np.where(lanes.is_point[seen], max(1, round(POINT_PX * frame.scale)), 1)
+    return left, np.minimum(np.maximum(right, left + smallest), width)
 
 
 def marker_name(theme: Theme, spans: MarkerSpans, span: int) -> tuple[str, QColor]:
@@ -175,7 +173,7 @@ class UnitMarkers:
 
     def __init__(self, session: Session, band: MarkerBand) -> None:
         self._session, self._band = session, band
-        self._spans: MarkerSpans | None = None
+        self.spans: MarkerSpans | None = None
         self._row_of_wave: Mapping[int, int] = {}
         self._values: dict[int, np.ndarray] = {}  # row on screen: rows of the records, by time
         self.chosen = -1  # span that was clicked
@@ -184,9 +182,9 @@ class UnitMarkers:
 
     def show(self, spans: MarkerSpans | None, row_of_wave: Mapping[int, int]) -> None:
         """Take other spans or other rows."""
-        if spans is not self._spans:
+        if spans is not self.spans:
             self.chosen = self.hovered = -1
-        self._spans, self._row_of_wave = spans, row_of_wave
+        self.spans, self._row_of_wave = spans, row_of_wave
         self._values = {}
         self._band.show(None)
         if spans is None or not len(spans.records):
@@ -207,23 +205,23 @@ class UnitMarkers:
 
     def values(self, window: TimeWindow, first: int, stop: int) -> Values:
         """Rows on screen from `first` on and before `stop`, and the times of values in the window."""
-        found = []
+        values = []
         for row in range(first, stop):
-            if row in self._values and self._spans is not None:
-                time = self._spans.records.time[self._values[row]]
+            if row in self._values and self.spans is not None:
+                time = self.spans.records.time[self._values[row]]
                 low, high = np.searchsorted(time, [window.begin, window.end])
                 if low < high:
-                    found.append((row, time[low:high]))
-        return tuple(found)
+                    values.append((row, time[low:high]))
+        return tuple(values)
 
     def value_tip(self, row: int, time: int, pixel: TimeWindow) -> str:
         """The values whose ticks are near."""
-        if self._spans is None or row not in self._values:
+        if self.spans is None or row not in self._values:
             return ""
         rows, near = self._values[row], NEAR_PX * pixel.width
-        times = self._spans.records.time[rows]
+        times = self.spans.records.time[rows]
         low, high = np.searchsorted(times, [time - near, time + near + 1])
-        return joined("<br>", value_lines(self._spans, rows[low:high]))
+        return joined("<br>", value_lines(self.spans, rows[low:high]))
 
     # -- spans ------------------------------------------------------------------------------------------
 
@@ -233,37 +231,28 @@ class UnitMarkers:
             return -1
         return self._band.at(row, int(max(0.0, band_y - 1) // LANE_PX), time, pixel.width)
 
-    def tip(self, trace: Trace, span: int) -> str:
-        """What a span is."""
-        return "" if self._spans is None else marker_tip(trace, self._spans, span)
-
     def place(self, span: int, shape: RowShape) -> Place | None:
         """Where a span is drawn, None if it is not."""
         lanes = self._band.lanes
         box = np.flatnonzero(lanes.span == span)
-        if span < 0 or not len(box):
+        if span < 0 or not len(box) or self.spans is None:
             return None
         below = shape.spans + shape.strip + 1 + int(lanes.lane[box[0]]) * LANE_PX
-        return Place(int(lanes.row[box[0]]), self.window(span), below, LANE_PX - 1)
-
-    def window(self, span: int) -> TimeWindow:
-        """The cycles of a span, at least one."""
-        assert self._spans is not None
-        return span_window(self._spans, span)
+        return Place(int(lanes.row[box[0]]), span_window(self.spans, span), below, LANE_PX - 1)
 
     def choose(self, span: int, is_double: bool = False) -> None:
         """Select the wave of a span and the instruction that began it; a double click also fits the span."""
-        trace, spans = self._session.trace.value, self._spans
+        trace, spans = self._session.trace.value, self.spans
         if trace is None or spans is None:
             return
         self.chosen = span
         go_to_wave(self._session, int(spans.wave[span]), int(spans.begin[span]))
         if is_double:
-            self._session.set_view(self.window(span).padded(0.05))
+            self._session.set_view(span_window(spans, span).padded(0.05))
 
     def actions(self, span: int) -> list[tuple[str, Callable[[], None]]]:
         """What can be done with a span: title, call."""
-        return [] if self._spans is None or span < 0 else span_actions(self._session, self._spans, span)
+        return [] if self.spans is None or span < 0 else span_actions(self._session, self.spans, span)
 
 
 def span_window(spans: MarkerSpans, span: int) -> TimeWindow:
@@ -277,7 +266,7 @@ def span_actions(session: Session, spans: MarkerSpans, span: int) -> list[tuple[
     name, window = spans.names[int(spans.name_id[span])], span_window(spans, span)
     return [
         ("Zoom to this scope", lambda: session.set_view(window.padded(0.05))),
-        ("Count only waves during this scope", lambda: session.set_clock_range(window)),
+        ("Count only waves during this scope", lambda: session.clock_range.set(window)),
         ("Measure this scope", lambda: session.measure.set(window)),
         ("Copy its name", lambda: copy_text(name)),
     ]

@@ -19,9 +19,9 @@ HEIGHT_PX = 8
 
 def state_text(cycles: Sequence[int]) -> str:
     """Return the shares in words, largest first; "" if there are no states."""
-    whole = sum(cycles[state] for state in SHOWN) if cycles else 0
-    present = sorted((state for state in SHOWN if whole and cycles[state]), key=lambda state: -cycles[state])
-    return ", ".join(f"{state.name.lower()} {percent(cycles[state], whole)}" for state in present)
+    total = sum(cycles[state] for state in SHOWN) if cycles else 0
+    present = sorted((state for state in SHOWN if total and cycles[state]), key=lambda state: -cycles[state])
+    return ", ".join(f"{state.name.lower()} {percent(cycles[state], total)}" for state in present)
 
 
 class StateBar(QWidget):
@@ -48,11 +48,11 @@ class StateBar(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the pieces."""
         painter = QPainter(self)
-        whole = sum(self._cycles[state] for state in SHOWN) if self._cycles else 0
+        total = sum(self._cycles[state] for state in SHOWN) if self._cycles else 0
         box = QRectF(0, (self.height() - HEIGHT_PX) / 2, self.width(), HEIGHT_PX)
         painter.fillRect(box, self._theme.role("raised"))
         left = 0.0
-        for state in SHOWN if whole else ():
-            width = self.width() * self._cycles[state] / whole
+        for state in SHOWN if total else ():
+            width = self.width() * self._cycles[state] / total
             painter.fillRect(QRectF(left, box.top(), width, HEIGHT_PX), self._theme.state(state))
             left += width

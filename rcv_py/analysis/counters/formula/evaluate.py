@@ -157,7 +157,7 @@ def word_at(text: str, position: int) -> str:
 
 @dataclass(eq=False)
 class Evaluator:
-    """Computes definitions over given tensors, each at most once, and only when asked.
+    """Computes definitions over given tensors, each at most once, and only when it is needed.
 
     A given tensor wins over a definition of the same name.  `reasons` says of names that could be there
     why they are not.
@@ -173,21 +173,17 @@ class Evaluator:
 
     def value(self, name: str) -> np.ndarray:
         """Return the tensor of a name; raise FormulaError if it has none."""
-        for part in self._order(name):
-            self._done[part] = self._compute(part)
-        value = self._known(name)
-        if isinstance(value, FormulaError):
-            raise value
-        if value is None:
-            raise self._unknown(Name(0, 0, name))
-        return value
+        result = self.result(name)
+        if isinstance(result, FormulaError):
+            raise result
+        return result
 
     def result(self, name: str) -> np.ndarray | FormulaError:
         """Return the tensor of a name, or why it has none."""
-        try:
-            return self.value(name)
-        except FormulaError as error:
-            return error
+        for part in self._order(name):
+            self._done[part] = self._compute(part)
+        known = self._known(name)
+        return self._unknown(Name(0, 0, name)) if known is None else known
 
     def uses(self, name: str) -> frozenset[str]:
         """Return the given tensors that a definition needs, directly or through others."""

@@ -1,1 +1,1 @@
-"""What counters read once a dispatch tell of L2 and memory."""
+"""L2 and memory, by counters that are read once a dispatch."""

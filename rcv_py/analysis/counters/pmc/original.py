@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.model.pmc import PmcTable
+from rcv_py.model.device import PmcTable
 
-CHANNELS = 2  # what it multiplies with unless told
+CHANNELS = 2  # what it multiplies with by default
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class OriginalNumbers:
     reads_32: float
     dram_reads: float
     channels: int
-    ideal: float  # bytes a dispatch, 0 if not told
+    ideal: float  # bytes a dispatch, 0 if not given
 
     @property
     def hit_rate(self) -> float:
@@ -47,7 +47,7 @@ class OriginalNumbers:
 
     @property
     def over_fetch(self) -> float:
-        """Bytes read of those that had to be; 0 if the ideal is not told."""
+        """Bytes read of those that had to be; 0 without the ideal."""
         whole = self.ideal * self.dispatches
         return self.read / whole if whole else 0.0
 

@@ -25,7 +25,7 @@ from math import isnan, nan
 import numpy as np
 
 from rcv_py.base.text import byte_size, count, nanoseconds, percent
-from rcv_py.model.pmc import PmcTable
+from rcv_py.model.device import PmcTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Range:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is anything to tell."""
+        """Whether anything is known of it."""
         return not isnan(self.low)
 
     def times(self, factor: float) -> Range:
@@ -245,7 +245,7 @@ def traffic_facts(row: Traffic) -> Iterator[tuple[str, str]]:
     if not isnan(row.hit_rate):
         yield "L2 hit rate", _hits(row)
     if not isnan(counted["l1_reads"]):
-        yield "from L1", f"{_count(counted['l1_reads'])} reads that L1 asked L2 for"
+        yield "from L1", f"{_count(counted['l1_reads'])} reads that L1 sent to L2"
     if not isnan(counted["reads"]):
         parts = [_count(counted["reads"])]
         parts += [] if isnan(row.partial) else [f"{share(row.partial)} of 32 bytes"]

@@ -16,10 +16,9 @@ gfx1250   also copies between memory and LDS, tensor copies, and xcnt: memory op
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from rcv_py.base.numbers import number
+from rcv_py.base.text import number
 
 COUNTERS = (
     *("vm", "vs", "lgkm", "exp"),
@@ -55,60 +54,42 @@ class Effect:
 NOTHING = Effect()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Generation:
-    """The rules of one generation: `effect` of a disassembled instruction, and the order of counters."""
+    """The rules of one generation; of a table the first row that fits counts.
 
-    name: str
-    order: tuple[str, ...]
-    effect: Callable[[str], Effect]
+    `order` is that in which a wait looks at counters; `fields` are those of the immediate of `s_waitcnt`.
+    """
 
+    def __init__(
+        self,
+        name: str,
+        order: tuple[str, ...],
+        table: tuple[Row, ...],
+        fields: dict[str, Field] | None = None,
+    ) -> None:
+        self.name, self.order, self._fields = name, order, fields or {}
+        self._rows = tuple((re.compile(pattern).match, raised) for pattern, raised in table)
 
-def generation(
-    name: str, order: tuple[str, ...], table: tuple[Row, ...], wanted: Callable[[str], dict[str, int]]
-) -> Generation:
-    """Return the rules made of a table of what is raised and a function that reads waits."""
-    rows = tuple((re.compile(pattern).match, raised) for pattern, raised in table)
-
-    def effect(text: str) -> Effect:
+    def effect(self, text: str) -> Effect:
+        """What a disassembled instruction does."""
         if not text.startswith("s_wait"):
-            raises = next((raised for fits, raised in rows if fits(text)), ())
+            raises = next((raised for fits, raised in self._rows if fits(text)), ())
             return Effect(raises) if raises else NOTHING
-        if text.startswith("s_wait_idle"):
-            return Effect(waits=tuple((counter, 0) for counter in order))
-        numbers = wanted(text)
-        waits = tuple((counter, numbers[counter]) for counter in order if counter in numbers)
+        left = dict.fromkeys(self.order, 0) if text.startswith("s_wait_idle") else self._left(text)
+        waits = tuple((counter, left[counter]) for counter in self.order if counter in left)
         return Effect(waits=waits) if waits else NOTHING
 
-    return Generation(name, order, effect)
-
-
-def _one_instruction(fields: dict[str, Field]) -> Callable[[str], dict[str, int]]:
-    """Return a reader of `s_waitcnt`, which names counters or packs them into an immediate, up to gfx11."""
-
-    def wanted(text: str) -> dict[str, int]:
-        own, plain = _OWN.match(text), _IMMEDIATE.match(text)
+    def _left(self, text: str) -> dict[str, int]:
+        """How many operations a wait lets each counter keep; of the counters that it names."""
+        own, plain, single = _OWN.match(text), _IMMEDIATE.match(text), _SINGLE.match(text)
         if own is not None:
             return {own[1]: number(own[2])}
         if plain is not None:
-            return {counter: _unpacked(number(plain[1]), field) for counter, field in fields.items()}
-        return _named_counters(text)
-
-    return wanted
-
-
-def _one_a_counter(text: str) -> dict[str, int]:
-    """Read `s_wait_loadcnt 0x3`; with `_dscnt` bits 13 to 8 are for the first, 5 to 0 for LDS."""
-    match = _SINGLE.match(text)
-    if match is None:
-        return _named_counters(text)
-    left = number(match[3])
-    return {match[1]: left >> 8 & 0x3F, "ds": left & 0x3F} if match[2] else {match[1]: left}
-
-
-def _named_counters(text: str) -> dict[str, int]:
-    """Return what a wait such as `s_waitcnt vmcnt(3) lgkmcnt(0)` asks of the counters it names."""
-    return {counter: number(digits) for counter, digits in _NAMED.findall(text)}
+            return {counter: _unpacked(number(plain[1]), field) for counter, field in self._fields.items()}
+        if single is None:  # such as `s_waitcnt vmcnt(3) lgkmcnt(0)`
+            return {counter: number(digits) for counter, digits in _NAMED.findall(text)}
+        left = number(single[3])  # with `_dscnt` bits 13 to 8 are for the first, 5 to 0 for LDS
+        return {single[1]: left >> 8 & 0x3F, "ds": left & 0x3F} if single[2] else {single[1]: left}
 
 
 def _unpacked(value: int, field: Field) -> int:
@@ -197,23 +178,12 @@ _MARKS = re.compile(r"s_wait_(x|async|tensor)cnt|tensor_(load|store)|(global|clu
 
 _ORDER10 = ("vs", "vm", "lgkm", "exp")
 _ORDER12 = ("bvh", "exp", "sample", "km", "store", "load", "tensor", "async", "x", "ds")
-GFX9 = generation(
-    "gfx9",
-    ("lgkm", "vm", "exp"),
-    _GFX9,
-    _one_instruction({"vm": ((0, 4), (14, 2)), "exp": ((4, 3),), "lgkm": ((8, 4),)}),
-)
-GFX10 = generation(
-    "gfx10",
-    _ORDER10,
-    _GFX10,
-    _one_instruction({"vm": ((0, 4), (14, 2)), "exp": ((4, 3),), "lgkm": ((8, 6),)}),
-)
-GFX11 = generation(
-    "gfx11", _ORDER10, _GFX10, _one_instruction({"vm": ((10, 6),), "exp": ((0, 3),), "lgkm": ((4, 6),)})
-)
-GFX12 = generation("gfx12", _ORDER12, _GFX12, _one_a_counter)
-GFX1250 = generation("gfx1250", _ORDER12, _GFX1250, _one_a_counter)
+_PACKED: dict[str, Field] = {"vm": ((0, 4), (14, 2)), "exp": ((4, 3),)}
+GFX9 = Generation("gfx9", ("lgkm", "vm", "exp"), _GFX9, {**_PACKED, "lgkm": ((8, 4),)})
+GFX10 = Generation("gfx10", _ORDER10, _GFX10, {**_PACKED, "lgkm": ((8, 6),)})
+GFX11 = Generation("gfx11", _ORDER10, _GFX10, {"vm": ((10, 6),), "exp": ((0, 3),), "lgkm": ((4, 6),)})
+GFX12 = Generation("gfx12", _ORDER12, _GFX12)
+GFX1250 = Generation("gfx1250", _ORDER12, _GFX1250)
 
 
 def is_gfx1250(texts: tuple[str, ...]) -> bool:

@@ -15,15 +15,13 @@ from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import copy_text
-from rcv_py.ui.flame.flame_frames import choose, hover_of, place_of, selected_frames
-from rcv_py.ui.flame.flame_scene import FlameScene
+from rcv_py.ui.core.plain_text import ElidedLabel, copy_text
+from rcv_py.ui.flame.flame_scene import FlameScene, choose, hover_of, place_of, selected_frames
 from rcv_py.ui.flame.flame_view import FlameView
 from rcv_py.ui.panels.flamegraph.head import FlameChoices, FlameCrumbs
 from rcv_py.ui.panels.flamegraph.jobs import OF_MARKERS, Content, Wanted, scene_job
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.find_bar import FindBar, matches_of
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import WithEmptyState
 
 NO_SOURCES = "No source places: kernels and blocks instead. Build with -g to see files."
@@ -197,7 +195,7 @@ class FlamegraphPanel(Panel):
             self.view.set_selected(selected_frames(self.view.scene, self.session.selection.value))
 
     def _tell(self, frame: int = -1) -> None:
-        text = self.view.told()
+        text = self.view.frame_text()
         self.detail.setText(text)
         self.view.setAccessibleDescription(text)
         self._point()

@@ -28,7 +28,7 @@ from rcv_py.ui.timeline.rows_item import (
     marker_codes,
 )
 from rcv_py.ui.timeline.time_overlay import Line, event_choices, event_lines
-from rcv_py.ui.timeline.wave_rows import kernel_choices
+from rcv_py.ui.timeline.token_rows import kernel_choices
 
 NAMES_FROM_PX = 9  # height of a row
 GAP_FROM_PX = 4  # a box this wide keeps a pixel of distance to the next

@@ -20,12 +20,13 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 
 from rcv_py.analysis.program.blocks import BlockCosts, Blocks
 from rcv_py.base.text import plural
+from rcv_py.results.common import SUMS
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.panels.isa.rows import TRIANGLE_PX, IsaRows
 from rcv_py.ui.table.rows_view import RowsView
 
-_SUMS = ("latency", "stall", "idle", "share_of_total", "cost", "samples", "issued", "stalled")
+_SUMS = (*SUMS[1:], "share_of_total", "cost", "samples", "issued", "stalled")
 
 
 class IsaFolds:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, why_not
 from rcv_py.analysis.program.blocks import Blocks, blocks, by_label
-from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, flow
+from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, branches, flow
 from rcv_py.analysis.program.loops import Loops, loops
 from rcv_py.base.text import plural, short_count
 from rcv_py.model.code import CodeTable
@@ -95,9 +95,8 @@ class Program:
 def program(trace: Trace, found: Branches | None) -> Program:
     """Return the structure of a capture's code."""
     how, table = flow(trace.code), blocks(trace.code, found)
-    empty = np.zeros(0, dtype=np.int32)
-    seen = found if found is not None else Branches(empty, empty, empty, empty)
-    rows = branch_table(seen, how.is_branch, how.target)
+    seen = branches((), trace.code) if found is None else found
+    rows = branch_table(seen, how)
     return Program(trace, table, by_label(table), loops(table, found), rows, found)
 
 

@@ -16,6 +16,7 @@ from rcv_py.base.text import percent, plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, REASON_TEXT, StallReason, TokenKind
 from rcv_py.model.trace import Trace
+from rcv_py.results.common import SUMS
 from rcv_py.results.isa import LABELS, LINES
 from rcv_py.ui.core.costs import charged, unit_of
 from rcv_py.ui.core.plain_text import Rich, joined, rich
@@ -28,7 +29,7 @@ UNFOLD = "Click the triangle to unfold it."
 TRIANGLE_PX = 16  # room for a triangle at the left
 BRACKET_PX = 5  # room for each loop that is inside another one
 MAX_BRACKETS = 4
-COST_PX = {"hits": 46, "latency": 84, "stall": 52, "idle": 52}  # widths of what all waves are summed over
+COST_PX = dict(zip(SUMS, (46, 84, 52, 52), strict=True))  # widths of what all waves are summed over
 RENAMED = {  # columns of layouts that were saved before they had the names of the fields
     "row": "instruction",
     "instruction": "text",

@@ -16,7 +16,7 @@ from rcv_py.model.kinds import StallReason
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.plain_text import draw_text, show_tip
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.theme import Theme, mix
 from rcv_py.ui.panels.isa.arrows import (
     BRANCH_COLOR,
     ArrowRows,
@@ -41,7 +41,6 @@ from rcv_py.ui.panels.isa.rows import (
     isa_tip,
 )
 from rcv_py.ui.table.column_widths import PAD, Elastic
-from rcv_py.ui.table.cost_bars import mix
 from rcv_py.ui.table.rows_view import Look
 
 NOTE_GAP = 3  # characters between an instruction and the note after it
@@ -73,7 +72,7 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
         self.setAccessibleName("Instructions")
-        self.widths.elastic = Elastic("text", "cost", 140, 440, yields=("stall",), upto_most=300)
+        self.widths.elastic = Elastic("text", "cost", 140, 440, yields=("stall",), upto_max_px=300)
         self.header.fixed = frozenset({"text"})
         self.cell_painters = {
             "text": self._paint_instruction,

@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QComboBox, QToolButton
 
 from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, source_costs
-from rcv_py.base.paths import short_paths
-from rcv_py.base.text import percent
+from rcv_py.base.text import percent, short_paths
 from rcv_py.model.modes import SourceCost
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.selection import Hover, SearchQuery

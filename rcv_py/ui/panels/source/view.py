@@ -16,11 +16,11 @@ from rcv_py.model.trace import Trace
 from rcv_py.ui.core.costs import unit_of
 from rcv_py.ui.core.plain_text import draw_text, joined, rich
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.core.theme import Theme, mix
 from rcv_py.ui.panels.source.highlight import Span
 from rcv_py.ui.table.code_panel import blank_zero, share_text
 from rcv_py.ui.table.column_widths import PAD, Elastic
-from rcv_py.ui.table.cost_bars import draw_bar, mix
+from rcv_py.ui.table.cost_bars import draw_bar
 from rcv_py.ui.table.rows_view import Look, RowsView
 from rcv_py.ui.table.table_model import Column, grouped
 

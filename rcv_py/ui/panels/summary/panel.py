@@ -11,7 +11,7 @@ from rcv_py.base.text import plural
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.panels.summary.parts import (
     activity_shares,
@@ -25,7 +25,6 @@ from rcv_py.ui.panels.summary.parts import (
 from rcv_py.ui.panels.summary.widgets import Card, CardFlow, FactList, Meters, ShareBar
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.rows_view import RowsView
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 from rcv_py.ui.widgets.empty_state import page
 
 NOTHING = (

@@ -21,9 +21,8 @@ from PySide6.QtWidgets import (
 from rcv_py.analysis.overview.device_summary import Fact
 from rcv_py.base.text import count, percent
 from rcv_py.ui.core.layout import column
-from rcv_py.ui.core.plain_text import PlainLabel, copy_text, draw_text, show_tip, tooltip
+from rcv_py.ui.core.plain_text import ElidedLabel, PlainLabel, copy_text, draw_text, show_tip, tooltip
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.widgets.elided_label import ElidedLabel
 
 METER_PX = 9  # height of a bar in a row
 LOW = 0.05  # percent, below which a number is written as less than a tenth

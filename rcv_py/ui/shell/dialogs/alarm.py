@@ -17,7 +17,7 @@ ICON_PX = 16
 class CodeAlarm(QFrame):
     """One line that stays for as long as the capture is open, and cannot be dismissed: title and measure.
 
-    Its tooltip says what follows, what mends it, and which instructions show it.
+    Its tooltip says what follows, what to do about it, and which instructions show it.
     """
 
     def __init__(self, ui: UiContext) -> None:
@@ -42,16 +42,16 @@ class CodeAlarm(QFrame):
             self._ui.results.want("match")
 
     def _show(self) -> None:
-        trace, found = self._ui.session.trace.value, self._cell.value
-        is_wrong = trace is not None and isinstance(found, CodeMatch) and found.is_wrong
+        trace, match = self._ui.session.trace.value, self._cell.value
+        is_wrong = trace is not None and isinstance(match, CodeMatch) and match.is_wrong
         self.setVisible(is_wrong)
         if trace is None or not is_wrong:
             self.text.setText("")
             return
-        self.text.setText(f"{TITLE}. {found.sentence}")
-        self.setToolTip(tooltip(f"{found.examples_text(trace.code)}\n{CONSEQUENCE}\n{REMEDY}"))
+        self.text.setText(f"{TITLE}. {match.sentence}")
+        self.setToolTip(tooltip(f"{match.examples_text(trace.code)}\n{CONSEQUENCE}\n{REMEDY}"))
         self.setAccessibleName(f"Error: {TITLE}")
-        self.setAccessibleDescription(f"{found.sentence} {CONSEQUENCE} {REMEDY}")
+        self.setAccessibleDescription(f"{match.sentence} {CONSEQUENCE} {REMEDY}")
 
     def _restyle(self) -> None:
         self._icon.setPixmap(pixmap("error", self._ui.theme.role("error"), ICON_PX, self.devicePixelRatioF()))

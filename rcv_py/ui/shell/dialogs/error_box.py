@@ -1,4 +1,4 @@
-"""Tells what went wrong in a sentence, and lets the user copy what a report needs."""
+"""What went wrong in a sentence, and what a bug report needs, to be copied."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ErrorReporter(QObject):
     """
 
     broke = Signal(object, str)
-    _told = Signal(object)  # an error that may come from another thread
+    _raised = Signal(object)  # an error that may come from another thread
 
     def __init__(self, parent: QWidget, where: Callable[[], str]) -> None:
         super().__init__(parent)
@@ -76,7 +76,7 @@ class ErrorReporter(QObject):
         self._seen: set[tuple[object, ...]] = set()
         self._is_showing = False
         self.last: ErrorBox | None = None
-        self._told.connect(self.show, Qt.ConnectionType.QueuedConnection)
+        self._raised.connect(self.show, Qt.ConnectionType.QueuedConnection)
 
     def show(self, error: BaseException, owner: object = None) -> None:
         """Show an error, unless the user asked for it or it is a mistake that was shown already.
@@ -100,7 +100,7 @@ class ErrorReporter(QObject):
 
     def excepthook(self, kind: type[BaseException], error: BaseException, trace: object) -> None:
         """Stand in for `sys.excepthook`: slots, timers and events of Qt end here."""
-        if issubclass(kind, KeyboardInterrupt) or self._is_showing:  # a mistake made while one is told
+        if issubclass(kind, KeyboardInterrupt) or self._is_showing:  # a mistake made while another is shown
             sys.__excepthook__(kind, error, None)
             return
         self._is_showing = True
@@ -123,7 +123,7 @@ class ErrorReporter(QObject):
 
     def _hear(self, error: BaseException | None) -> None:
         if error is not None and not isinstance(error, SystemExit):
-            self._told.emit(error)
+            self._raised.emit(error)
 
 
 def broken_panel(error: BaseException, owner: object) -> Panel | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any
 
 from PySide6.QtWidgets import (
@@ -40,13 +41,10 @@ class SettingsDialog(Dialog):
         self.editors: dict[str, QWidget] = {}
         self._watchers: list[_Watcher] = []
         form = QFormLayout(horizontalSpacing=16, verticalSpacing=8)
-        group = ""
-        for option in OPTIONS:
-            start = option.name.split(".")[0]
-            if start != group:
-                group = start
-                form.addRow(PlainLabel(GROUPS.get(group, group.capitalize()), role="heading"))
-            self._add(form, option)
+        for group, options in groupby(OPTIONS, lambda option: option.name.split(".")[0]):
+            form.addRow(PlainLabel(GROUPS.get(group, group.capitalize()), role="heading"))
+            for option in options:
+                self._add(form, option)
         scroll = QScrollArea(widgetResizable=True)
         scroll.setWidget(boxed(form))
         self.buttons.button(button.RestoreDefaults).clicked.connect(self.restore_defaults)
@@ -58,7 +56,6 @@ class SettingsDialog(Dialog):
             self._settings[option.name] = option.default
 
     def _add(self, form: QFormLayout, option: Option) -> None:
-
         def put(value: object) -> None:
             if option.accepts(value):
                 self._settings[option.name] = value

@@ -1,0 +1,389 @@
+"""The options of the commands that say what costs cycles, where and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rcv_py.cli.options import shared
+from rcv_py.cli.options.option import (
+    ENTRY_KINDS,
+    MAX_BINS,
+    Need,
+    at_most,
+    beside,
+    count,
+    cycles,
+    element,
+    flag,
+    has,
+    is_none,
+    is_one,
+    kinds,
+    lacks,
+    line_or_place,
+    number,
+    option,
+    pair,
+    path,
+    percent,
+    positional,
+    positive,
+    positive_count,
+    range_of,
+    text,
+    without,
+)
+from rcv_py.cli.options.shared import ALL, REFERENCE, WAVE_ID, WORKING
+from rcv_py.model.modes import MEASURES
+
+MODES = ("sum", "mean", "hit", "wave-sum", "wave-mean", "wave-max")
+BARS = ("nonhidden", "kinds", "causes", "reasons", "latency_stall", "memory", "memory_waits")
+FLAME_METRICS = ("total", "nonhidden", "stall", "hits")
+OCCUPIED_BY = ("se", "all", "cu", "simd", "kernel", "state")
+CAUSES_BY = ("cause", "instruction", "producer")
+LOOPS_BY = ("loops", "iterations", "phases", "first", "distance", "chains", "barriers")
+
+
+class IsaOptions(
+    shared.OfAllWaves, shared.Matched, shared.Rows, example="rcv isa FOLDER --by block --top 10"
+):
+    """List instructions, basic blocks, branches or labels."""
+
+    chosen_by = ("se", "clock")  # the wave is that of a mode
+    needs = (
+        Need("wave", is_none("mode", "sum", "mean"), "--mode hit, wave-sum, wave-mean or wave-max"),
+        Need("hit", is_one("mode", "hit"), "--mode hit"),
+        Need("clock se", is_one("mode", "sum", "mean"), "--mode sum or mean"),
+        Need(
+            "mode wave hit clock se",
+            is_none("by", "branch"),
+            "costs",
+            "Branches are counted in all waves: leave it out.",
+        ),
+        Need(
+            "bars no_idle",
+            is_one("by", "instruction"),
+            "the listing of instructions",
+            "Leave --by out, or this.",
+        ),
+    )
+
+    by: str = option(
+        "what a row is; branch: taken and not taken, label: cycles up to the next one (default instruction)",
+        "instruction",
+        choices=("instruction", "block", "branch", "label"),
+        old={"--blocks": "block", "--branches": "branch", "--labels": "label"},
+    )
+    top: int = number("only the N that cost most (default 0: all)", 0)
+    mode: str = option("of all waves or of one (default sum)", "sum", choices=MODES)
+    wave: str | None = shared.wave("whose numbers the modes of one wave show")
+    hit: int = number("for --mode hit: which, from 0", 0)
+    bars: str | None = option("add a column: the length of the bars of the window", choices=BARS)
+    no_idle: bool = shared.no_idle()
+    sort: str | None = shared.sort("program order")
+
+
+class SourceOptions(shared.OfAllWaves, shared.Rows, example="rcv source FOLDER kernel.py:62 --context 5"):
+    """Show what source files, lines and their instructions cost."""
+
+    needs = (
+        Need("context", has("place"), "FILE or FILE:LINE", "Name a source file, or leave it out."),
+        Need(
+            "sort", lambda options: options.place is None, "the ranking of files", "Leave FILE out, or this."
+        ),
+    )
+
+    place: str | None = positional(
+        "FILE[:LINE]",
+        "a source file by the end of its path, or one of its lines (default: rank the files)",
+        None,
+        "?",
+    )
+    top: int = shared.top(20, shown="20 files, 10 lines, 20 instructions")
+    sort: str | None = shared.sort("cost")
+    context: int | None = number("lines above and below (default 3)")
+    inlined: bool = flag("charge callers too with what was inlined into them")
+    no_causes: bool = flag("do not read the waves, which the top cause takes")
+
+
+class LineOptions(shared.OfWaves, example="rcv line FOLDER 62 --metric stall --top 5"):
+    """Show how long executions took, or all about one of them."""
+
+    needs = (
+        Need(
+            "metric top log waves wave se clock bars bar",
+            lambda options: isinstance(options.line, int),
+            "an instruction",
+            "Name its number, or leave it out.",
+        ),
+    )
+
+    line: int | str = positional(
+        "LINE",
+        "an instruction by its number, or one execution or wave as the window copies it, "
+        f"e.g. {shared.WAVE_ID}:instruction 62#0",
+        line_or_place,
+    )
+    more: list[str] = positional("PLACE", "more executions or waves", None, "*")
+    metric: str = option(
+        "what is measured of an execution (default latency)", "latency", choices=MEASURES, old={"--by": None}
+    )
+    top: int = shared.top(10, "hits")
+    log: bool = flag("bars that grow by a constant factor")
+    bars: int | None = number("of the histogram (default 16)", read=at_most(MAX_BINS, 1))
+    bar: int | None = number("list the hits of a bar, counted from 0, instead of the slowest")
+    csv: bool = shared.as_csv("the slowest hits, or a row a fact")
+
+
+class WaitsOptions(shared.OfWaves, shared.Rows, example="rcv waits FOLDER --top 5"):
+    """Show what waits waited for, and how long memory took."""
+
+    latency: bool = flag("the memory latency of each instruction instead")
+    line: int | None = number("only waits at this instruction, and those that waited for it")
+    sort: str | None = shared.sort("stall")
+
+
+class CausesOptions(shared.OfWaves, shared.Rows, example="rcv causes FOLDER --by producer --top 5"):
+    """Show why waves stalled and idled, and what is to blame."""
+
+    by: str = option("what a row is; producer: who is to blame (default cause)", "cause", choices=CAUSES_BY)
+    top: int = shared.top(12)
+    line: int | None = number("only where this instruction is late or to blame")
+    sort: str | None = shared.sort("stall and idle")
+    csv: bool = shared.as_csv("a row for every instruction, cause and producer")
+
+
+class LoopsOptions(shared.OfWaves, shared.Rows, example="rcv loops FOLDER --by iterations --top 5"):
+    """Show how long iterations of loops took, and what surrounds them."""
+
+    needs = (
+        Need("loop", is_one("by", "iterations"), "--by iterations"),
+        Need("rounds_of outliers", has("loop"), "--loop HEAD:BRANCH"),
+    )
+
+    by: str = option(
+        "what a row is: loops, their iterations, phases of waves, costs of first executions, distances from "
+        "loads to their waits, chains of cross-lane operations, or barriers (default loops)",
+        "loops",
+        choices=LOOPS_BY,
+        old={"--show": None},
+    )
+    loop: tuple[int, int] | None = option(
+        "with --by iterations: all iterations of one loop as they happened, entry and last one too",
+        read=pair,
+        metavar="HEAD:BRANCH",
+    )
+    rounds_of: str | None = text(
+        "with --loop: only iterations of this wave; what is an outlier is judged by all waves", "ID"
+    )
+    outliers: bool = flag("with --loop: only iterations that took much longer than others")
+
+
+class _Ruled(shared.OfWaves, shared.Rows):
+    """Options of what follows our rules, or those of the reference viewer, which counts all waves."""
+
+    rule: str = shared.rule("our estimate or the reference viewer's (default ours)")
+
+    @property
+    def usual_waves(self) -> str:
+        """The population that counts without `--waves`."""
+        return ALL if self.rule == REFERENCE else WORKING
+
+
+class BubblesOptions(_Ruled, example="rcv bubbles FOLDER --top 10"):
+    """Rank instructions by the no-issue cycles of SIMDs they hold up."""
+
+    rule: str = shared.rule(
+        "ours (default): time under s_endpgm is drain, and cycles in which the MFMA unit works are no "
+        "bubbles; reference: time under s_endpgm is issue, and MFMA passes do not count as work"
+    )
+    sort: str | None = shared.sort("cycles")
+
+
+class LatencyOptions(_Ruled, example="rcv latency FOLDER --by memory"):
+    """Show what latency other waves hide, or how long memory takes."""
+
+    needs = (
+        Need("waves wave se clock no_idle", is_one("by", "hidden"), "--by hidden"),
+        Need("waits", is_one("by", "memory"), "--by memory"),
+    )
+
+    by: str = option(
+        "what a row has: what other waves hide, or how long memory takes by counters (default hidden)",
+        "hidden",
+        choices=("hidden", "memory"),
+        old={"--kind": None},
+    )
+    waits: bool = flag("with --by memory: also what waits show, and instructions that only they know")
+    no_idle: bool = shared.no_idle()
+    sort: str | None = shared.sort("what nothing hides, or the mean")
+
+
+class FlameOptions(shared.OfAllWaves, example="rcv flame FOLDER --metric stall --folded > stacks.txt"):
+    """Show what costs how much inside of what, as a tree."""
+
+    needs = (
+        Need("order", lacks("folded"), "a tree", "Stack lines have no order: leave it out."),
+        Need("least", lambda options: not options.folded and options.content != "sandwich", "a tree"),
+        Need("waves wave se", is_none("content", "markers", "both"), "--content source, kernel or sandwich"),
+        Need("no_idle", is_none("content", "markers"), "--content source, kernel, both or sandwich"),
+        Need(
+            "clock",
+            lambda options: options.content not in ("markers", "both") or options.metric == "nonhidden",
+            "--content source, kernel or sandwich",
+        ),
+    )
+
+    metric: str = option("what is measured (default total: latency and idle)", "total", choices=FLAME_METRICS)
+    order: str = option("of siblings (default heavy)", "heavy", choices=("heavy", "execution", "name"))
+    content: str = option(
+        "what frames are; both: scopes of markers with sources and instructions (default source)",
+        "source",
+        choices=("source", "kernel", "markers", "both", "sandwich"),
+    )
+    least: float = option(
+        "leave out frames below this share of all in the tree (default 1)",
+        1.0,
+        read=percent,
+        metavar="PERCENT",
+    )
+    around: tuple[str, int] | None = option(
+        "in the middle of --content sandwich: an instruction N, or a source line FILE:N",
+        read=element,
+        metavar="PLACE",
+    )
+    no_idle: bool = shared.no_idle()
+    clock: tuple[int, int] | None = range_of(
+        "only waves that touch a range of cycles; then nothing is known of what is hidden", old="--clock"
+    )
+    folded: bool = shared.form("stack lines for flamegraph.pl and speedscope")
+    csv: bool = shared.as_csv("a row a frame")
+
+
+class OccupancyOptions(shared.OfCapture, shared.WithRunFiles, example="rcv occupancy FOLDER --by kernel"):
+    """Show how many waves were resident, and what limits them."""
+
+    needs = (
+        without("limits", "the curves", "by se only"),
+        beside("limits", "run_files"),
+    )
+
+    by: str = option("what a row is (default se)", "se", choices=OCCUPIED_BY)
+    limits: bool = flag("what limits the waves of a SIMD instead, and the next step")
+    se: int | None = shared.engine()
+    only: list[str] | None = shared.only("only this row")
+    run_files: list[Path] | None = shared.run_files("with --limits: ")
+    csv: bool = shared.as_csv("the curves: a row for every change")
+
+
+class WavesOptions(shared.Rows, example="rcv waves FOLDER --sort stall --top 5"):
+    """List waves, or show what one of them did."""
+
+    needs = (
+        without(
+            "populations", "the list of waves", "resident waves unit_of without_kernel without_se se within"
+        ),
+        without("resident", "traced waves", "waves"),
+        Need("tokens touching", has("wave"), "one wave", "Name a wave, or leave it out."),
+        Need(
+            "resident populations waves unit_of without_kernel without_se se sort top",
+            lacks("wave"),
+            "the list of waves",
+            "Leave out the wave, or this.",
+        ),
+    )
+
+    wave: str | None = positional("ID", f"what one wave did, e.g. {WAVE_ID}", None, "?")
+    tokens: bool = flag("of one wave its instructions too, as they ran")
+    resident: bool = flag("every wave that was on the device, also those whose instructions were not traced")
+    populations: bool = flag(
+        "one row a way that waves took through the code instead: which work, which left early"
+    )
+    waves: str | None = shared.waves("all")
+    se: int | None = shared.engine()
+    unit_of: str | None = text("only the compute unit of this wave", "ID")
+    without_kernel: list[str] = option("leave out a kernel, by symbol", [], repeated=True, metavar="NAME")
+    without_se: list[int] = option("leave out an engine", [], read=count, repeated=True, metavar="N")
+    within: tuple[int, int] | None = range_of("count only a range of cycles", old="--within")
+    touching: tuple[int, int] | None = option(
+        "of one wave also how many waves touch the cycles A to B",
+        read=cycles,
+        metavar="A:B",
+        old={"--clock": None},
+    )
+    top: int = shared.top(0, "waves")
+    sort: str | None = shared.sort("place and begin")
+
+
+class SearchOptions(shared.Matched, shared.Rows, example="rcv search FOLDER --match buffer_load"):
+    """Find a text in instructions, labels, sources and markers."""
+
+    match: str | None = text("what to look for: instructions, labels, sources, names of markers", "TEXT")
+    top: int = shared.top(0, "hits")
+
+
+class CountersOptions(
+    shared.OfCapture,
+    example="rcv counters FOLDER --formula 'busy := sum[BUSY_CU_CYCLES, axis=[XCC, SE, CU]]'",
+):
+    """Summarise hardware counters and formulas over them."""
+
+    needs = (
+        without("list", "the values", "raw formula file se cu simd only"),
+        without("raw", "formulas", "formula file"),
+    )
+
+    list: bool = flag("names only, with where and how often recorded")
+    raw: bool = flag("counters of the hardware only, no formulas")
+    formula: Sequence[str] = option(
+        "add a formula such as 'total := sum[BUSY_CU_CYCLES]'; may be repeated",
+        [],
+        repeated=True,
+        metavar="TEXT",
+    )
+    file: Sequence[Path] = path("add formulas from a file", "DEFS", [], repeated=True)
+    se: Sequence[int] | None = option("only this shader engine", read=count, repeated=True, metavar="N")
+    cu: Sequence[int] | None = option("only this compute unit", read=count, repeated=True, metavar="N")
+    simd: int | None = number("only raw counters that count this SIMD")
+    only: Sequence[str] | None = shared.only("only this counter")
+    csv: bool = shared.as_csv("the curves: name, time, value")
+
+
+class PmcOptions(shared.Forms, example="rcv pmc FOLDER --kernel attn --ideal-mb 8590"):
+    """Show how L2 and memory were used, from rocprofv3 --pmc files."""
+
+    needs = (Need("by top", lacks("like"), "our own table", "Leave out --like, which adds up everything."),)
+
+    paths: list[Path] = positional(
+        "PATH",
+        "CSV files of rocprofv3 --pmc, folders with such files, or a capture beside which they lie",
+        nargs="+",
+    )
+    kernel: str = option("only kernels with this in their name (default: all)", "", metavar="NAME")
+    by: str = option("what a row is (default kernel)", "kernel", choices=("kernel", "dispatch"))
+    ideal_mb: float | None = option(
+        "megabytes (10^6) that a dispatch has to read at least: shows how much too much is read",
+        read=positive,
+        metavar="MB",
+    )
+    channels: int | None = number(
+        "factor on bytes, for counters that see a part of the channels (default 1, of --like 2)",
+        read=positive_count,
+    )
+    top: int = shared.top(10)
+    like: bool = flag("the text of pmc_l2_analyzer.py, which adds up everything and takes reads for 64 bytes")
+
+
+class EventsOptions(shared.Matched, shared.Rows, example="rcv events FOLDER --kind dispatch,marker"):
+    """List dispatches, events and markers by time."""
+
+    kind: tuple[str, ...] | None = option(
+        f"of {', '.join(ENTRY_KINDS)}, joined by commas (default: all that mean something)",
+        read=kinds,
+        metavar="KINDS",
+    )
+    match: str | None = option("only rows whose name, place or detail holds this text", metavar="TEXT")
+    within: tuple[int, int] | None = range_of("only rows that begin in a range of cycles")
+    top: int = shared.top(0)
+    sort: str | None = shared.sort("time, smallest first")

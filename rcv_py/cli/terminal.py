@@ -1,0 +1,242 @@
+"""The one way from a command to the terminal: escapes, progress, the width of lines and the pager.
+
+Whatever a text holds, only our own codes reach the terminal as codes: text of a capture is printed in
+hundreds of places, and none of them has to think of escapes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from io import StringIO
+from typing import Any, TextIO, TypeVar, cast
+
+from rcv_py.base.progress import Report, Stage, silent
+from rcv_py.base.text import MAX_DIGITS, visible
+from rcv_py.cli.options.option import Options
+from rcv_py.cli.options.shared import Forms
+
+BOLD, UPRIGHT, WIPE = "\x1b[1m", "\x1b[0m", "\r\x1b[K"
+_MARKS = {code: f"<{os.urandom(16).hex()}>" for code in (BOLD, UPRIGHT, WIPE)}  # no capture can know them
+
+
+class Outlet:
+    """A stream that shows what nobody could see as escapes; it is the stream below it in all else."""
+
+    def __init__(self, below: TextIO) -> None:
+        self.below = below
+
+    def write(self, text: str) -> int:
+        """Write the text; lines and tabs stay, and a mark of `code` becomes its code."""
+        shown = visible(text, "\n\t")
+        for code, mark in _MARKS.items() if "<" in shown else ():
+            shown = shown.replace(mark, code)
+        self.below.write(shown)
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.below, name)
+
+
+def code(which: str, stream: TextIO) -> str:
+    """Return what writes BOLD, UPRIGHT or WIPE to a stream: a mark where an outlet turns it into the code."""
+    return _MARKS[which] if isinstance(stream, Outlet) else which
+
+
+def width_of(stream: TextIO) -> int | None:
+    """Return the characters a line may have: $COLUMNS, the terminal's, or None for files and pipes."""
+    columns = os.environ.get("COLUMNS", "")[:MAX_DIGITS]
+    if columns.isascii() and columns.isdigit() and int(columns) > 0:
+        return int(columns)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
+def has_style(stream: TextIO) -> bool:
+    """Whether bold print is wanted: on a terminal or with $FORCE_COLOR, and never with $NO_COLOR."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return os.environ["FORCE_COLOR"] != "0"
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def bold(text: str, stream: TextIO) -> str:
+    """Return the text, on one line, in bold where that is wanted."""
+    line = visible(text)
+    return f"{code(BOLD, stream)}{line}{code(UPRIGHT, stream)}" if has_style(stream) else line
+
+
+def at_words(text: str, width: int) -> list[str]:
+    """Return the lines of a sentence that is broken at words, of at least 20 characters."""
+    return textwrap.wrap(text, max(20, width), break_long_words=False, break_on_hyphens=False)
+
+
+@contextmanager
+def outlets() -> Iterator[None]:
+    """Let nothing out but through outlets while the block runs."""
+    streams = sys.stdout, sys.stderr
+    try:
+        sys.stdout, sys.stderr = (
+            stream if isinstance(stream, Outlet) else cast(TextIO, Outlet(stream)) for stream in streams
+        )
+        yield
+    finally:
+        sys.stdout, sys.stderr = streams
+
+
+EVERY_S = 0.1
+Item = TypeVar("Item")
+
+
+@contextmanager
+def progress(stream: TextIO | None = None) -> Iterator[Report]:
+    """Give a function that shows stages on stderr while the block runs; silent unless that is a terminal."""
+    stream = stream or sys.stderr
+    if not stream.isatty():
+        yield silent
+        return
+    shown = 0.0
+
+    def show(stage: Stage) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown >= EVERY_S or (stage.total and stage.done >= stage.total):
+            shown = now
+            stream.write(f"{code(WIPE, stream)}{visible(str(stage))}")
+            stream.flush()
+
+    try:
+        yield show
+    finally:
+        stream.write(code(WIPE, stream))
+        stream.flush()
+
+
+def watched(
+    items: Iterable[Item], name: str, total: int, size: Callable[[Item], int] = lambda item: 1
+) -> Iterator[Item]:
+    """Yield the items, and show how many of `total` are done; `size` is what an item counts for."""
+    done = 0
+    with progress() as report:
+        report(Stage(name, done, total))
+        for item in items:
+            done += size(item)
+            report(Stage(name, done, total))
+            yield item
+
+
+USUAL = "less -FRX"
+LESS = "FRX"  # the options of a `less` that is given none, as of git
+_WRITERS = ("report", "synth", "schema")  # they print names while they work, or a document
+_COLUMNS = re.compile(r"(?<![.:;])  ")  # between two cells of a table
+_CODES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+class _Held(StringIO):
+    """Text for a terminal that waits until all of it is known."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        """Whether the terminal is one."""
+        return self.terminal.isatty()
+
+    def fileno(self) -> int:
+        """Return the number of the terminal."""
+        return self.terminal.fileno()
+
+
+@contextmanager
+def on_a_terminal(options: Options) -> Iterator[None]:
+    """Show what the block prints as a terminal needs it, if it is a listing and goes to one."""
+    outlet = sys.stdout
+    width = width_of(outlet)
+    if width is None or not isinstance(outlet, Outlet) or not _is_listing(options):
+        yield
+        return
+    held = _Held(outlet.below)
+    sys.stdout = cast(TextIO, Outlet(held))
+    is_whole = False
+    try:
+        yield
+        is_whole = True
+    finally:
+        sys.stdout = outlet
+        text = wrapped(held.getvalue(), width)
+        words = pager_words(os.environ) if is_whole and _is_long(text, held.terminal) else []
+        if not (words and _shown(text, words, held.terminal)):
+            held.terminal.write(text)
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return the text with the lines of sentences broken at words; rows of tables stay as they are."""
+    return "".join(_wrapped(line, width) for line in text.splitlines(keepends=True))
+
+
+def _wrapped(line: str, width: int) -> str:
+    seen = _CODES.sub("", line.rstrip("\n"))
+    words = line.strip()
+    if len(seen) <= width or _COLUMNS.search(words):
+        return line
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return "".join(f"{indent}{part}\n" for part in at_words(words, width - len(indent)))
+
+
+def pager_words(environment: Mapping[str, str]) -> list[str]:
+    """Return the command of the pager: $RCV_PAGER, else $PAGER, else less; none if there shall be none."""
+    if environment.get("NO_PAGER") or environment.get("TERM") == "dumb":
+        return []
+    try:
+        words = shlex.split(environment.get("RCV_PAGER", environment.get("PAGER", USUAL)))
+    except ValueError:  # a quote is not closed
+        return []
+    return [] if words == ["cat"] else words
+
+
+def _is_listing(options: Options) -> bool:
+    if options.command == "help":
+        return True
+    is_other = options.command in _WRITERS or vars(options).get("like")
+    return isinstance(options, Forms) and not is_other and not options.form
+
+
+def _is_long(text: str, terminal: TextIO) -> bool:
+    """Whether it takes more lines than the terminal has; never if there is none."""
+    if not terminal.isatty():
+        return False
+    try:
+        columns, lines = os.get_terminal_size(terminal.fileno())
+    except (OSError, ValueError):
+        return False
+    return sum(1 + max(0, len(line) - 1) // max(1, columns) for line in text.splitlines()) >= max(1, lines)
+
+
+def _shown(text: str, words: list[str], terminal: TextIO) -> bool:
+    """Run the pager until it ends; return whether there is one."""
+    import subprocess  # noqa: PLC0415 - short listings do not wait for it
+
+    terminal.flush()
+    environment = {**os.environ, "LESS": os.environ.get("LESS", LESS)}
+    try:
+        pager = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=terminal.fileno(), env=environment)
+    except OSError:
+        return False
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the pager
+    try:
+        with suppress(BrokenPipeError):  # it was left before its end
+            pager.communicate(text.encode(errors="replace"))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return True
