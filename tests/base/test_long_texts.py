@@ -20,7 +20,7 @@ READ = {
     "a number with commas": f"no_formula('-' + '1,' * {LONG} + 'x')",
     "the head of a function": f"what_line(['def ' + 'a' * {LONG}], 1)",
     "a line below a head": f"what_line(['def ' + 'a' * {LONG}, 'return 1'], 2)",
-    "a number of a formula": f"_NUMBER.fullmatch('9' * {LONG} + '.9.9')",
+    "a number of a formula": f"[form.match('9' * {LONG} + '.9.9') for form in _TOKENS]",
     "an atomic operation": "[access_width('global' + '_atomic_x' * 3000 + str(i)) for i in range(20)]",
     "a register": f"count_of('v_mov_b32 ' + 'x' * {LONG})",
 }
@@ -28,13 +28,13 @@ SCRIPT = """
 import resource; resource.setrlimit(resource.RLIMIT_CPU, ({cpu}, {cpu}))
 from importlib import import_module
 from rcv_py.analysis.latency.access_widths import access_width
-from rcv_py.analysis.attribution.lines import _M0, _TO_LDS
-from rcv_py.analysis.counters.formula.parser import _NUMBER
+from rcv_py.analysis.attribution.lines import _READ_UNPRINTED, _TO_LDS
+from rcv_py.analysis.counters.formula.parser import _TOKENS
 from rcv_py.base.text import no_formula
 from pathlib import Path
 from rcv_py.formats.uiout.run_files import run_facts
 what_line = import_module("rcv_py.analysis.health.mapping").what_line
-count_of = lambda text: (_M0.match(text), _TO_LDS.search(text))
+count_of = lambda text: (_TO_LDS.search(text), *(form.match(text) for form, _ in _READ_UNPRINTED))
 {line}
 """
 

@@ -19,6 +19,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.analysis.device.occupancy_curves import occupancy_numbers
+from rcv_py.analysis.device.utilization import unit_title
 from rcv_py.base.errors import UsageError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.main import main
@@ -505,7 +506,7 @@ def test_waves_of_the_timelines(app: App, shown: Any) -> None:
         zip(boxes.begin[seen].tolist(), boxes.end[seen].tolist(), strict=True)
     )
     panel = shown("utilization")
-    assert [(row["unit"], row["busy"], row["cycles"]) for row in printed(panel)["rows"]] == [
+    assert [(unit_title(row["unit"]), row["busy"], row["cycles"]) for row in printed(panel)["rows"]] == [
         row[:3] for row in panel.sheet().rows
     ]
 
