@@ -16,7 +16,7 @@ from rcv_py.cli.main import main
 from tests.export.perfetto_reader import read
 from tests.support import captures
 from tests.ui.conftest import Reused
-from tests.ui.window import open_sample, settle
+from tests.ui.window import open_sample, settle, window
 
 
 def test_the_commands_ask_for_a_name_and_write(
@@ -48,7 +48,7 @@ def test_the_commands_ask_for_a_name_and_write(
         assert profiles[-1]["name"].startswith(str(app.ui.session.selection.value.wave))
 
 
-def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: Path, reused: Reused) -> None:
+def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: Path) -> None:
     begun, path = threading.Event(), tmp_path / "x.html"
 
     def slow(path: Path, report: Report, flag: CancelFlag) -> None:
@@ -58,7 +58,7 @@ def test_a_second_file_waits_and_cancel_leaves_nothing(qtbot: QtBot, tmp_path: P
             flag.check()
             threading.Event().wait(0.005)
 
-    with reused() as app:
+    with window() as app:
         open_sample(app, qtbot)
         writer = app.window.writer
         writer.start(path, slow)
