@@ -180,7 +180,7 @@ def _valid(value: Any) -> Any:
 
 _FILTERS = (
     "match", "line", "wave", "clock", "within", "se", "cu", "simd", "unit_of", "without_kernel", "without_se",
-    "loop", "rounds_of", "outliers", "kind", "only", "file", "beyond_noise", "kernel",
+    "loop", "iterations_of", "outliers", "kind", "only", "file", "beyond_noise", "kernel",
 )  # fmt: skip
 
 

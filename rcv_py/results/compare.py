@@ -124,7 +124,7 @@ def change_table(found: Comparison, by: str) -> Table:
     if by == "instruction":
         table, (line_a, line_b) = found.rows, found.listing
         pairs = list(zip(line_a.tolist(), line_b.tolist(), strict=True))
-        names: Sequence[str] = [f"line {b}" if b >= 0 else f"line {a} of A" for a, b in pairs]
+        names: Sequence[str] = [f"instruction {b}" if b >= 0 else f"instruction {a} of A" for a, b in pairs]
         said: Sequence[str] = [found.b.code.text[b] if b >= 0 else found.a.code.text[a] for a, b in pairs]
         fates = found.fate_texts
     else:

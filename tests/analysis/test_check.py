@@ -109,7 +109,7 @@ def test_totals_that_disagree_name_the_line_and_both_numbers() -> None:
     wrong = replace(trace, code=replace(trace.code, latency=latency))
     assert found(wrong, waves) == [
         "code.json and the waves disagree on latency of 1 code line: "
-        "latency of line 2 is 9 in one and 4 in the other."
+        "latency of instruction 2 is 9 in one and 4 in the other."
     ]
     assert found(wrong, waves[:1]) == [], "sums say nothing before every wave is there"
 

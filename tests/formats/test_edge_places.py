@@ -226,5 +226,5 @@ def test_edge_35_totals_of_the_code_that_the_waves_do_not_have(tmp_path):
     trace = opened(tmp_path, files)
     assert sentences(check_waves(trace, [read_all(trace)])) == [
         "code.json and the waves disagree on latency of 1 code line:"
-        " latency of line 3 is 88 in one and 48 in the other."
+        " latency of instruction 3 is 88 in one and 48 in the other."
     ]

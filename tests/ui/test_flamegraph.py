@@ -170,7 +170,7 @@ def test_hovering_tells_everything(opened: FlamegraphPanel) -> None:
     assert "300 cycles" in opened.detail.text()
     assert opened.session.hover.value == Hover(line=2)
     tip = opened.view.tip(frame(opened, LOAD))
-    for part in (LOAD, "line 2", "9.6 % of all", "100.0 % of its parent", "stall 200", "executions 4"):
+    for part in (LOAD, "instruction 2", "9.6 % of all", "100.0 % of its parent", "stall 200", "executions 4"):
         assert part in tip, part
     tip = opened.view.tip(frame(opened, "lib/attn.py:2"))
     for part in ("/src/lib/attn.py:2", "return a * b", "MFMA/WMMA: 66.7 %"):

@@ -65,7 +65,7 @@ def ranking(
     def row(number: int) -> Ranked:
         at = int(first[number])
         if by == "instruction":
-            name, text = f"line {at}", code.text[at]
+            name, text = f"instruction {at}", code.text[at]
         elif by == "source":
             leaf = int(code.leaf[at])
             place = (int(code.chain_file[leaf]), int(code.chain_line[leaf])) if leaf >= 0 else (-1, -1)

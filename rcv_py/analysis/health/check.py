@@ -150,7 +150,7 @@ def _totals(trace: Trace, batches: Sequence[WaveBatch], read: int) -> Iterator[P
         row = int(rows[0])
         text = (
             f"code.json and the waves disagree on {' and '.join(wrong)} of {plural(len(rows), 'code line')}: "
-            f"{column} of line {row} is {count(int(getattr(code, column)[row]))} in one "
+            f"{column} of instruction {row} is {count(int(getattr(code, column)[row]))} in one "
             f"and {count(int(getattr(sums, column)[row]))} in the other."
         )
         yield _problem("code.json", text, _TWICE)

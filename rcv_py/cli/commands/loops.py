@@ -21,7 +21,7 @@ def run(options: LoopsOptions) -> Answer:
     if options.loop is None:
         table = TABLES[options.by][1](inputs)
     else:
-        of = None if options.rounds_of is None else trace.wave_row(options.rounds_of)
+        of = None if options.iterations_of is None else trace.wave_row(options.iterations_of)
         table = one_loop(inputs, *options.loop, of, only_outliers=options.outliers)
     return listing(
         options,

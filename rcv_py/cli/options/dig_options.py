@@ -159,7 +159,7 @@ class LoopsOptions(shared.OfWaves, shared.Rows, example="rcv loops FOLDER --by i
 
     needs = (
         Need("loop", is_one("by", "iterations"), "--by iterations"),
-        Need("rounds_of outliers", has("loop"), "--loop HEAD:BRANCH"),
+        Need("iterations_of outliers", has("loop"), "--loop HEAD:BRANCH"),
     )
 
     by: str = option(
@@ -174,8 +174,10 @@ class LoopsOptions(shared.OfWaves, shared.Rows, example="rcv loops FOLDER --by i
         read=pair,
         metavar="HEAD:BRANCH",
     )
-    rounds_of: str | None = text(
-        "with --loop: only iterations of this wave; what is an outlier is judged by all waves", "ID"
+    iterations_of: str | None = text(
+        "with --loop: only iterations of this wave; what is an outlier is judged by all waves",
+        "ID",
+        old={"--rounds-of": None},
     )
     outliers: bool = flag("with --loop: only iterations that took much longer than others")
 

@@ -262,7 +262,7 @@ def frame_tip(scene: FlameScene, frame: int) -> Rich:
     if tree.what[frame] == What.CODE:
         row = int(tree.second[frame])
         kind = KIND_TEXT[TokenKind(min(int(scene.trace.code.kind[row]), KIND_COUNT - 1))]
-        lines.append(f"line {row}, {kind}")
+        lines.append(f"instruction {row}, {kind}")
     elif rows := scene.code_rows(frame):
         lines.append(f"lines {count(rows[0])} to {count(rows[1] - 1)}")
     elif text := source_text(scene.trace, tree, frame):

@@ -264,7 +264,7 @@ class LoopsPanel(TablePanel[LoopSummary]):
         pair = self._pair()
         if pair is None:
             return command_text.rcv(self.session, "loops", "--top=0")
-        scope = {SELECTED: command_text.wave(self.session, "rounds-of"), OUTLIERS: ("--outliers",)}
+        scope = {SELECTED: command_text.wave(self.session, "iterations-of"), OUTLIERS: ("--outliers",)}
         which = ("--by=iterations", f"--loop={pair[0]}:{pair[1]}", *scope.get(self.scope.value, ()))
         order = command_text.sorting(self.view.table)
         return command_text.rcv(self.session, "loops", *which, *order, "--top=0")

@@ -104,10 +104,10 @@ class Finder:
         trace = self.session.trace.value
         if trace is None or not text:
             return
-        number = text.removeprefix("line").removeprefix(":line").strip()
+        number = re.sub(r"^:?(line|instruction)\b|^#", "", text).strip()
         is_number = re.fullmatch(rf"\d{{1,{MAX_DIGITS}}}", number, re.ASCII)
         if is_number and (row := int(number)) < len(trace.code):
-            title = f"Go to line {row}: {trace.code.text[row]}{beside(trace, row)}"
+            title = f"Go to instruction {row}: {trace.code.text[row]}{beside(trace, row)}"
             yield Item(title, "place", partial(self.session.select_line, row))
         elif (place := place_in(trace, text)) is not None:
             yield Item(f"Go to {place}", "place", partial(go_to_place, self.session, place))
@@ -124,7 +124,7 @@ class Finder:
         kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]
         labels = [(trace.code.text[row], row) for row in trace.code.is_label.nonzero()[0].tolist()]
         for name, row in best(kernels or labels, lambda pair: pair[0], text, LIMIT_EACH):
-            yield Item(name, "label", partial(self.session.select_line, row), f"line {row}")
+            yield Item(name, "label", partial(self.session.select_line, row), f"instruction {row}")
 
     def _sources(self, trace: Trace, text: str) -> Iterator[Item]:
         files = list(enumerate(trace.sources))
@@ -145,7 +145,7 @@ class Finder:
         wanted = text.casefold()
         for row, line in enumerate(trace.code.text[:CODE_ROWS]):
             if wanted in line.casefold():
-                yield Item(line, "line", partial(self.session.select_line, row), f"line {row}", is_code=True)
+                yield Item(line, "line", partial(self.session.select_line, row), f"instruction {row}", is_code=True)
 
 
 def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, limit: int) -> list[Thing]:
