@@ -65,7 +65,7 @@ def test_keys_walk_zoom_and_go_back(opened: FlamegraphPanel) -> None:
     key(opened, Qt.Key.Key_Right)
     key(opened, Qt.Key.Key_Right)
     assert view.scene.labels[view.focus_frame] == "lib/attn.py:2"
-    assert "of its parent" in opened.told.text()
+    assert "of its parent" in opened.detail.text()
     key(opened, Qt.Key.Key_Return)
     assert view.is_zoomed
     key(opened, Qt.Key.Key_Escape)
