@@ -199,10 +199,10 @@ COSTS = cost_columns(CODE, LatencyMode.SUM_ALL, None, None)
 
 def test_ranks_by_line_source_and_kind() -> None:
     assert [(one.name, one.latency) for one in ranking(CODE, SOURCES, COSTS, "instruction")] == [
-        ("line 4", 1000),
-        ("line 3", 100),
-        ("line 2", 10),
-        ("line 1", 1),
+        ("instruction 4", 1000),
+        ("instruction 3", 100),
+        ("instruction 2", 10),
+        ("instruction 1", 1),
     ]
     assert [
         (one.name, one.rows, one.latency, one.text) for one in ranking(CODE, SOURCES, COSTS, "source")

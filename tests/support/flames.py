@@ -16,6 +16,7 @@ from rcv_py.analysis.flame.flame import Metric
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.flamegraph.panel import FlamegraphPanel
 from tests.support.code_samples import trace, two_waves
+from tests.support.mouse import move_mouse
 
 Settled = Callable[[], None]
 WAIT, LOAD, MFMA = "s_waitcnt lgkmcnt(0)", "ds_read_b128 v[0:3], v9", "v_mfma"
@@ -58,7 +59,7 @@ def double_click(panel: FlamegraphPanel, text: str) -> None:
 
 
 def hover(panel: FlamegraphPanel, text: str) -> None:
-    QTest.mouseMove(panel.view.viewport(), middle(panel, frame(panel, text)))
+    move_mouse(panel.view.viewport(), middle(panel, frame(panel, text)))
 
 
 def wheel(panel: FlamegraphPanel, x: float, notches: float, held: Qt.KeyboardModifier) -> None:

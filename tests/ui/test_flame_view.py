@@ -33,6 +33,7 @@ from tests.support.flames import (
     way,
     wheel,
 )
+from tests.support.mouse import move_mouse
 
 __all__ = ["flames", "opened"]
 
@@ -104,8 +105,8 @@ def test_the_wheel_zooms_about_the_mouse_and_a_drag_pans(opened: FlamegraphPanel
     before, selection = camera.begin, opened.session.selection.value
     port = opened.view.viewport()
     QTest.mousePress(port, Qt.MouseButton.LeftButton, pos=QPoint(500, 30))
-    QTest.mouseMove(port, QPoint(450, 30))
-    QTest.mouseMove(port, QPoint(400, 30))
+    move_mouse(port, QPoint(450, 30))
+    move_mouse(port, QPoint(400, 30))
     QTest.mouseRelease(port, Qt.MouseButton.LeftButton, pos=QPoint(400, 30))
     assert camera.begin == pytest.approx(before + 100 / camera.scale)
     assert opened.session.selection.value == selection, "a drag is no click"

@@ -17,6 +17,7 @@ from rcv_py.state.selection import Hover, SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.isa.panel import IsaPanel
 from tests.support.code_samples import code_table, trace, two_waves
+from tests.support.mouse import move_mouse
 
 Settled = Callable[[], None]
 
@@ -156,7 +157,7 @@ def test_hover_goes_out_and_comes_in(
 ) -> None:
     open_in(trace())
     settled()
-    QTest.mouseMove(isa.view.viewport(), isa.view.cell_rect(2, "text").center())
+    move_mouse(isa.view.viewport(), isa.view.cell_rect(2, "text").center())
     assert ui.session.hover.value == Hover(line=2)
     ui.session.hover.set(Hover(source=(1, 2)))
     assert np.flatnonzero(isa.view.hovered_source).tolist() == [2, 4]
@@ -231,7 +232,7 @@ def test_arrows_lead_isolate_and_are_released(
     QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=middle)
     assert ui.session.isolated_wait.value == 3
     assert ui.session.selection.value.line == 1, "isolating selects nothing"
-    QTest.mouseMove(port, middle)
+    move_mouse(port, middle)
     assert "lgkmcnt" in isa.view.tip(1, "gutter")
     QTest.keyClick(isa.view, Qt.Key.Key_Escape)
     assert ui.session.isolated_wait.value is None

@@ -18,6 +18,7 @@ from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.work.load import load_all
 from tests.support.captures import trace_path
 from tests.support.code_samples import code_table, trace, two_waves
+from tests.support.mouse import move_mouse
 
 Settled = Callable[[], None]
 PLACES = ((0, 2),)
@@ -232,7 +233,7 @@ def test_loops_have_brackets_with_their_rounds(isa: IsaPanel) -> None:
     assert isa.view.view_row_at(int(top)) == 2
     assert isa.view.view_row_at(int(bottom)) == 6
     spot = QPoint(round(x), int((top + bottom) / 2))
-    QTest.mouseMove(isa.view.viewport(), spot)
+    move_mouse(isa.view.viewport(), spot)
     assert isa.view.loop_at(spot) == loop
     tip = isa.view.tip(3, "fold")
     assert "instructions 2 to 6" in tip

@@ -18,6 +18,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.source.highlight import expanded, spans
 from rcv_py.ui.panels.source.panel import SourcePanel
 from tests.support.code_samples import SOURCES, code_table, trace, two_waves
+from tests.support.mouse import move_mouse
 
 Settled = Callable[[], None]
 
@@ -112,7 +113,7 @@ def test_an_inline_chain_is_a_breadcrumb(
 def test_hover_is_shared(source: SourcePanel, ui: UiContext, open_in: Callable, settled: Settled) -> None:
     open_in(trace())
     settled()
-    QTest.mouseMove(source.view.viewport(), source.view.cell_rect(2, "text").center())
+    move_mouse(source.view.viewport(), source.view.cell_rect(2, "text").center())
     assert ui.session.hover.value == Hover(source=(0, 3))
     ui.session.hover.set(Hover(line=1))
     assert source.view.tinted == {1}

@@ -145,7 +145,8 @@ class Finder:
         wanted = text.casefold()
         for row, line in enumerate(trace.code.text[:CODE_ROWS]):
             if wanted in line.casefold():
-                yield Item(line, "line", partial(self.session.select_line, row), f"instruction {row}", is_code=True)
+                go = partial(self.session.select_line, row)
+                yield Item(line, "line", go, f"instruction {row}", is_code=True)
 
 
 def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, limit: int) -> list[Thing]:
