@@ -83,9 +83,12 @@ def pytest_report_header(config: pytest.Config) -> str:
     return "order: that of the files" if seed is None else f"order: --order-seed {seed}"
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest files come first; with a seed, files and tests within them are shuffled."""
+    """The longest files come first; with a seed, files and tests within them are shuffled.
+
+    pytest then puts those together that share what a file makes once for each capture.
+    """
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)

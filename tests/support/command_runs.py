@@ -86,7 +86,7 @@ class Run:
 
 
 _WAVE_FILE = re.compile(r"se(\d+)_sm(\d+)_sl(\d+)_wv(\d+)\.json")
-CACHE = CaptureCache(4)  # dozens of commands read the same capture, and that is most of their time
+CACHE = CaptureCache(16)  # dozens of commands read the same capture, and that is most of their time
 
 
 @cache
