@@ -38,18 +38,21 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 _NUMBERS = count()
 LONGEST = (  # files that take long, which are begun first: two processes then end at about the same time
     "cli/test_schemas.py",
-    "ui/test_copy_command.py",
-    "cli/test_failing_exports.py",
-    "fuzz/test_short.py",
+    "work/test_pool.py",
+    "work/test_killed_commands.py",
     "ui/test_window.py",
-    "ui/test_hostile_texts.py",
-    "ui/test_sleep.py",
-    "cli/test_exit_codes.py",
-    "analysis/test_capture_health.py",
-    "ui/test_shot.py",
     "cli/test_mcp.py",
-    "ui/test_commands.py",
+    "cli/test_failing_exports.py",
+    "ui/test_shot.py",
+    "cli/test_mcp_root.py",
+    "ui/test_hostile_texts.py",
+    "ui/test_mistakes.py",
+    "ui/test_sleep.py",
     "cli/test_bombs.py",
+    "work/test_lifeline.py",
+    "ui/test_copy_command.py",
+    "cli/test_exit_codes.py",
+    "cli/test_numbers.py",
 )
 
 
