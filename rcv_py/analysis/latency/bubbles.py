@@ -104,14 +104,20 @@ def bubbles(
         "matrix": work.resident_matrix,
         "bubble": work.nothing,
     }
-    resident, issuing, no_issue, matrix, bubble = (one.total for one in covered.values())
     return Bubbles(
-        *(line, idle, stall, drain),
-        *(resident, issuing, no_issue, matrix, bubble),
-        axis.place.astype(np.int32),
-        {name: axis.by_simd(one) for name, one in covered.items()},
-        work.waves,
-        work.assumption,
+        line=line,
+        idle=idle,
+        stall=stall,
+        drain=drain,
+        resident=work.resident.total,
+        issuing=work.issue.total,
+        no_issue=work.no_issue.total,
+        matrix=work.resident_matrix.total,
+        bubble=work.nothing.total,
+        place=axis.place.astype(np.int32),
+        of_simd={name: axis.by_simd(cycles) for name, cycles in covered.items()},
+        waves=work.waves,
+        assumption=work.assumption,
     )
 
 
@@ -165,11 +171,11 @@ class _Sweep:
         order = np.argsort(time, kind="stable")
         change, time = np.repeat([1, -1], len(begin))[order], time[order]
         last = ends_run(time)
-        time, waves = time[last], np.cumsum(change)[last]
+        time, waves = time[last], np.append(0, np.cumsum(change)[last])  # none before the first
         # Three sorted runs: a stable sort merges them, which is much faster than `np.unique`.
         cut = np.sort(np.concatenate([time, busy.begin, busy.end]), kind="stable")
         self._cut = cut[starts_run(cut)]
-        waves = waves[np.maximum(np.searchsorted(time, self._cut, side="right") - 1, 0)]
+        waves = waves[np.searchsorted(time, self._cut, side="right")]
         covered = np.searchsorted(busy.begin, self._cut, side="right") - 1
         is_busy = (covered >= 0) & (self._cut < busy.end[covered]) if len(busy.begin) else waves < 0
         waves = np.where(is_busy, 0, waves)

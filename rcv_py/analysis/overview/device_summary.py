@@ -158,11 +158,12 @@ def _waves(trace: Trace, rows: Collection[int] | None) -> Iterator[Fact]:
         return
     chosen = np.arange(len(index)) if rows is None else np.array(sorted(rows), dtype=np.int64)
     life = np.sort((index.end - index.begin)[chosen])
-    middle = median(life)
     seen = f"of {plural(lives, 'wave')} on the device" if lives else ""
     yield _fact("waves_traced", len(index), count(len(index)), seen)
-    of = f"from {count(int(life[0]))} to {count(int(life[-1]))} cycles"
-    yield _fact("wave_life", middle, f"{count(round(middle))} cycles", of)
+    if len(life):  # none is, in a range of time without a wave
+        middle = median(life)
+        of = f"from {count(int(life[0]))} to {count(int(life[-1]))} cycles"
+        yield _fact("wave_life", middle, f"{count(round(middle))} cycles", of)
 
 
 def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]:
