@@ -18,6 +18,8 @@ Known = Mapping[str, Module]
 COLOURED = ("ui.core.theme", "base.colors")  # the modules that name colours
 EVALUATES = {"eval", "exec", "compile"}
 QUOTES = re.compile(r'["\']\s*\n\s*["\']')  # what joins two pieces of a text that is cut over lines
+WIDE = 7  # fields of a dataclass that has to be made by their names
+MOST_PLACES = 3  # arguments without a name that it may have
 FEWEST_WORDS = 3
 SMALL = 40  # lines; a module below has at least two importers, or its idea belongs to the one that imports it
 SMALL_MAY_BE = {  # found, not imported, or started
@@ -94,8 +96,53 @@ def small(known: Known) -> Iterator[str]:
             yield module.name
 
 
+def positional(known: Known) -> Iterator[str]:
+    """Wide dataclasses that are made by the places of their fields, not by their names."""
+    classes = {(name, node.name): node for name, module in known.items() for node in _dataclasses(module)}
+    for module in known.values():
+        names = _imported(module)
+        for call in ast.walk(module.tree):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                key = names.get(call.func.id, (module.name, call.func.id))
+                is_many = len(call.args) > MOST_PLACES
+                is_many |= any(isinstance(one, ast.Starred) for one in call.args)
+                if is_many and key in classes and len(_fields(key, classes, known)) >= WIDE:
+                    yield f"{module.name}:{call.lineno}: {call.func.id}"
+
+
+def _dataclasses(module: Module) -> Iterator[ast.ClassDef]:
+    for node in module.tree.body:
+        if isinstance(node, ast.ClassDef) and any("dataclass" in ast.unparse(d) for d in node.decorator_list):
+            yield node
+
+
+def _imported(module: Module) -> dict[str, tuple[str, str]]:
+    return {
+        alias.asname or alias.name: ((node.module or "").removeprefix("rcv_py."), alias.name)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def _fields(key: tuple[str, str], classes: dict[tuple[str, str], ast.ClassDef], known: Known) -> set[str]:
+    """The fields of a dataclass and of its bases."""
+    names = _imported(known[key[0]])
+    bases = [
+        names.get(base.id, (key[0], base.id)) for base in classes[key].bases if isinstance(base, ast.Name)
+    ]
+    places = [names.get(base, (key[0], base)) for base in bases]
+    own = {
+        node.target.id
+        for node in classes[key].body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        if "ClassVar" not in ast.unparse(node.annotation)
+    }
+    return own.union(*(_fields(base, classes, known) for base in places if base in classes))
+
+
 RULES: dict[str, Callable[[Known], Iterator[str]]] = {
-    rule.__name__: rule for rule in (undescribed, colours, evaluated, quoted, terse, small)
+    rule.__name__: rule for rule in (undescribed, colours, evaluated, quoted, terse, small, positional)
 }
 PLANTED = {
     "undescribed": "x = 1",
@@ -104,6 +151,7 @@ PLANTED = {
     "quoted": '"""What it is,"\n" and what it is not."""',
     "terse": '"""It is said what is here."""\ndef wait() -> None:\n    """Waves."""',
     "small": "",
+    "positional": "from rcv_py.model.waves import Wave\nwave = Wave(*range(8))",
 }
 
 

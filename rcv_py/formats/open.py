@@ -50,7 +50,18 @@ def capture_entry(path: Path) -> CaptureEntry:
                 raise
         code = read_code(files, index.gfxip, problems).table
     except TraceError as error:
-        return CaptureEntry(path, path.name, "", 0, 0, 0, 0, 0, 0, str(error))
+        return CaptureEntry(
+            path=path,
+            name=path.name,
+            kernel="",
+            waves=0,
+            instructions=0,
+            executed=0,
+            mapped=0,
+            hits=0,
+            latency=0,
+            note=str(error),
+        )
     note = "No wave ran on the traced compute unit; record with another --att-target-cu or a larger grid."
     if index.has_pc_samples or code.samples_issued is not None:
         note = "PC samples only."

@@ -203,15 +203,15 @@ class _Rows:
         known = np.bincount(place, minlength=len(self.dispatches))
         ids = np.array([row[:3] for row in self.rows], dtype=np.int32).reshape(-1, 3)
         return PmcTable(
-            tuple(PmcDispatch(*key) for key in self.dispatches),
-            np.where(known > 0, total / np.maximum(known, 1), np.nan),
-            tuple(self.counters),
-            tuple(self.files),
-            ids[:, 0],
-            ids[:, 1],
-            ids[:, 2],
-            np.array([row[3] for row in self.rows], dtype=np.float64),
-            tuple(self.notes),
+            dispatches=tuple(PmcDispatch(*key) for key in self.dispatches),
+            nanoseconds=np.where(known > 0, total / np.maximum(known, 1), np.nan),
+            counters=tuple(self.counters),
+            files=tuple(self.files),
+            dispatch=ids[:, 0],
+            counter=ids[:, 1],
+            file=ids[:, 2],
+            value=np.array([row[3] for row in self.rows], dtype=np.float64),
+            notes=tuple(self.notes),
         )
 
 

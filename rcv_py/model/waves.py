@@ -154,23 +154,24 @@ class WaveColumns:
         for array in arrays:
             array.flags.writeable = False
         return WaveBatch(
-            tuple(self._waves()),
-            self.token_first,
-            self.stall,
-            self.busy,
-            self.kind,
-            self.line,
-            self.missing,
-            sum(array.nbytes for array in arrays),
-            () if self.lod is None else self.lod.tables(),
-            self.notes,
+            waves=tuple(self._waves()),
+            first=self.token_first,
+            stall=self.stall,
+            busy=self.busy,
+            kind=self.kind,
+            line=self.line,
+            missing=self.missing,
+            nbytes=sum(array.nbytes for array in arrays),
+            lod=() if self.lod is None else self.lod.tables(),
+            notes=self.notes,
         )
 
     def _waves(self) -> Iterator[Wave]:
         parts = zip(self.facts.tolist(), _slices(self.token_first), _slices(self.state_first), strict=True)
         line = first = producer = lane = 0
         for i, (facts, tokens, states) in enumerate(parts):
-            row, se, simd, slot, wid, cu, begin, end, *known, base, state_base, length, count = facts
+            row, se, simd, slot, wid, cu, begin, end, workgroup, cluster, me, pipe = facts[:12]
+            base, state_base, length, count = facts[12:]
             waits = lanes = None
             if count >= 0:
                 edges = self.wait_first[first : first + count + 1]
@@ -181,23 +182,26 @@ class WaveColumns:
                 lanes = self.lane[lane : lane + tokens.stop - tokens.start]
                 lane += len(lanes)
             yield Wave(
-                row,
-                WaveId(se, simd, slot, wid),
-                cu,
-                begin,
-                end,
-                Tokens(
-                    base,
-                    self.offset[tokens],
-                    self.stall[tokens],
-                    self.busy[tokens],
-                    self.kind[tokens],
-                    self.line[tokens],
-                    lanes,
+                row=row,
+                id=WaveId(se, simd, slot, wid),
+                cu=cu,
+                begin=begin,
+                end=end,
+                tokens=Tokens(
+                    base=base,
+                    offset=self.offset[tokens],
+                    stall=self.stall[tokens],
+                    busy=self.busy[tokens],
+                    kind=self.kind[tokens],
+                    line=self.line[tokens],
+                    lane=lanes,
                 ),
-                States(state_base, self.state_offset[states], self.state[states], length),
-                waits,
-                *known,
+                states=States(state_base, self.state_offset[states], self.state[states], length),
+                waits=waits,
+                workgroup=workgroup,
+                cluster=cluster,
+                me=me,
+                pipe=pipe,
             )
 
 

@@ -62,10 +62,10 @@ _FIELDS = (
     _PART("share_of_cycles_b", "Part of all cycles of B", "share B"),
     Field("delta", replace(_CYCLES, text=lambda value: f"{value:+,.1f}"), "B less A, a wave"),
     Field(
-        "ratio",
-        replace(kinds.RATIO, text=lambda value: f"{100 * value:+.1f} %"),
-        "Delta over the cycles of A",
-        "delta %",
+        name="ratio",
+        kind=replace(kinds.RATIO, text=lambda value: f"{100 * value:+.1f} %"),
+        meaning="Delta over the cycles of A",
+        title="delta %",
         at=At.ORDER | At.TEXT,
         is_unknown=True,
     ),
@@ -109,7 +109,12 @@ def _spec(by: str) -> Spec:
     )
     names = tuple("noise" if name == "noise_text" else name for name in _TEXT[by] if name != _REAL.name)
     return Spec(
-        "compare", "Differences, the largest first.", UNITS[by], tuple(fields), _TEXT[by], window=names
+        name="compare",
+        row="Differences, the largest first.",
+        noun=UNITS[by],
+        fields=tuple(fields),
+        order=_TEXT[by],
+        window=names,
     )
 
 
@@ -178,10 +183,10 @@ LISTING = Spec.of(
     _COST("cycles_b", "A wave of B at the executions of A", "cycles B", key="cost_b"),
     _COST("delta", "B less A, a wave"),
     Field(
-        "ratio",
-        replace(kinds.RATIO, digits=None, text=lambda value: f"{100 * value:+.1f} %"),
-        "Delta divided by the cost in A; null if that is 0",
-        "delta %",
+        name="ratio",
+        kind=replace(kinds.RATIO, digits=None, text=lambda value: f"{100 * value:+.1f} %"),
+        meaning="Delta divided by the cost in A; null if that is 0",
+        title="delta %",
         at=At.DATA | At.WINDOW,
         is_unknown=True,
     ),

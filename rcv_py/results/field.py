@@ -65,7 +65,18 @@ class Kind:
         key: str = "",
     ) -> Field:
         """Return a field of the kind."""
-        return Field(name, self, meaning, title, at, digits, is_unknown, is_optional, of, key)
+        return Field(
+            name=name,
+            kind=self,
+            meaning=meaning,
+            title=title,
+            at=at,
+            digits=digits,
+            is_unknown=is_unknown,
+            is_optional=is_optional,
+            of=of,
+            key=key,
+        )
 
 
 @dataclass(frozen=True, slots=True)

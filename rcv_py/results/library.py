@@ -23,7 +23,7 @@ def _shown(name: str, kind: Any, meaning: str, text: Callable[[Record], str], ti
     def of(row: Record) -> str:
         return "" if row["error"] else text(row) or DASH
 
-    return Field(name, kind, meaning, title, at=At.PEOPLE, of=of)
+    return Field(name=name, kind=kind, meaning=meaning, title=title, at=At.PEOPLE, of=of)
 
 
 def _duration(row: Record) -> str:

@@ -51,7 +51,14 @@ _TESTS = rows(
 
 
 def _shown(name: str, title: str, meaning: str, text: Callable[[Mapping[str, Any]], str]) -> Field:
-    return Field(name, replace(kinds.TEXT, is_number=True), meaning, title, at=At.PEOPLE, of=text)
+    return Field(
+        name=name,
+        kind=replace(kinds.TEXT, is_number=True),
+        meaning=meaning,
+        title=title,
+        at=At.PEOPLE,
+        of=text,
+    )
 
 
 def _share(name: str) -> Callable[[Mapping[str, Any]], str]:

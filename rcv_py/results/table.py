@@ -76,7 +76,17 @@ class Spec:
     ) -> Spec:
         """Return the spec of these fields; orders are names with spaces between them."""
         first, in_window, in_csv = (tuple(names.split()) for names in (order, window, csv))
-        return cls(name, row, noun, fields, first, in_window, nothing, note, in_csv)
+        return cls(
+            name=name,
+            row=row,
+            noun=noun,
+            fields=fields,
+            order=first,
+            window=in_window,
+            nothing=nothing,
+            note=note,
+            csv=in_csv,
+        )
 
     def __getitem__(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)

@@ -33,7 +33,9 @@ Row = tuple[str, str, str, Callable[[], object], str, Callable[[], str]]  # id, 
 def commands(menu: str, rows: Iterable[Row]) -> tuple[Command, ...]:
     """Return the commands of a menu from rows; several keys of one are written with spaces between."""
     return tuple(
-        Command(name, title, menu, run, tuple(keys.split()), tip, why_not)
+        Command(
+            id=name, title=title, menu=menu, run=run, shortcuts=tuple(keys.split()), tip=tip, why_not=why_not
+        )
         for name, title, keys, run, tip, why_not in rows
     )
 

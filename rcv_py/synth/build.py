@@ -96,7 +96,16 @@ def build(plan: Plan) -> Simulated:
         np.array(sorted(scopes), dtype=np.int64).reshape(len(scopes), 8),
     )
     clock = realtime(residencies, whole.offset_of_se)
-    return Simulated(Capture(plan.hardware.generation, plan.kernels, tuple(runs), whole, clock), live)
+    return Simulated(
+        Capture(
+            generation=plan.hardware.generation,
+            kernels=plan.kernels,
+            waves=tuple(runs),
+            truth=whole,
+            realtime=clock,
+        ),
+        live,
+    )
 
 
 def _run(plan: Plan, se: int, rng: random.Random, lines: np.ndarray, rows: list[int]) -> list[LiveWave]:
@@ -131,32 +140,35 @@ def _traced(
     releases = tuple((wait, tuple(items)) for wait, items in replay(texts, plan.hardware.generation))
     rows = tokens[:, INSTRUCTION].tolist()
     waits = tuple((rows[wait], tuple(rows[item] for item in items)) for wait, items in releases)
+    simd, slot, wid = names[id(wave)]
     run = WaveRun(
-        se,
-        *names[id(wave)],
-        plan.target_cu,
-        wave.begin,
-        wave.end,
-        wave.launch.index,
-        wave.group.number,
-        tokens,
-        timeline(tokens, wave.begin, wave.end),
-        waits,
+        se=se,
+        simd=simd,
+        slot=slot,
+        wid=wid,
+        cu=plan.target_cu,
+        begin=wave.begin,
+        end=wave.end,
+        kernel=wave.launch.index,
+        workgroup=wave.group.number,
+        tokens=tokens,
+        timeline=timeline(tokens, wave.begin, wave.end),
+        waits=waits,
     )
     truth = WaveTruth(
-        table[:, INSTRUCTION].astype(np.int32),
-        table[:, CAUSE].astype(np.uint8),
-        table[:, GAP_CAUSE].astype(np.uint8),
-        table[:, PRODUCER].astype(np.int32),
-        table[:, RETURNED].copy(),
-        releases,
-        {name: tuple(counts) for name, counts in wave.iterations.items()},
-        run.kernel,
-        run.workgroup,
-        table[:, BLAMED].astype(np.int32),
-        np.array([names.get(id(by), (-1, -1, -1)) for by in wave.blamed_waves], dtype=np.int64),
-        _by_cause(wave.held_rows, 0).astype(np.int64),
-        _by_cause(wave.holder_rows, -1),
+        instruction=table[:, INSTRUCTION].astype(np.int32),
+        cause=table[:, CAUSE].astype(np.uint8),
+        gap_cause=table[:, GAP_CAUSE].astype(np.uint8),
+        producer=table[:, PRODUCER].astype(np.int32),
+        returned=table[:, RETURNED].copy(),
+        releases=releases,
+        iterations={name: tuple(counts) for name, counts in wave.iterations.items()},
+        kernel=run.kernel,
+        workgroup=run.workgroup,
+        blamed=table[:, BLAMED].astype(np.int32),
+        blamed_wave=np.array([names.get(id(by), (-1, -1, -1)) for by in wave.blamed_waves], dtype=np.int64),
+        held=_by_cause(wave.held_rows, 0).astype(np.int64),
+        holder=_by_cause(wave.holder_rows, -1),
     )
     return run, truth
 

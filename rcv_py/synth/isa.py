@@ -97,7 +97,18 @@ def meaning(text: str, generation: int) -> Meaning:
     counts = _counts(name, unit, generation, is_store)
     waits = _waits(text) if unit == "wait" else ()
     passes = _passes(name, unit, width, generation)
-    return Meaning(unit, kind, _size(text, unit), reads, writes, counts, waits, passes, width, is_store)
+    return Meaning(
+        unit=unit,
+        kind=kind,
+        size=_size(text, unit),
+        reads=reads,
+        writes=writes,
+        counts=counts,
+        waits=waits,
+        passes=passes,
+        width=width,
+        is_store=is_store,
+    )
 
 
 def _unit(name: str, generation: int) -> tuple[str, int]:

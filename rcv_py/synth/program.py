@@ -147,7 +147,14 @@ def assemble(
             distance = (starts[target] - starts[number + 1]) // 4
             line = f"{name} {distance & 0xFFFF}"  # noqa: PLW2901 - the same, with a distance for the label
         instructions.append(Instruction(line, place, what, target, dict(n.split("=") for n in notes.split())))
-    return Kernel(symbol, demangled, generation, address, tuple(instructions), labels)
+    return Kernel(
+        symbol=symbol,
+        demangled=demangled,
+        generation=generation,
+        address=address,
+        instructions=tuple(instructions),
+        labels=labels,
+    )
 
 
 def _chain(text: str, sources: Mapping[str, Source]) -> str:

@@ -61,7 +61,13 @@ def _alone(
     """Return what makes the plan of a single kernel."""
 
     def plan() -> Plan:
-        launch = Launch(kernel(name), groups, iterations, waves_per_group, resident=resident)
+        launch = Launch(
+            kernel=kernel(name),
+            groups=groups,
+            iterations=iterations,
+            waves_per_group=waves_per_group,
+            resident=resident,
+        )
         return Plan(hardware, (launch,), offsets, cus=cus, traced_simds=traced_simds)
 
     return plan

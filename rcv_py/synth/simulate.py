@@ -85,7 +85,7 @@ class ComputeUnit:
             simd, slot = (number + turn) % self._hw.simds, turn // self._hw.simds
             if (simd, slot) not in self._slots:
                 self._slots.add((simd, slot))
-                return LiveWave(launch, group, simd, slot, begin, number=number)
+                return LiveWave(launch=launch, group=group, simd=simd, slot=slot, begin=begin, number=number)
         raise ValueError("a workgroup needs more slots than the compute unit has")
 
     def _leave(self, wave: LiveWave) -> None:

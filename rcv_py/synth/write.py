@@ -46,9 +46,17 @@ class Layout:
     has_service_type: bool = False  # PC samples have one, and the header is a string
 
 
-NATIVE = Layout("3.0.0", False, None, 0)
-SCRIPTED = Layout("3.1.0", True, [], 1, forces_underscore=True, has_states=False, has_waits=False)
-PACKED = Layout("", False, None, 0, is_packed=True)
+NATIVE = Layout(version="3.0.0", is_indented=False, empty=None, first_number=0)
+SCRIPTED = Layout(
+    version="3.1.0",
+    is_indented=True,
+    empty=[],
+    first_number=1,
+    forces_underscore=True,
+    has_states=False,
+    has_waits=False,
+)
+PACKED = Layout(version="", is_indented=False, empty=None, first_number=0, is_packed=True)
 
 
 def write_folder(capture: Capture, folder: Path, layout: Layout = NATIVE) -> None:

@@ -237,8 +237,18 @@ def _table(parts: list[tuple[np.ndarray, ...]], trace: Trace, count: int) -> Att
     lines = (np.where(row == wide - 1, -1, row).astype(np.int32) for row in (line, producer))
     line, producer = lines
     stall, idle, times, guessed = columns
-    about = (_assumption(trace, count), count, len(trace.waves))
-    table = Attribution(line, cause.astype(np.uint8), producer, stall, idle, times, guessed, *about)
+    table = Attribution(
+        line=line,
+        cause=cause.astype(np.uint8),
+        producer=producer,
+        stall=stall,
+        idle=idle,
+        count=times,
+        guessed=guessed,
+        assumption=_assumption(trace, count),
+        waves=count,
+        of=len(trace.waves),
+    )
     return of_rows(table, np.lexsort((key, -table.cycles)))
 
 
@@ -293,13 +303,22 @@ def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: in
     causes = []
     for claims, is_idle in ((stalls(stream, trace.gfxip).claims(), False), (gaps(stream).claims(), True)):
         for at in np.flatnonzero(claims.token == token).tolist():
-            blamed, producer = int(claims.producer[at]), (-1, -1, -1)
+            cause = TokenCause(
+                cause=Cause(int(claims.cause[at])),
+                cycles=int(claims.cycles[at]),
+                is_idle=is_idle,
+                line=-1,
+                row=-1,
+                wave=-1,
+                is_guess=bool(claims.is_guess[at]),
+            )
+            blamed = int(claims.producer[at])
             if blamed >= 0:
                 owner = int(stream.owner[blamed])
                 inside = blamed - int(stream.tokens.first[owner])
-                producer = (int(stream.tokens.line[blamed]), inside, waves[owner].row)
-            cause, cycles = Cause(int(claims.cause[at])), int(claims.cycles[at])
-            causes.append(TokenCause(cause, cycles, is_idle, *producer, bool(claims.is_guess[at])))
+                line = int(stream.tokens.line[blamed])
+                cause = replace(cause, line=line, row=inside, wave=waves[owner].row)
+            causes.append(cause)
     return tuple(sorted(causes, key=lambda item: (item.is_idle, -item.cycles)))
 
 

@@ -119,8 +119,22 @@ def engine_stream(trace: Trace, waves: Sequence[Wave]) -> Stream:
     crossed = crossings(tokens, trace.code)
     slowest = GFX9_DELAY if of_code.step == 4 else MAX_DELAY
     met = meetings(crossed, grouped(list(waves), crossed)[0], last_ends(tokens), slowest)
-    columns = (line, tokens.owner, start, issue, end, simd, cu)
-    return Stream(tokens, of_code, links, base, *columns, stride, crossed, met)
+    return Stream(
+        tokens=tokens,
+        lines=of_code,
+        links=links,
+        base=base,
+        line=line,
+        owner=tokens.owner,
+        start=start,
+        issue=issue,
+        end=end,
+        simd=simd,
+        cu=cu,
+        stride=stride,
+        crossings=crossed,
+        meetings=met,
+    )
 
 
 def _numbers(places: list[tuple[int, ...]]) -> np.ndarray:

@@ -82,16 +82,16 @@ def kernel_delta(
     hits = [float(side.hits.sum()) for side in sides]
     per_wave = (a.cycles / waves[0], b.cycles / waves[1])
     return KernelDelta(
-        waves,
-        (hits[0] / waves[0], hits[1] / waves[1]),
-        per_wave,
-        (a.cycles / hits[0], b.cycles / hits[1]),
-        (a.covered, b.covered),
-        work[1] / work[0] if work[0] else 1.0,
-        _ratio((a.value, b.value), drawn(sides, (a.at_hits, b.at_hits), rng), floor),
-        _ratio(per_wave, drawn(sides, (a.at_waves, b.at_waves), rng), floor),
-        (a.value, b.value),
-        _launches(sides, alignment.is_same, rng, threshold),
+        waves=waves,
+        hits_per_wave=(hits[0] / waves[0], hits[1] / waves[1]),
+        per_wave=per_wave,
+        per_hit=(a.cycles / hits[0], b.cycles / hits[1]),
+        covered=(a.covered, b.covered),
+        work=work[1] / work[0] if work[0] else 1.0,
+        at_equal_hits=_ratio((a.value, b.value), drawn(sides, (a.at_hits, b.at_hits), rng), floor),
+        a_wave=_ratio(per_wave, drawn(sides, (a.at_waves, b.at_waves), rng), floor),
+        equal=(a.value, b.value),
+        launch=_launches(sides, alignment.is_same, rng, threshold),
     )
 
 
@@ -236,7 +236,17 @@ def compare(
     if noise is not None and (noise.kernel is None or not noise.align.is_same):
         why = NO_REPLICATE
     if why:
-        return Comparison(a, b, measure, alignment, refuse(why), None, (), both, noise_of=given)
+        return Comparison(
+            a=a,
+            b=b,
+            measure=measure,
+            align=alignment,
+            judgement=refuse(why),
+            kernel=None,
+            notes=(),
+            rates=both,
+            noise_of=given,
+        )
     rng = np.random.default_rng(seed)
     is_assumed = replicate is None and (a.is_by_wave or b.is_by_wave)
     kernel = kernel_delta(
@@ -252,7 +262,18 @@ def compare(
     judgement = judge(kernel, alignment.is_same)
     own = (OWN_REPLICATE,) if given is not replicate else ()
     notes = tuple(filter(None, (judgement.beside, *_notes(a, b, kernel, is_assumed=is_assumed), *own)))
-    return Comparison(a, b, measure, alignment, judgement, kernel, notes, both, noise, given)
+    return Comparison(
+        a=a,
+        b=b,
+        measure=measure,
+        align=alignment,
+        judgement=judgement,
+        kernel=kernel,
+        notes=notes,
+        rates=both,
+        replicate=noise,
+        noise_of=given,
+    )
 
 
 def _is_one(a: CaptureCosts, replicate: CaptureCosts) -> bool:

@@ -73,13 +73,13 @@ def launch_of(trace: Trace) -> Launch | None:
     if duration <= 0:
         return None
     return Launch(
-        duration,
-        len(own),
-        int(life.sum()),
-        tuple(np.unique(lives.se[own]).tolist()),
-        bool((lives.is_open_start[own] | lives.is_open_end[own]).any()),
-        begin - begin.min(),
-        life,
+        duration=duration,
+        waves=len(own),
+        wave_cycles=int(life.sum()),
+        engines=tuple(np.unique(lives.se[own]).tolist()),
+        is_cut=bool((lives.is_open_start[own] | lives.is_open_end[own]).any()),
+        begin=begin - begin.min(),
+        life=life,
     )
 
 

@@ -142,16 +142,16 @@ def legacy_report(
         else _new_occupancy(*registers, target, launch.resources)
     )
     return LegacyReport(
-        instructions,
-        sum(one.total for one in instructions),
-        sum(one.stall for one in instructions),
-        tuple((name, stall) for name, stall in classes.most_common() if stall),
-        _by_source(instructions),
-        tuple(sorted(instructions, key=lambda row: -row.stall)),
-        tuple((name, sum(any(word in text for word in words) for text in texts)) for name, words in _MIX),
-        target,
-        occupancy,
-        launch,
+        instructions=instructions,
+        total=sum(one.total for one in instructions),
+        stall=sum(one.stall for one in instructions),
+        classes=tuple((name, stall) for name, stall in classes.most_common() if stall),
+        sources=_by_source(instructions),
+        ranked=tuple(sorted(instructions, key=lambda row: -row.stall)),
+        mix=tuple((name, sum(any(word in text for word in words) for text in texts)) for name, words in _MIX),
+        target=target,
+        occupancy=occupancy,
+        launch=launch,
     )
 
 
@@ -232,7 +232,16 @@ def _old_occupancy(arch: int, accum: int, target: str) -> Occupancy:
     given = sum(sizes) if is_unified else max(sizes)
     waves = min(MAX_WAVES, pool // max(1, given))
     step = pool // (waves + 1) if waves < MAX_WAVES else -1
-    return Occupancy(arch, accum, given, pool, (("VGPR", given, waves),), waves, "VGPR", step)
+    return Occupancy(
+        arch=arch,
+        accum=accum,
+        given=given,
+        pool=pool,
+        limits=(("VGPR", given, waves),),
+        waves=waves,
+        bound="VGPR",
+        next_registers=step,
+    )
 
 
 def _new_occupancy(arch: int, accum: int, target: str, launch: KernelResources | None) -> Occupancy:
@@ -250,4 +259,13 @@ def _new_occupancy(arch: int, accum: int, target: str, launch: KernelResources |
     capped = tuple((name, used, min(MAX_WAVES, waves)) for name, used, waves in limits)
     name, _, waves = min(capped, key=lambda limit: limit[2])
     step = 512 // (waves + 1) if name == "VGPR" and waves < MAX_WAVES else -1
-    return Occupancy(arch, accum, given, 512, capped, waves, name, step)
+    return Occupancy(
+        arch=arch,
+        accum=accum,
+        given=given,
+        pool=512,
+        limits=capped,
+        waves=waves,
+        bound=name,
+        next_registers=step,
+    )

@@ -62,7 +62,11 @@ def residencies(
     stop = int(time.max(initial=0)) if end is None else end
     event = of_rows(events, order[chosen])
     return Residencies(
-        *(event.se, event.sa, event.cu, event.simd, event.slot),
+        se=event.se,
+        sa=event.sa,
+        cu=event.cu,
+        simd=event.simd,
+        slot=event.slot,
         begin=np.where(starts, time[chosen], time.min(initial=stop)),
         end=np.where(lasts, np.maximum(stop, time[chosen]), time[own]),
         kernel=event.kernel,

@@ -112,8 +112,15 @@ def waves_by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
 def batch_of(waves: Iterable[Wave], missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
     """Return a batch of these waves."""
     tokens = of_waves(waves)
-    columns = (tokens.first, tokens.stall, tokens.busy, tokens.kind, tokens.line)
-    return WaveBatch(tokens.waves, *columns, missing)
+    return WaveBatch(
+        waves=tokens.waves,
+        first=tokens.first,
+        stall=tokens.stall,
+        busy=tokens.busy,
+        kind=tokens.kind,
+        line=tokens.line,
+        missing=missing,
+    )
 
 
 def columns_of(batch: WaveBatch) -> TokenColumns:

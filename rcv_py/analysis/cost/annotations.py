@@ -173,7 +173,7 @@ def _bars(
     nothing = np.zeros(len(has.code), dtype=np.int64)
     value = np.stack([nothing, *(column for _, column in shown)])[1:] * ~has.code.is_label
     lanes = 1 + max((part.lane for part, _ in shown), default=0)
-    return Bars(mode, tuple(part for part, _ in shown), value, unit, of, lanes)
+    return Bars(mode=mode, parts=tuple(part for part, _ in shown), value=value, unit=unit, of=of, lanes=lanes)
 
 
 def _total(has: Ingredients) -> Bars:
@@ -248,7 +248,16 @@ def _memory(has: Ingredients) -> Bars:
     of = "means by level counters, whisker one standard deviation"
     low, high = np.maximum(0.0, ends - deviation), ends + deviation
     parts = (STALL, ISSUE, MEMORY)
-    return Bars(Annotation.MEMORY, parts, value, "cycles a time", of, low=low, high=high, is_sum=False)
+    return Bars(
+        mode=Annotation.MEMORY,
+        parts=parts,
+        value=value,
+        unit="cycles a time",
+        of=of,
+        low=low,
+        high=high,
+        is_sum=False,
+    )
 
 
 def _memory_waits(has: Ingredients) -> Bars:
@@ -258,7 +267,9 @@ def _memory_waits(has: Ingredients) -> Bars:
     low, high = (np.where(is_known, column, np.nan) for column in (median, high))
     of = "medians by waits, whisker to the 90th percentile"
     mode, parts = Annotation.MEMORY_WAITS, (MEMORY,)
-    return Bars(mode, parts, value, "cycles a time", of, low=low, high=high, is_sum=False)
+    return Bars(
+        mode=mode, parts=parts, value=value, unit="cycles a time", of=of, low=low, high=high, is_sum=False
+    )
 
 
 def _spread(has: Ingredients, line: np.ndarray, value: np.ndarray) -> np.ndarray:

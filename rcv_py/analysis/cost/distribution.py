@@ -112,7 +112,15 @@ def spread(values: np.ndarray) -> Spread | None:
     n = len(order)
     rank = max(0, -(-n * 95 // 100) - 1)  # nearest rank
     total = int(order.sum())
-    return Spread(n, int(order[0]), median(order), int(order[rank]), int(order[-1]), total / n, total)
+    return Spread(
+        hits=n,
+        min=int(order[0]),
+        median=median(order),
+        p95=int(order[rank]),
+        max=int(order[-1]),
+        mean=total / n,
+        total=total,
+    )
 
 
 def histogram(
@@ -240,7 +248,15 @@ def distribution_view(hits: LineHits, wanted: Wanted, step: int = 1) -> Distribu
     bars = histogram(
         values[rows], wanted.bins, is_log=wanted.is_log, step=step, group=group[rows], groups=len(names)
     )
-    return DistributionView(hits, wanted, values, order, spread(values[rows]), bars, names)
+    return DistributionView(
+        hits=hits,
+        wanted=wanted,
+        values=values,
+        order=order,
+        spread=spread(values[rows]),
+        histogram=bars,
+        groups=names,
+    )
 
 
 def _groups(hits: LineHits, wanted: Wanted) -> tuple[np.ndarray, tuple[str, ...]]:

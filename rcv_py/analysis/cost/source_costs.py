@@ -70,15 +70,15 @@ def source_costs(
     once = np.arange(len(row)) if rule is ReferenceRule.REFERENCE else distinct(row, file)[0]
     file_by_kind = sums_by_kind(file[once], code.kind[row[once]], cost[row[once]], files)
     return SourceCosts(
-        file[first].astype(np.int32),
-        line[first].astype(np.int32),
-        np.bincount(group, minlength=len(first)),
-        by_kind.sum(axis=1),
-        by_kind,
-        file_by_kind.sum(axis=1),
-        file_by_kind,
-        int(cost[code.leaf < 0].sum()),
-        int(cost.sum()),
+        file=file[first].astype(np.int32),
+        line=line[first].astype(np.int32),
+        rows=np.bincount(group, minlength=len(first)),
+        cost=by_kind.sum(axis=1),
+        by_kind=by_kind,
+        file_cost=file_by_kind.sum(axis=1),
+        file_by_kind=file_by_kind,
+        unmapped=int(cost[code.leaf < 0].sum()),
+        total=int(cost.sum()),
     )
 
 

@@ -127,7 +127,16 @@ def _derived(row: Definition, evaluators: dict[Family, Evaluator]) -> Derived:
     result, match = results[family], _UNIT.match(row.comment)
     unit, tip = match.groups() if match else ("", row.comment)
     value, error = (None, result) if isinstance(result, FormulaError) else (result, None)
-    return Derived(row.name, row.file, family, value, error, evaluators[family].uses(row.name), unit, tip)
+    return Derived(
+        name=row.name,
+        file=row.file,
+        family=family,
+        value=value,
+        error=error,
+        uses=evaluators[family].uses(row.name),
+        unit=unit,
+        tip=tip,
+    )
 
 
 def _reasons(tensors: dict[Family, Tensors], family: Family) -> dict[str, str]:
@@ -205,14 +214,27 @@ def raw_rows(
         tip = f"{how}, {simd_names(counter.simds)}.{silence}"
         total = None if counter.is_level else curve.area / counter.interval
         group = counter.family.value
-        rows.append(CounterRow(counter.name, group, curve, counter.unit, tip, total, True, counter.simds))
+        rows.append(
+            CounterRow(
+                name=counter.name,
+                group=group,
+                curve=curve,
+                unit=counter.unit,
+                tip=tip,
+                total=total,
+                is_raw=True,
+                simds=counter.simds,
+            )
+        )
     return tuple(rows)
 
 
 def derived_rows(derived: DerivedSet) -> tuple[CounterRow, ...]:
     """Return a row for each curve of each formula that has a value."""
     return tuple(
-        CounterRow(f"{one.name}{suffix}", one.file, curve, one.unit, tip, uses=one.uses)
+        CounterRow(
+            name=f"{one.name}{suffix}", group=one.file, curve=curve, unit=one.unit, tip=tip, uses=one.uses
+        )
         for one in derived.rows
         if one.value is not None and (grid := derived.grid(one.family)) is not None
         for tip in [f"{one.tip} {shape_text(one.value)}.".lstrip()]

@@ -56,13 +56,22 @@ def occupancy_numbers(steps: StepCurve) -> OccupancyNumbers:
     time: a long one says that few, long workgroups came last.
     """
     if not len(steps):
-        return OccupancyNumbers(0, 0, 0, 0.0, 0, 0.0, 0, 0)
+        return OccupancyNumbers(begin=0, end=0, area=0, mean=0.0, peak=0, tail=0.0, ramp=0, drain=0)
     begin, end = int(steps.time[0]), int(steps.time[-1])
     peak, width = int(steps.value.max()), max(1, end - begin)
     full = np.flatnonzero(steps.value >= FULL * peak)
     ramp = int(steps.time[full[0]]) - begin
     tail, drain = (end - _over(steps, rows) for rows in (np.flatnonzero(2 * steps.value > peak), full))
-    return OccupancyNumbers(begin, end, int(steps.area), steps.area / width, peak, tail / width, ramp, drain)
+    return OccupancyNumbers(
+        begin=begin,
+        end=end,
+        area=int(steps.area),
+        mean=steps.area / width,
+        peak=peak,
+        tail=tail / width,
+        ramp=ramp,
+        drain=drain,
+    )
 
 
 def _over(steps: StepCurve, rows: np.ndarray) -> int:

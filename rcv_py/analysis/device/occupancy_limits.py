@@ -46,13 +46,17 @@ class DeviceLimits:
 
 _SPECIAL_SGPRS = 6  # gfx9: VCC, flat scratch and the mask of page faults lie behind the named ones
 _SGPR_GRANULE = 16  # scalar registers are given in multiples of this
-_CDNA3 = DeviceLimits("CDNA3", 8, 512, 8, True)
+_CDNA3 = DeviceLimits(name="CDNA3", waves=8, vgprs=512, granule=8, is_unified=True)
 _OF_TARGET = {
-    **dict.fromkeys(("gfx900", "gfx906"), DeviceLimits("GCN5", 10, 256, 4, False)),
-    "gfx908": DeviceLimits("CDNA1", 10, 256, 4, False),
-    "gfx90a": DeviceLimits("CDNA2", 8, 512, 8, True),
+    **dict.fromkeys(
+        ("gfx900", "gfx906"), DeviceLimits(name="GCN5", waves=10, vgprs=256, granule=4, is_unified=False)
+    ),
+    "gfx908": DeviceLimits(name="CDNA1", waves=10, vgprs=256, granule=4, is_unified=False),
+    "gfx90a": DeviceLimits(name="CDNA2", waves=8, vgprs=512, granule=8, is_unified=True),
     **dict.fromkeys(("gfx940", "gfx941", "gfx942"), _CDNA3),
-    "gfx950": DeviceLimits("CDNA4", 8, 512, 8, True, 160 * _KB, 1280),
+    "gfx950": DeviceLimits(
+        name="CDNA4", waves=8, vgprs=512, granule=8, is_unified=True, lds=160 * _KB, lds_granule=1280
+    ),
 }
 _LARGE = ("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201")  # 1,536 registers a lane, others 1,024
 
@@ -69,13 +73,13 @@ def device_limits(target: str, gfxip: int, is_wave32: bool = True) -> DeviceLimi
     vgprs, granule = (1536, 24) if is_large else (1024, 16 if gfxip >= 10 and target >= "gfx103" else 8)
     share = 1 if is_wave32 else 2
     return DeviceLimits(
-        "RDNA" + {10: "2", 11: "3"}.get(gfxip, "4"),
-        20 if target.startswith("gfx101") else 16,
-        vgprs // share,
-        granule // share,
-        True,
-        128 * _KB,
-        512 if gfxip == 10 else 1024,
+        name="RDNA" + {10: "2", 11: "3"}.get(gfxip, "4"),
+        waves=20 if target.startswith("gfx101") else 16,
+        vgprs=vgprs // share,
+        granule=granule // share,
+        is_unified=True,
+        lds=128 * _KB,
+        lds_granule=512 if gfxip == 10 else 1024,
         sgprs=0,
         wave_size=32 if is_wave32 else 64,
         groups=32,
@@ -212,10 +216,28 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
         listed = kernel if kernel is not None and kernel.sgprs > 0 else None
         sgprs = use.scalar and use.scalar + _SPECIAL_SGPRS if listed is None else listed.sgprs
         source = GUESS if listed is None else listed.file
-        limits.append(Limit(_SCALAR, sgprs, device.sgprs, _SCALAR, source, _SGPR_GRANULE))
+        limits.append(
+            Limit(
+                name=_SCALAR,
+                used=sgprs,
+                available=device.sgprs,
+                unit=_SCALAR,
+                source=source,
+                granule=_SGPR_GRANULE,
+            )
+        )
     if kernel is not None and kernel.lds >= 0 and kernel.threads:
-        lds = (kernel.lds, device.lds, "bytes of LDS", kernel.file, device.lds_granule)
-        limits.append(Limit("LDS", *lds, is_shared=True))
+        limits.append(
+            Limit(
+                name="LDS",
+                used=kernel.lds,
+                available=device.lds,
+                unit="bytes of LDS",
+                source=kernel.file,
+                granule=device.lds_granule,
+                is_shared=True,
+            )
+        )
     else:
         missing = "the LDS of a workgroup" if group else "LDS and workgroup size"
         notes.append(f"No table of the run has {missing}, which may bind earlier.")
@@ -238,14 +260,31 @@ def occupancy_limits(trace: Trace, facts: RunFacts | None = None, on_simd: int =
 
     limits = list(map(completed, limits))
     if group > 1:
-        limits.append(Limit("workgroup", group, cap * simds, "waves", group_source, waves=waves))
+        limits.append(
+            Limit(
+                name="workgroup",
+                used=group,
+                available=cap * simds,
+                unit="waves",
+                source=group_source,
+                waves=waves,
+            )
+        )
     resident = _resident(trace)
     if resident.peak > waves:
         notes.append(
             f"Up to {plural(resident.peak, 'wave')} were on a SIMD, more than these limits allow: "
             "one of the numbers is not that of this launch."
         )
-    return OccupancyLimits(device, tuple(limits), waves, cap, resident, tuple(notes), goal)
+    return OccupancyLimits(
+        device=device,
+        limits=tuple(limits),
+        waves=waves,
+        cap=cap,
+        resident=resident,
+        notes=tuple(notes),
+        goal=goal,
+    )
 
 
 def _use(trace: Trace) -> RegisterUse:
@@ -261,9 +300,18 @@ def _of_dispatch(trace: Trace) -> KernelResources | None:
     """What the capture itself knows about a launch of this kernel, if it does."""
     known = [one for one in trace.dispatches if one.vgprs or one.lds_size]
     for launch in [one for one in known if one.name and one.name in trace.kernel_name] or known:
-        registers = (launch.vgprs or -1, 0, launch.sgprs or -1)
-        size, grid = launch.workgroup_size, (0, 0, 0)
-        return KernelResources(launch.name, -1, *registers, launch.lds_size, -1, size, grid, TRACE)
+        return KernelResources(
+            kernel=launch.name,
+            dispatch=-1,
+            vgprs=launch.vgprs or -1,
+            accum_vgprs=0,
+            sgprs=launch.sgprs or -1,
+            lds=launch.lds_size,
+            scratch=-1,
+            workgroup=launch.workgroup_size,
+            grid=(0, 0, 0),
+            file=TRACE,
+        )
     return None
 
 
@@ -290,7 +338,14 @@ def _vector(
             "which are taken."
         )
         source = GUESS
-    return Limit(_VECTOR, used or -1, device.vgprs, _VECTOR, source, device.granule)
+    return Limit(
+        name=_VECTOR,
+        used=used or -1,
+        available=device.vgprs,
+        unit=_VECTOR,
+        source=source,
+        granule=device.granule,
+    )
 
 
 def _resident(trace: Trace) -> Resident:

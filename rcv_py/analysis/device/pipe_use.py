@@ -91,13 +91,13 @@ def pipe_use(batches: Iterable[WaveBatch]) -> PipeUse:
     kinds, works = len(PIPES), pipe != PIPES.index("Other")
     pipes = covered(owner * kinds + pipe, start, stop, n * kinds).reshape(n, kinds)
     return PipeUse(
-        places >> 32,
-        (places >> 16 & 0xFFFF) - 1,
-        places & 0xFFFF,
-        covered(row, begin, end, n),
-        covered(owner, start, stop, n),
-        covered(owner[works], start[works], stop[works], n),
-        pipes,
+        se=places >> 32,
+        cu=(places >> 16 & 0xFFFF) - 1,
+        simd=places & 0xFFFF,
+        resident=covered(row, begin, end, n),
+        busy=covered(owner, start, stop, n),
+        working=covered(owner[works], start[works], stop[works], n),
+        pipes=pipes,
     )
 
 

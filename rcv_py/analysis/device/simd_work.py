@@ -125,13 +125,13 @@ def simd_work(
         whose = "its times" if len(left_out) == 1 else "their times"
         sentences.append(f"{plural(len(left_out), 'wave')} left out: {whose} lie days apart from the others.")
     return SimdWork(
-        axis,
-        IntervalSet.of(*lives(counted, axis)),
-        IntervalSet.of(*_columns(issued)),
-        serial_busy(*_columns(worked)),
-        len(counted),
-        " ".join(filter(None, sentences)),
-        left_out,
+        axis=axis,
+        resident=IntervalSet.of(*lives(counted, axis)),
+        issue=IntervalSet.of(*_columns(issued)),
+        matrix=serial_busy(*_columns(worked)),
+        waves=len(counted),
+        assumption=" ".join(filter(None, sentences)),
+        left_out=left_out,
     )
 
 

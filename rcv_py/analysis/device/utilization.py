@@ -81,14 +81,28 @@ def utilization(waves: Sequence[Wave], trace: Trace) -> tuple[Track, ...]:
     simd, row = np.array([(wave.id.simd, wave.row) for wave in waves], dtype=np.int64).reshape(-1, 2).T
     simd = np.where(shared, SHARED, simd[piece.owner])
     token = np.arange(len(piece)) - piece.first[piece.owner]
-    parts = [_Spans(unit, simd, end - length, end, piece.kind, row[piece.owner], token)]
+    parts = [
+        _Spans(
+            unit=unit,
+            simd=simd,
+            start=end - length,
+            end=end,
+            kind=piece.kind,
+            wave=row[piece.owner],
+            token=token,
+        )
+    ]
     places = {(wave.id.se, cu) for wave in waves for cu in (wave.cu, UNKNOWN_CU)}
     for other in trace.other_simd:
         if (other.se, other.cu) in places:
             none = np.full(len(other.time), -1)
             unit, simd = np.full_like(none, UNITS.index("VMEM")), np.full_like(none, max(other.simd, 0))
             end = other.time + other.duration
-            parts.append(_Spans(unit, simd, other.time, end, other.kind, none, none))
+            parts.append(
+                _Spans(
+                    unit=unit, simd=simd, start=other.time, end=end, kind=other.kind, wave=none, token=none
+                )
+            )
     spans = joined(parts)
     order = np.lexsort((spans.start - spans.end, spans.start, spans.simd, spans.unit))
     spans = of_rows(spans, order)
@@ -117,4 +131,13 @@ def _track(spans: _Spans) -> Track:
     unit, simd = UNITS[int(spans.unit[0])], int(spans.simd[0])
     name = unit if simd == SHARED else f"{unit}{simd}"
     wave, token = spans.wave.astype(np.int32), spans.token.astype(np.int32)
-    return Track(name, unit, simd, spans.start, spans.end, spans.kind.astype(np.uint8), wave, token)
+    return Track(
+        name=name,
+        unit=unit,
+        simd=simd,
+        start=spans.start,
+        end=spans.end,
+        kind=spans.kind.astype(np.uint8),
+        wave=wave,
+        token=token,
+    )

@@ -170,15 +170,15 @@ def exposure(
     rests = [under_end(piece, ends) for piece in counted]
     ending = _bound_of(map(partial(_ending, work), counted, rests), work)
     return Exposure(
-        work.resident.total,
-        work.no_issue.total,
-        work.nothing.total,
-        work.resident_matrix.total,
-        sum(max(0, wave.end - wave.begin) for piece in counted for wave in piece.waves),
-        work.waves,
-        sum(int(rest.sum()) for rest in rests),
-        ending.exposed,
-        ending.cycles,
+        resident=work.resident.total,
+        no_issue=work.no_issue.total,
+        nothing=work.nothing.total,
+        matrix=work.resident_matrix.total,
+        lives=sum(max(0, wave.end - wave.begin) for piece in counted for wave in piece.waves),
+        waves=work.waves,
+        ending=sum(int(rest.sum()) for rest in rests),
+        exposed_ending=ending.exposed,
+        nothing_ending=ending.cycles,
     )
 
 

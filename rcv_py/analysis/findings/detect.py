@@ -204,7 +204,11 @@ def _ranked(inputs: FindingInputs, detectors: Iterable[Detector]) -> Findings:
         if finding.cycles or finding.rank != RANKED
     ]
     ranked.sort(key=_place)
-    exposure = Exposure(0, 0, 0, 0, 0, 0) if is_sampled else inputs.exposure
+    exposure = (
+        Exposure(resident=0, no_issue=0, nothing=0, matrix=0, lives=0, waves=0)
+        if is_sampled
+        else inputs.exposure
+    )
     return Findings(
         numbers=tuple(key_numbers(inputs)),
         findings=tuple(ranked),

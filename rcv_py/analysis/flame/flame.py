@@ -224,7 +224,17 @@ def fold(
         count += len(one)
     element, parent, depth, own, total, order = map(np.concatenate, zip(*columns, strict=True))
     parent, depth = parent.astype(np.int32), depth.astype(np.int32)
-    return FlameTree(element, parent, depth, own, total, order, names, unit, has_hidden)
+    return FlameTree(
+        element=element,
+        parent=parent,
+        depth=depth,
+        own=own,
+        total=total,
+        order=order,
+        names=names,
+        unit=unit,
+        has_hidden=has_hidden,
+    )
 
 
 def source_flame(

@@ -80,14 +80,15 @@ def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
     without_file, split = _without_file(trace, batches)
     kinds = np.zeros(0) if trace.events is None else trace.events.kind
     return Cut(
-        unfinished,
-        of,
-        at_once,
-        without_file,
-        split,
-        int(np.count_nonzero(lives.is_open_end)),
-        int(np.count_nonzero(lives.is_open_start)),
-        *(int((kinds == kind).sum()) for kind in (EventKind.PACKET_LOSS, EventKind.TT_STALL_BEGIN)),
+        unfinished=unfinished,
+        of=of,
+        at_once=at_once,
+        without_file=without_file,
+        split_workgroups=split,
+        no_end=int(np.count_nonzero(lives.is_open_end)),
+        no_start=int(np.count_nonzero(lives.is_open_start)),
+        losses=int(np.count_nonzero(kinds == EventKind.PACKET_LOSS)),
+        stalls=int(np.count_nonzero(kinds == EventKind.TT_STALL_BEGIN)),
     )
 
 

@@ -82,14 +82,14 @@ def grid_fill(trace: Trace) -> GridFill | None:
     busy = [int((np.diff(unit.time) * (unit.value[:-1] > 0)).sum()) / span for unit in curves]
     area = np.array([unit.area for unit in curves], dtype=np.float64)
     return GridFill(
-        len(own),
-        len(names),
-        len(np.unique(chosen.se)),
-        slots_of_simd(trace, lives) * SIMDS * len(names),
-        max(int(unit.value.max()) for unit in curves),
-        numbers,
-        min(busy),
-        float(area.std() / area.mean()) if area.any() else 0.0,
+        waves=len(own),
+        units=len(names),
+        engines=len(np.unique(chosen.se)),
+        slots=slots_of_simd(trace, lives) * SIMDS * len(names),
+        most_of_unit=max(int(unit.value.max()) for unit in curves),
+        numbers=numbers,
+        least_busy=min(busy),
+        variation=float(area.std() / area.mean()) if area.any() else 0.0,
     )
 
 

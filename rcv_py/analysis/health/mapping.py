@@ -57,18 +57,20 @@ def mapping(code: CodeTable) -> Mapping:
     ran = rows[code.hits[rows] > 0]
     rows = ran if len(ran) else rows
     if not len(rows):
-        return Mapping(0, 0, -1, 0, 0.0, 0.0, 0.0)
+        return Mapping(
+            code_lines=0, source_lines=0, top_file=-1, top_line=0, top_share=0.0, top_cost=0.0, effective=0.0
+        )
     places, size = _by_line(code, rows)
     top = int(np.argmax(size))
     _, cost = _by_line(code, rows, cost_columns(code).cost[rows])
     return Mapping(
-        len(rows),
-        len(places),
-        int(places[top] >> 32),
-        int(places[top] & 0xFFFFFFFF),
-        float(size[top] / len(rows)),
-        float(cost[top] / max(int(cost.sum()), 1)),
-        _effective(size),
+        code_lines=len(rows),
+        source_lines=len(places),
+        top_file=int(places[top] >> 32),
+        top_line=int(places[top] & 0xFFFFFFFF),
+        top_share=float(size[top] / len(rows)),
+        top_cost=float(cost[top] / max(int(cost.sum()), 1)),
+        effective=_effective(size),
     )
 
 

@@ -155,16 +155,16 @@ def representation(trace: Trace, working: Collection[int] | None = None) -> Repr
     spans = trace.waves.end - trace.waves.begin
     rows = np.arange(len(spans)) if working is None else np.array(sorted(working), dtype=np.int64)
     return Representation(
-        len(own),
-        len(others),
-        float(own.mean()),
-        float(others.mean()),
-        int(both.min()),
-        int(both.max()),
-        low,
-        high,
-        float(np.sqrt(variance)),
-        int(rows[np.argmin(np.abs(spans[rows] - middle))]) if len(rows) else -1,
+        traced=len(own),
+        others=len(others),
+        mean=float(own.mean()),
+        mean_others=float(others.mean()),
+        shortest=int(both.min()),
+        longest=int(both.max()),
+        p10=low,
+        p90=high,
+        error=float(np.sqrt(variance)),
+        typical=int(rows[np.argmin(np.abs(spans[rows] - middle))]) if len(rows) else -1,
     )
 
 

@@ -174,18 +174,18 @@ def _iterations(tokens: TokenColumns, branches: list[int], heads: list[int]) -> 
     gap[tokens.is_last] = 0
     spent = SpanSums(tokens, np.concatenate([first, stop]))
     return Iterations(
-        loop.astype(np.int32),
-        np.array([wave.row for wave in tokens.waves], dtype=np.int32)[owner],
-        np.zeros(len(loop), dtype=np.int32),
-        tokens.start[first],
-        end,
-        first - tokens.first[owner],
-        stop - tokens.first[owner],
-        is_first,
-        is_last,
-        spent.sums(tokens.stall, first, stop),
-        spent.sums(gap, first, stop) - np.where(is_last, gap[stop - 1], 0),
-        spent.kinds(first, stop),
+        loop=loop.astype(np.int32),
+        wave=np.array([wave.row for wave in tokens.waves], dtype=np.int32)[owner],
+        number=np.zeros(len(loop), dtype=np.int32),
+        begin=tokens.start[first],
+        end=end,
+        first=first - tokens.first[owner],
+        stop=stop - tokens.first[owner],
+        is_first=is_first,
+        is_last=is_last,
+        stall=spent.sums(tokens.stall, first, stop),
+        idle=spent.sums(gap, first, stop) - np.where(is_last, gap[stop - 1], 0),
+        kinds=spent.kinds(first, stop),
     )
 
 
@@ -227,17 +227,20 @@ def _table(
     kinds = np.zeros((count, KIND_COUNT), dtype=np.int64)
     np.add.at(kinds, counted.loop, counted.kinds)
     return LoopTable(
-        branch.astype(np.int32),
-        head.astype(np.int32),
-        taken.astype(np.int64),
-        waves,
-        sums(iterations.loop, iterations.cycles, count),
-        n,
-        *(shortest, median, p90, longest),
-        np.where(n >= MIN_ITERATIONS, high + 1.5 * (high - low), np.inf),
-        sums(counted.loop, counted.stall, count),
-        sums(counted.loop, counted.idle, count),
-        kinds,
+        branch=branch.astype(np.int32),
+        head=head.astype(np.int32),
+        taken=taken.astype(np.int64),
+        waves=waves,
+        cycles=sums(iterations.loop, iterations.cycles, count),
+        between=n,
+        shortest=shortest,
+        median=median,
+        p90=p90,
+        longest=longest,
+        limit=np.where(n >= MIN_ITERATIONS, high + 1.5 * (high - low), np.inf),
+        stall=sums(counted.loop, counted.stall, count),
+        idle=sums(counted.loop, counted.idle, count),
+        kinds=kinds,
     )
 
 
@@ -322,7 +325,15 @@ def phases(
             busy[at, phase] = spent.sums(tokens.busy, low, high)
         begin[at, 0] = np.minimum([tokens.waves[i].begin for i in inside], begin[at, 1])
         end[at] = np.maximum([tokens.waves[i].end for i in inside], begin[at, 2])
-    return Phases(loop, spans.wave[entry], begin, end, stall, busy, loops.waves - len(entry))
+    return Phases(
+        loop=loop,
+        wave=spans.wave[entry],
+        begin=begin,
+        end=end,
+        stall=stall,
+        busy=busy,
+        without=loops.waves - len(entry),
+    )
 
 
 def first_hits(batches: Iterable[WaveBatch], lines: int, rows: Collection[int] | None = None) -> FirstHits:

@@ -72,14 +72,14 @@ def barrier_skew(
     keep = np.flatnonzero(several & near)
     last = np.where(met.left >= 0, met.left, at.wave[met.last])
     return BarrierSkew(
-        at.line[met.last[keep]].astype(np.int32),
-        met.waves[keep].astype(np.int32),
-        met.first_arrived[keep],
-        (met.last_arrived - met.first_arrived)[keep],
-        met.spread[keep],
-        row[last[keep]].astype(np.int32),
-        stall[keep].astype(np.int64),
-        group[at.wave[met.last[keep]]].astype(np.int32),
-        int(np.count_nonzero(several & ~near)),
-        KnownBy(int(known_by[at.wave].max(initial=0))),
+        line=at.line[met.last[keep]].astype(np.int32),
+        waves=met.waves[keep].astype(np.int32),
+        arrived=met.first_arrived[keep],
+        skew=(met.last_arrived - met.first_arrived)[keep],
+        spread=met.spread[keep],
+        last=row[last[keep]].astype(np.int32),
+        stall=stall[keep].astype(np.int64),
+        group=group[at.wave[met.last[keep]]].astype(np.int32),
+        dropped=int(np.count_nonzero(several & ~near)),
+        known_by=KnownBy(int(known_by[at.wave].max(initial=0))),
     )

@@ -331,4 +331,13 @@ def hidden_table(code: CodeTable, latency: HiddenLatency, show_idle: bool = True
     rows = rows[np.lexsort((rows, -total[rows], -rest[rows]))]
     idle, stall, issue = hidden[:, rows]
     seen_parts, hidden = seen[[1, 2, 0]][:, rows], hidden[:, rows].sum(axis=0)
-    return HiddenTable(rows, total[rows], rest[rows], hidden, idle, stall, issue, seen_parts)
+    return HiddenTable(
+        line=rows,
+        total=total[rows],
+        seen=rest[rows],
+        hidden=hidden,
+        idle=idle,
+        stall=stall,
+        issue=issue,
+        seen_parts=seen_parts,
+    )

@@ -9,7 +9,7 @@ Inside a queue the oldest operation is done first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -78,14 +78,25 @@ class Levels:
 def memory_ops(batches: Iterable[WaveBatch], lines: int) -> MemoryOps:
     """Return the memory instructions of all waves that match one of `lines` code lines."""
     kinds = [kind for counter in LEVEL_COUNTERS for kind in counter.kinds]
-    parts = [MemoryOps(*[np.zeros(0, dtype=np.int64)] * 8)]
+    parts = [MemoryOps(**{field.name: np.zeros(0, dtype=np.int64) for field in fields(MemoryOps)})]
     for tokens in token_columns(batches):
         rows = np.flatnonzero(np.isin(tokens.kind, kinds) & (tokens.line >= 0) & (tokens.line < lines))
         places = np.array([(wave.id.se, wave.cu, wave.id.simd) for wave in tokens.waves], dtype=np.int64)
         stall, busy = (column[rows].astype(np.int64) for column in (tokens.stall, tokens.busy))
         kind, line = tokens.kind[rows], tokens.line[rows].astype(np.int64)
         se, cu, simd = places[tokens.owner[rows]].T
-        parts.append(MemoryOps(se, cu, simd, tokens.start[rows] + stall, stall, busy, kind, line))
+        parts.append(
+            MemoryOps(
+                se=se,
+                cu=cu,
+                simd=simd,
+                issue=tokens.start[rows] + stall,
+                stall=stall,
+                busy=busy,
+                kind=kind,
+                line=line,
+            )
+        )
     return joined(parts)
 
 

@@ -90,17 +90,17 @@ def device_summary(
         *_code(trace),
     )
     return DeviceSummary(
-        facts,
-        ran if ran.total else None,
-        states if states.total else None,
-        pipes if len(pipes) else None,
-        occupancy,
-        unit_table(trace, counted),
-        counted,
-        reasons if reasons is not None and reasons.samples else None,
-        sum(len(batch.waves) for batch in batches),
-        len(trace.waves),
-        work,
+        facts=facts,
+        activity=ran if ran.total else None,
+        states=states if states.total else None,
+        pipes=pipes if len(pipes) else None,
+        occupancy=occupancy,
+        units=unit_table(trace, counted),
+        counters=counted,
+        reasons=reasons if reasons is not None and reasons.samples else None,
+        read=sum(len(batch.waves) for batch in batches),
+        waves=len(trace.waves),
+        work=work,
     )
 
 

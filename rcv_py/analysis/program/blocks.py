@@ -119,11 +119,20 @@ def blocks(code: CodeTable, jumps: Branches | None = None) -> Blocks:
     fall = np.flatnonzero(onward)
     edge_from, edge_to = np.append(fall, of_row[source]), np.append(fall + 1, of_row[target])
     once = distinct(edge_from, edge_to)[0]
-    edges = (edge_from[once].astype(np.int32), edge_to[once].astype(np.int32))
     label = np.where(code.is_label[first], first, -1).astype(np.int32)
     known = _names(code)
     names = tuple(known.get(row, f"block {number}") for number, row in enumerate(first.tolist()))
-    return Blocks(first, stop, names, label, _heads(code, first, stop), code.kernel[first], starts, *edges)
+    return Blocks(
+        first=first,
+        stop=stop,
+        name=names,
+        label=label,
+        head=_heads(code, first, stop),
+        kernel=code.kernel[first],
+        is_entry=starts,
+        edge_from=edge_from[once].astype(np.int32),
+        edge_to=edge_to[once].astype(np.int32),
+    )
 
 
 def by_label(table: Blocks) -> Blocks:
@@ -133,15 +142,15 @@ def by_label(table: Blocks) -> Blocks:
     stop = np.append(first[1:], table.stop[-1:]).astype(np.int32)[: len(first)]
     nothing = np.zeros(0, dtype=np.int32)
     return Blocks(
-        first,
-        stop,
-        tuple(table.name[at] for at in starts.tolist()),
-        table.label[starts],
-        table.head[starts],
-        table.kernel[starts],
-        table.is_entry[starts],
-        nothing,
-        nothing,
+        first=first,
+        stop=stop,
+        name=tuple(table.name[at] for at in starts.tolist()),
+        label=table.label[starts],
+        head=table.head[starts],
+        kernel=table.kernel[starts],
+        is_entry=table.is_entry[starts],
+        edge_from=nothing,
+        edge_to=nothing,
     )
 
 

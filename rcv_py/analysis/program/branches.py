@@ -163,7 +163,15 @@ def branches(
     pair, taken = np.unique(np.concatenate(pairs), return_counts=True)
     source = (pair >> 32).astype(np.int32)
     target = (pair & 0xFFFFFFFF).astype(np.int32)
-    return Branches(source, target, taken.astype(np.int64), passed[source], jumped, passed, ran)
+    return Branches(
+        source=source,
+        target=target,
+        taken=taken.astype(np.int64),
+        not_taken=passed[source],
+        jumped=jumped,
+        passed=passed,
+        ran=ran,
+    )
 
 
 def branch_table(jumps: Branches, how: Flow) -> BranchTable:

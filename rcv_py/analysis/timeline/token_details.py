@@ -47,14 +47,16 @@ def token_details(wave: Wave, row: int) -> TokenDetails:
     """Return the details of the token at `row`."""
     tokens, span = wave.tokens, wave.tokens.span(row)
     reached = int(tokens.end[:row].max()) if row else wave.begin
+    hit, hits = hit_of(tokens, row)
     return TokenDetails(
-        int(tokens.line[row]),
-        *hit_of(tokens, row),
-        span.begin,
-        int(tokens.stall[row]),
-        int(tokens.busy[row]),
-        max(0, span.begin - reached),
-        state_cycles(wave, span.begin, span.end),
+        line=int(tokens.line[row]),
+        hit=hit,
+        hits=hits,
+        start=span.begin,
+        stall=int(tokens.stall[row]),
+        busy=int(tokens.busy[row]),
+        idle=max(0, span.begin - reached),
+        states=state_cycles(wave, span.begin, span.end),
     )
 
 

@@ -103,12 +103,16 @@ def _table(uses: np.ndarray, known: WaitLatency, rows: int) -> LoadToUse:
     best = best[starts_run(pair[best] >> 32)]
     stall = sums(place, charged, len(line))
     table = LoadToUse(
-        line.astype(np.int32),
-        n.astype(np.int64),
-        *(p10, median, p90, matrix, vector),
-        latency[line],
-        np.bincount(place, distance < latency[row], len(line)).astype(np.int64),
-        stall,
-        (pair[best] & 0xFFFFFFFF).astype(np.int32),
+        line=line.astype(np.int32),
+        n=n.astype(np.int64),
+        p10=p10,
+        median=median,
+        p90=p90,
+        matrix=matrix,
+        vector=vector,
+        latency=latency[line],
+        short=np.bincount(place, distance < latency[row], len(line)).astype(np.int64),
+        stall=stall,
+        wait=(pair[best] & 0xFFFFFFFF).astype(np.int32),
     )
     return of_rows(table, np.lexsort((line, -stall)))

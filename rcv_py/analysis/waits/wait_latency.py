@@ -96,7 +96,15 @@ def wait_latency(parts: Sequence[Part]) -> WaitLatency:
     p10, median, p90 = at_ranks(place, latency, len(lines), ((1, 10), (1, 2), (9, 10)), times)
     cycles = np.bincount(place, latency.astype(np.float64) * times, len(lines))
     mean = np.where(exact > 0, cycles / np.maximum(exact, 1), np.nan)
-    table = WaitLatency(lines.astype(np.int32), exact, censored, p10, median, p90, mean)
+    table = WaitLatency(
+        line=lines.astype(np.int32),
+        exact=exact,
+        censored=censored,
+        p10=p10,
+        median=median,
+        p90=p90,
+        mean=mean,
+    )
     return of_rows(table, np.lexsort((lines, -exact)))
 
 
@@ -162,14 +170,14 @@ def blocking(parts: Sequence[Part]) -> Blocking:
     place[wait[own]] = np.arange(len(own))
     pairs = pairs[np.lexsort((producer[pairs], -stall[pairs], place[wait[pairs]]))]
     return Blocking(
-        wait[own].astype(np.int32),
-        n[own],
-        stall[own],
-        blocked[own],
-        borders(np.bincount(place[wait[pairs]], minlength=len(own))),
-        producer[pairs].astype(np.int32),
-        n[pairs],
-        stall[pairs],
+        line=wait[own].astype(np.int32),
+        hits=n[own],
+        stall=stall[own],
+        blocked=blocked[own],
+        first=borders(np.bincount(place[wait[pairs]], minlength=len(own))),
+        producer=producer[pairs].astype(np.int32),
+        n=n[pairs],
+        charged=stall[pairs],
     )
 
 

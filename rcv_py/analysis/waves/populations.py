@@ -232,13 +232,13 @@ def _program(code: CodeTable) -> _Program:
         return np.bincount(table.of_row, rows, len(table)).astype(np.int64)
 
     return _Program(
-        table,
-        per_block(~code.is_label),
-        per_block(np.isin(kind, _STORES)) > 0,
-        per_block(kind == _C.MATRIX) > 0,
-        per_block(np.isin(kind, _MEMORY)) > 0,
-        ends | np.isin(kind, _NOTHING),
-        ends,
+        table=table,
+        size=per_block(~code.is_label),
+        stores=per_block(np.isin(kind, _STORES)) > 0,
+        matrix=per_block(kind == _C.MATRIX) > 0,
+        memory=per_block(np.isin(kind, _MEMORY)) > 0,
+        is_idle=ends | np.isin(kind, _NOTHING),
+        is_end=ends,
     )
 
 

@@ -159,7 +159,17 @@ def crossings(tokens: TokenColumns, code: CodeTable) -> Crossings:
     released = start[token] + tokens.duration[token]
     nth = ranges(0, np.bincount(wave, minlength=len(tokens.waves)))
     is_held = (signal == first) | (released - start[first] > RELEASE)
-    return Crossings(token, signal, line[signal], wave, nth, start[signal], start[first], released, is_held)
+    return Crossings(
+        token=token,
+        signal=signal,
+        line=line[signal],
+        wave=wave,
+        nth=nth,
+        arrived=start[signal],
+        waited=start[first],
+        released=released,
+        is_held=is_held,
+    )
 
 
 @lru_cache(maxsize=1 << 14)
@@ -404,7 +414,17 @@ def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray, slowest: in
     of[order] = np.cumsum(starts_run(of_group, nth)) - 1
     if not len(first):
         none = np.zeros(0, dtype=np.int64)
-        return Meetings(of, none, none, none, none, none, none, none, slowest)
+        return Meetings(
+            of=of,
+            waves=none,
+            last=none,
+            left=none,
+            first_arrived=none,
+            last_arrived=none,
+            released=none,
+            spread=none,
+            delay=slowest,
+        )
     ends = np.append(first[1:], len(order)) - 1
     arrived = at.arrived[order]
     # A wave that was not held may have passed later than the barrier opened.
@@ -424,7 +444,17 @@ def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray, slowest: in
     left[row[wave]], when[row[wave]] = wave, last_end[wave]
     delay = min(slowest, max(0, int((earliest - when).min())))
     spread = np.maximum(latest - earliest, 0)
-    return Meetings(of, ends - first + 1, order[ends], left, arrived[first], when, earliest, spread, delay)
+    return Meetings(
+        of=of,
+        waves=ends - first + 1,
+        last=order[ends],
+        left=left,
+        first_arrived=arrived[first],
+        last_arrived=when,
+        released=earliest,
+        spread=spread,
+        delay=delay,
+    )
 
 
 def last_ends(tokens: TokenColumns) -> np.ndarray:

@@ -49,7 +49,7 @@ def cycle_anchor(cycle: int, wave: WaveId | None = None) -> str:
 
 def number(value: float | None, link: str = "", anchor: str = "") -> Cell:
     """Return a cell with a whole number, grouped by thousands; None is not known."""
-    return NOTHING if value is None else Cell(f"{value:,}", anchor, link, float(value))
+    return NOTHING if value is None else Cell(text=f"{value:,}", anchor=anchor, link=link, value=float(value))
 
 
 def share(part: float | None, total: float) -> Cell:

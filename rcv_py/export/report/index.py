@@ -48,16 +48,16 @@ def entry(inputs: ReportInputs, file: str) -> Entry:
     trace, found = inputs.trace, inputs.findings
     first: Finding | None = next((one for one in found.findings if one.rank == RANKED), None)
     return Entry(
-        trace.path,
-        file,
-        trace.name,
-        short_kernel(trace.kernel_name) if trace.kernel_name else "",
-        trace.target,
-        len(trace.waves),
-        first.title if first is not None else found.headline,
-        first.cycles if first is not None else 0,
-        first.share if first is not None else 0.0,
-        headline(inputs.health),
+        folder=trace.path,
+        file=file,
+        name=trace.name,
+        kernel=short_kernel(trace.kernel_name) if trace.kernel_name else "",
+        target=trace.target,
+        waves=len(trace.waves),
+        finding=first.title if first is not None else found.headline,
+        stake=first.cycles if first is not None else 0,
+        share=first.share if first is not None else 0.0,
+        health=headline(inputs.health),
     )
 
 

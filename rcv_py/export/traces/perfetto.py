@@ -136,20 +136,20 @@ class Waves:
         line = np.where((batch.line >= 0) & (batch.line < len(self._trace.code)), batch.line, -1)
         leaves, arrives = self._links(batch)
         slices = Slices(
-            track_,
-            self._name[line],
-            np.where(batch.kind < KIND_COUNT, batch.kind, 0).astype(np.int64) + 1,
-            start,
-            start + duration,
-            {
+            track=track_,
+            name=self._name[line],
+            category=np.where(batch.kind < KIND_COUNT, batch.kind, 0).astype(np.int64) + 1,
+            begin=start,
+            end=start + duration,
+            arguments={
                 Argument.LINE: line.astype(np.int64),
                 Argument.STALL: batch.stall.astype(np.int64),
                 Argument.CYCLE: start,
                 Argument.CYCLES: duration,
                 Argument.SOURCE: self._source[line],
             },
-            leaves,
-            arrives,
+            leaves=leaves,
+            arrives=arrives,
         )
         order = np.argsort(track_, kind="stable")
         return _trimmed(slices.at(order) if (track_[1:] < track_[:-1]).any() else slices)

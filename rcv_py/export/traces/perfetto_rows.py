@@ -96,7 +96,14 @@ class Slices:
         group = np.full(len(begin), names.CATEGORIES.index(category) + 1)
         arguments = {Argument.CYCLE: begin, **(arguments or {Argument.CYCLES: end - begin})}
         shape = begin.shape
-        return cls(np.broadcast_to(track, shape), np.broadcast_to(name, shape), group, begin, end, arguments)
+        return cls(
+            track=np.broadcast_to(track, shape),
+            name=np.broadcast_to(name, shape),
+            category=group,
+            begin=begin,
+            end=end,
+            arguments=arguments,
+        )
 
     def __len__(self) -> int:
         return len(self.begin)

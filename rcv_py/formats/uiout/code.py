@@ -151,13 +151,13 @@ def _code(data: dict[str, Any], rows: list[Any], gfxip: int, problems: Problems)
     _tell_numbers(table, problems)
     layout_rows = _triples(data.get("sqtt_funcmap_layout"))  # of others the numbers cannot be meant
     return Code(
-        table,
-        found.paths,
-        generation,
-        mnemonics,
-        _markers(data.get("sqtt_funcmap"), problems),
-        tuple(row for row in layout_rows if 0 < row[1] <= 29 and row[1] + row[2] <= 32),
-        tuple(_triples(data.get("sqtt_funcmap_payloads"))),
+        table=table,
+        paths=found.paths,
+        gfxip=generation,
+        mnemonics=mnemonics,
+        markers=_markers(data.get("sqtt_funcmap"), problems),
+        layout=tuple(row for row in layout_rows if 0 < row[1] <= 29 and row[1] + row[2] <= 32),
+        payloads=tuple(_triples(data.get("sqtt_funcmap_payloads"))),
     )
 
 

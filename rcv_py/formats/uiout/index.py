@@ -76,14 +76,14 @@ def read_index(files: Listing, problems: Problems) -> Index:
     scan.tell(problems)
     gfxip, names = whole_number(table.get("gfxip"), 0), table.get("counter_names")
     return Index(
-        waves,
-        text_of(table.get("version")),
-        gfxip if 0 < gfxip < 100 else _FAMILIES.get(text_of(table.get("gfxv")), 0),
-        table.get("thread_trace") is not False,
-        table.get("pc_sampling") is True,
-        tuple(map(str, names)) if isinstance(names, list) else (),
-        other,
-        shader,
+        waves=waves,
+        version=text_of(table.get("version")),
+        gfxip=gfxip if 0 < gfxip < 100 else _FAMILIES.get(text_of(table.get("gfxv")), 0),
+        has_thread_trace=table.get("thread_trace") is not False,
+        has_pc_samples=table.get("pc_sampling") is True,
+        counter_names=tuple(map(str, names)) if isinstance(names, list) else (),
+        other_simd=other,
+        shader_data=shader,
     )
 
 

@@ -223,30 +223,30 @@ def _rows(place: Path, name: str, notes: list[str]) -> Iterator[_Row]:
 def _launch(row: _Row) -> KernelResources:
     begin, end = row.number("start_timestamp"), row.number("end_timestamp")
     return KernelResources(
-        row["kernel_name"],
-        row.number("dispatch_id"),
-        row.number("vgpr_count", "arch_vgpr_count"),
-        row.number("accum_vgpr_count"),
-        row.number("sgpr_count"),
-        row.number("lds_block_size", "group_segment_size"),
-        row.number("scratch_size", "private_segment_size"),
-        row.three("workgroup_size"),
-        row.three("grid_size"),
-        row.file,
-        end - begin if 0 <= begin < end else -1,
+        kernel=row["kernel_name"],
+        dispatch=row.number("dispatch_id"),
+        vgprs=row.number("vgpr_count", "arch_vgpr_count"),
+        accum_vgprs=row.number("accum_vgpr_count"),
+        sgprs=row.number("sgpr_count"),
+        lds=row.number("lds_block_size", "group_segment_size"),
+        scratch=row.number("scratch_size", "private_segment_size"),
+        workgroup=row.three("workgroup_size"),
+        grid=row.three("grid_size"),
+        file=row.file,
+        ns=end - begin if 0 <= begin < end else -1,
     )
 
 
 def _agent_of(row: _Row) -> AgentFacts:
     return AgentFacts(
-        row["name"],
-        max(0, row.number("max_waves_per_simd")),
-        max(0, row.number("simd_per_cu")),
-        max(0, row.number("wave_front_size")),
-        max(0, row.number("lds_size_in_kb")) * 1024,
-        max(0, row.number("cu_count")),
-        row.file,
-        max(0, row.number("num_shader_banks")),
+        name=row["name"],
+        waves_per_simd=max(0, row.number("max_waves_per_simd")),
+        simds_per_cu=max(0, row.number("simd_per_cu")),
+        wave_size=max(0, row.number("wave_front_size")),
+        lds=max(0, row.number("lds_size_in_kb")) * 1024,
+        cus=max(0, row.number("cu_count")),
+        file=row.file,
+        engines=max(0, row.number("num_shader_banks")),
     )
 
 

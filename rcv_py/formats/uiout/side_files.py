@@ -136,10 +136,13 @@ def read_shader_data(
     tables = {se: np.concatenate(part) for se, part in parts.items()}
     return tuple(
         ShaderData(
-            se,
-            frozen(table[:, 0] + offsets.get(se, 0)),
-            frozen((table[:, 1] & 0xFFFFFFFF).astype(np.uint32)),
-            *(clipped(column, np.int16) for column in table[:, 2:6].T),
+            se=se,
+            time=frozen(table[:, 0] + offsets.get(se, 0)),
+            value=frozen((table[:, 1] & 0xFFFFFFFF).astype(np.uint32)),
+            cu=clipped(table[:, 2], np.int16),
+            simd=clipped(table[:, 3], np.int16),
+            slot=clipped(table[:, 4], np.int16),
+            flags=clipped(table[:, 5], np.int16),
         )
         for se, table in tables.items()
     )

@@ -20,7 +20,7 @@ from rcv_py.model.waves import WAVE_FACTS, WaveBatch, WaveColumns, WaveIndex
 
 NEGATIVE = "has negative durations; they count as 0"
 _ABSENT = -(1 << 62)  # no number of a file is that small
-Columns = tuple[np.ndarray, ...]
+Columns = dict[str, np.ndarray]
 Notes = list[tuple[int, str]]
 
 
@@ -106,7 +106,9 @@ class WaveFiles:
         for i in sorted({*negative, *negative_states}):
             notes.append((rows[i], f"{self.index.file[rows[i]]} {NEGATIVE}."))
         table = np.array(facts, dtype=np.int64).reshape(len(rows), WAVE_FACTS)
-        return WaveColumns(table, *tokens, *states, *waits, missing=tuple(missing), notes=tuple(notes))
+        return WaveColumns(
+            facts=table, **tokens, **states, **waits, lod=None, missing=tuple(missing), notes=tuple(notes)
+        )
 
     def _life(self, row: int, said: dict[str, Any], shift: int) -> tuple[tuple[int, int], str]:
         """Aligned begin and end of a wave, and a sentence if the index says otherwise."""
@@ -165,8 +167,15 @@ def _token_columns(raws: list[RawWave], numbers: LineNumbers) -> tuple[Columns, 
     kinds = _bytes(kind)
     if numbers.is_matrix.any():
         kinds[(kinds == TokenKind.VALU) & numbers.is_matrix[index]] = TokenKind.MATRIX
-    line = frozen(numbers.row[index])
-    return (first, tight(offset), stall, frozen(busy), frozen(kinds), line), bases, negative
+    columns_of_tokens = {
+        "token_first": first,
+        "offset": tight(offset),
+        "stall": stall,
+        "busy": frozen(busy),
+        "kind": frozen(kinds),
+        "line": frozen(numbers.row[index]),
+    }
+    return columns_of_tokens, bases, negative
 
 
 def _state_columns(raws: list[RawWave]) -> tuple[Columns, list[int], list[int]]:
@@ -179,7 +188,8 @@ def _state_columns(raws: list[RawWave]) -> tuple[Columns, list[int], list[int]]:
     negative = _clamp(duration, first)
     total = borders(duration)  # of many waves it may wrap around, differences inside of a wave do not
     offset = total[:-1] - np.repeat(total[first[:-1]], np.diff(first))
-    return (first, tight(offset), frozen(_bytes(state))), np.diff(total[first]).tolist(), negative
+    columns = {"state_first": first, "state_offset": tight(offset), "state": frozen(_bytes(state))}
+    return columns, np.diff(total[first]).tolist(), negative
 
 
 def _wait_columns(waits: list[RawWaits], numbers: LineNumbers) -> Columns:
@@ -189,7 +199,11 @@ def _wait_columns(waits: list[RawWaits], numbers: LineNumbers) -> Columns:
     firsts = np.concatenate([nothing, *(borders(wait.count) for wait in waits)])
     producers = np.concatenate([nothing, *(wait.depends_on for wait in waits)])
     line, producer = (numbers.row[numbers.index(column)].astype(np.int32) for column in (lines, producers))
-    return frozen(line), fit(firsts, np.int32), frozen(producer)
+    return {
+        "wait_line": frozen(line),
+        "wait_first": fit(firsts, np.int32),
+        "depends_on": frozen(producer),
+    }
 
 
 def _column(tables: list[np.ndarray], place: int) -> np.ndarray:

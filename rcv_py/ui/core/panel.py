@@ -259,7 +259,18 @@ def panel(
 
     def register(kind: Kind) -> Kind:
         tip = (kind.__doc__ or "").split("\n")[0]
-        PANELS.add(id, PanelInfo(id, title, area, order, kind, tip, tuple(map(Affects, needs))))
+        PANELS.add(
+            id,
+            PanelInfo(
+                id=id,
+                title=title,
+                area=area,
+                order=order,
+                make=kind,
+                tip=tip,
+                needs=tuple(map(Affects, needs)),
+            ),
+        )
         kind.panel_id = id
         return kind
 

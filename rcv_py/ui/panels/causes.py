@@ -125,10 +125,10 @@ class CausesPanel(TreePanel[Attribution, CauseNode]):
             root or CauseNode(),
             (
                 TreeColumn(
-                    "name",
-                    "cause",
-                    self._name,
-                    lambda node: node.cause if node.depth == 1 else node.line,
+                    id="name",
+                    title="cause",
+                    text=self._name,
+                    key=lambda node: node.cause if node.depth == 1 else node.line,
                     tip="A cause; below it the instructions that were late, "
                     "and below each what made it late.",
                 ),

@@ -118,7 +118,15 @@ def _scene(trace: Trace, comparison: Comparison) -> FlameScene | None:
     if made is None:
         return None
     tree, boxes, texts, before, shade = made
-    return FlameScene(trace, tree, boxes, texts, Metric.TOTAL, -1, Change(before, shade))
+    return FlameScene(
+        trace=trace,
+        tree=tree,
+        boxes=boxes,
+        labels=texts,
+        metric=Metric.TOTAL,
+        place=-1,
+        change=Change(before, shade),
+    )
 
 
 class CompareView(RowsView):

@@ -57,7 +57,8 @@ class DispatchesPanel(CurvePanel):
         curves = []
         for number, (name, kernel) in enumerate(self.kernels.items()):
             tip = f"{demangled(kernel.name) or name}\n{about(name, kernel)}"
-            curves.append(Curve(name, *from_zero(trace.span.begin, kernel.steps), number, "waves", tip))
+            time, value = from_zero(trace.span.begin, kernel.steps)
+            curves.append(Curve(name, time, value, color=number, unit="waves", tip=tip))
         self.plot.set_curves(curves, "resident waves")
         several = f"{plural(len(kernels), 'kernel')} · {HINT}"
         self.say(about(names[0], kernels[0]) if len(kernels) == 1 else several)

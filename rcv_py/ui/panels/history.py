@@ -66,7 +66,7 @@ class HistoryPanel(TablePanel[tuple[Place, ...]]):
         kind = ["bookmark" if place.visit < 0 else "" for place in self.places]
         self.view.show_columns(
             (
-                Column("mark", "", kind, lambda _: "", width=26, tip="A bookmark."),
+                Column(id="mark", title="", values=kind, text=lambda _: "", width=26, tip="A bookmark."),
                 Column("what", "place", what, width=140, tip="Instruction, source line or wave."),
                 Column("wave", "wave", wave, width=150, is_elided_left=True, tip="Wave."),
             )

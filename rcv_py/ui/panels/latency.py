@@ -75,10 +75,10 @@ def hidden_rows(trace: Trace, latency: HiddenTable) -> LatencyRows:
     total, hidden = int(latency.total.sum()), int(latency.hidden.sum())
     note = f"{short_count(hidden)} of {short_count(total)} cycles hidden ({percent(hidden, total) or DASH})"
     return LatencyRows(
-        latency.line,
-        with_bar(columns, "source", "total", tip=_COST_TIP),
-        ("stall", "issue", "idle", "hidden"),
-        np.concatenate([latency.seen_parts, latency.hidden[None]]),
+        line=latency.line,
+        columns=with_bar(columns, "source", "total", tip=_COST_TIP),
+        roles=("stall", "issue", "idle", "hidden"),
+        bars=np.concatenate([latency.seen_parts, latency.hidden[None]]),
         note=note,
     )
 
@@ -98,7 +98,7 @@ def memory_rows(trace: Trace, latency: MemoryLatency, waits: WaitLatency | None 
     spread = np.nan_to_num(np.asarray(table.columns["standard_deviation"])) if len(latency) else None
     columns = with_bar(columns, after, of, title="latency", tip=tip)
     kinds = trace.code.kind[line].astype(np.int64)
-    return LatencyRows(line, columns, (), length[None], spread, kinds)
+    return LatencyRows(line=line, columns=columns, roles=(), bars=length[None], spread=spread, kinds=kinds)
 
 
 def _roomy(column: Column, largest: int) -> Column:

@@ -117,4 +117,6 @@ def _curve(trace: Trace, curve: OccupancyCurve, number: int, is_share: bool) -> 
     slots = f"; its {units} can hold {count(curve.slots)}" if curve.slots else ""
     tip = f"{curve.name}: {numbers_text(curve.steps)}{slots}"
     value = 100.0 * waves / max(1, curve.slots) if is_share else waves
-    return Curve(curve.name, time, value, number, "%" if is_share else "waves", tip)
+    return Curve(
+        name=curve.name, time=time, value=value, color=number, unit="%" if is_share else "waves", tip=tip
+    )

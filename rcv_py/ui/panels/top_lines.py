@@ -70,7 +70,15 @@ def ranking_columns(ranking: Ranking) -> tuple[Column, ...]:
     share = 100.0 * cost / max(1, ranking.total)
     tip = f"Share of all {grouped(ranking.total)} {ranking.unit}."
     return (
-        Column("rank", "#", np.arange(1, len(cost) + 1), str, True, width=30, tip="Rank."),
+        Column(
+            id="rank",
+            title="#",
+            values=np.arange(1, len(cost) + 1),
+            text=str,
+            is_number=True,
+            width=30,
+            tip="Rank.",
+        ),
         field_column(spec["place"], ranking.names, is_elided_left=True, width=96, sort="name"),
         field_column(spec["cost"], cost, id="bar", title="cost", is_left=True, width=48, tip=tip),
         field_column(spec["share_of_total"], share, title="%", text="{:.1f}".format, width=44, tip=tip),

@@ -145,10 +145,10 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
             root or WaitNode(),
             (
                 TreeColumn(
-                    "text",
-                    "instruction",
-                    self._name,
-                    lambda node: node.line,
+                    id="text",
+                    title="instruction",
+                    text=self._name,
+                    key=lambda node: node.line,
                     tip="A wait, and below it what it waited for.",
                     sort="instruction",
                 ),

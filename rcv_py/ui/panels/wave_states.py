@@ -70,7 +70,14 @@ def state_curves(sums: Counted) -> tuple[Curve, ...]:
         for state in LIVING
     }
     return tuple(
-        Curve(state.name, time, waves, f"state:{state.name}", "waves", tips[state])
+        Curve(
+            name=state.name,
+            time=time,
+            value=waves,
+            color=f"state:{state.name}",
+            unit="waves",
+            tip=tips[state],
+        )
         for state, time, waves in sums.states
     )
 

@@ -125,7 +125,15 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
         def run() -> None:
             settings[option] = off if settings[option] == on else on
 
-        return Command(name, title, menu, run, (key,), tip, is_checked=lambda: settings[option] == on)
+        return Command(
+            id=name,
+            title=title,
+            menu=menu,
+            run=run,
+            shortcuts=(key,),
+            tip=tip,
+            is_checked=lambda: settings[option] == on,
+        )
 
     bars = (
         toggle((f"view.bars_{name}", title, "View/Cost bars", f"Ctrl+Alt+{number}"), "isa.bar_scale",
@@ -133,8 +141,9 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
         for number, (name, title) in enumerate(BAR_SCALES.items(), start=1)
     )  # fmt: skip
     return (
-        Command("view.theme", "Switch light and dark", "View", ui.theme.toggle, ("Ctrl+Shift+L",),
-                "Switch the colours of the window; everything else stays."),
+        Command(id="view.theme", title="Switch light and dark", menu="View", run=ui.theme.toggle,
+                shortcuts=("Ctrl+Shift+L",),
+                tip="Switch the colours of the window; everything else stays."),
         toggle(("view.units", "Time in nanoseconds", "View", "U"), "timeline.units", ("ns", "cycles"),
                "Label times in nanoseconds or in cycles."),
         toggle(("view.colors", "Colours of the reference viewer", "View", "Ctrl+Alt+C"), "look.preset",
@@ -144,12 +153,13 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
         toggle(("view.idle", "Count idle time in cost bars", "View/Cost bars", "Ctrl+Alt+I"), "isa.show_idle",
                (True, False), "Count the idle time before an instruction in its bar."),
         *(_size_command(settings, size) for size in SIZES),
-        Command("view.fold_bottom", "Fold the bottom tabs", "View",
-                lambda: workspace.fold_bottom(not workspace.is_bottom_folded), ("Ctrl+J",),
-                "Show only the titles of the bottom tabs, or all of them.",
+        Command(id="view.fold_bottom", title="Fold the bottom tabs", menu="View",
+                run=lambda: workspace.fold_bottom(not workspace.is_bottom_folded), shortcuts=("Ctrl+J",),
+                tip="Show only the titles of the bottom tabs, or all of them.",
                 is_checked=lambda: workspace.is_bottom_folded),
-        Command("view.reset_layout", "Reset the layout", "View", workspace.reset_layout, ("Ctrl+Alt+0",),
-                "Put every panel back to where it was at first."),
+        Command(id="view.reset_layout", title="Reset the layout", menu="View", run=workspace.reset_layout,
+                shortcuts=("Ctrl+Alt+0",),
+                tip="Put every panel back to where it was at first."),
     )  # fmt: skip
 
 
@@ -164,7 +174,15 @@ def _size_command(settings: Settings, size: tuple[str, str, str, int, tuple[str,
         at_end = settings[option] >= bounds.high if by > 0 else settings[option] <= bounds.low
         return f"It is as {'big' if by > 0 else 'small'} as it gets." if at_end else ""
 
-    return Command(name, title, "View", run, keys, f"{title}: {bounds.text}", why_not)
+    return Command(
+        id=name,
+        title=title,
+        menu="View",
+        run=run,
+        shortcuts=keys,
+        tip=f"{title}: {bounds.text}",
+        why_not=why_not,
+    )
 
 
 def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
@@ -180,8 +198,10 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
 
     docks = sorted((dock for dock in workspace.docks.values() if not dock.is_strip), key=place)
     return tuple(
-        Command(f"view.panel_{dock.info.id}", dock.info.title, "View/Panels", partial(toggle, dock.info.id),
-                (f"{PANEL_KEYS[number // 9]}+{number % 9 + 1}",), f"Show or hide: {dock.info.tip}",
+        Command(id=f"view.panel_{dock.info.id}", title=dock.info.title, menu="View/Panels",
+                run=partial(toggle, dock.info.id),
+                shortcuts=(f"{PANEL_KEYS[number // 9]}+{number % 9 + 1}",),
+                tip=f"Show or hide: {dock.info.tip}",
                 is_checked=partial(workspace.is_shown, dock.info.id))
         for number, dock in enumerate(docks)
     )  # fmt: skip
@@ -200,7 +220,8 @@ def analyze_commands(session: Session) -> tuple[Command, ...]:
     ]
 
     return tuple(
-        Command(f"analyze.{name.lower()}", title, f"Analyze/{menu}", partial(cell.set, value),
-                (f"Ctrl+{number}",), tip, needs(session), holds(cell, value))
+        Command(id=f"analyze.{name.lower()}", title=title, menu=f"Analyze/{menu}",
+                run=partial(cell.set, value),
+                shortcuts=(f"Ctrl+{number}",), tip=tip, why_not=needs(session), is_checked=holds(cell, value))
         for number, (name, title, menu, cell, value, tip) in enumerate(rows, start=1)
     )  # fmt: skip

@@ -116,22 +116,39 @@ class Finder:
         for command in best(self.commands, lambda command: command.title, text, 40):
             run = partial(self.commands.run, command.id)
             note = "  ".join(filter(None, (command.menu.replace("/", " › "), shown_keys(command))))
-            yield Item(command.title, "command", run, note, command.tip, command.why_not())
+            yield Item(
+                title=command.title,
+                icon="command",
+                run=run,
+                note=note,
+                tip=command.tip,
+                why_not=command.why_not(),
+            )
         for path in best(self.recent(), lambda path: path.name, text, 5):
-            yield Item(f"Open {path.name}", "folder", partial(self.open_path, path), str(path.parent))
+            yield Item(
+                title=f"Open {path.name}",
+                icon="folder",
+                run=partial(self.open_path, path),
+                note=str(path.parent),
+            )
 
     def _labels(self, trace: Trace, text: str) -> Iterator[Item]:
         kernels = [(kernel.demangled, kernel.first) for kernel in trace.code.kernels]
         labels = [(trace.code.text[row], row) for row in trace.code.is_label.nonzero()[0].tolist()]
         for name, row in best(kernels or labels, lambda pair: pair[0], text, LIMIT_EACH):
-            yield Item(name, "label", partial(self.session.select_line, row), f"instruction {row}")
+            yield Item(
+                title=name,
+                icon="label",
+                run=partial(self.session.select_line, row),
+                note=f"instruction {row}",
+            )
 
     def _sources(self, trace: Trace, text: str) -> Iterator[Item]:
         files = list(enumerate(trace.sources))
         for number, file in best(files, lambda pair: PurePosixPath(pair[1].path).name, text, LIMIT_EACH):
             line = first_line(trace, number)
             run = partial(self.session.select_source, number, line)
-            yield Item(PurePosixPath(file.path).name, "file", run, file.path)
+            yield Item(title=PurePosixPath(file.path).name, icon="file", run=run, note=file.path)
 
     def _waves(self, trace: Trace, text: str) -> Iterator[Item]:
         wanted = text.casefold()
@@ -139,14 +156,16 @@ class Finder:
             wave = trace.waves.id(row)
             if wanted in str(wave):
                 length = f"{trace.waves.span(row).width:,} cycles"
-                yield Item(str(wave), "wave", partial(self.session.select_wave, wave), length)
+                yield Item(
+                    title=str(wave), icon="wave", run=partial(self.session.select_wave, wave), note=length
+                )
 
     def _code(self, trace: Trace, text: str) -> Iterator[Item]:
         wanted = text.casefold()
         for row, line in enumerate(trace.code.text[:CODE_ROWS]):
             if wanted in line.casefold():
                 go = partial(self.session.select_line, row)
-                yield Item(line, "line", go, f"instruction {row}", is_code=True)
+                yield Item(title=line, icon="line", run=go, note=f"instruction {row}", is_code=True)
 
 
 def best(things: Iterable[Thing], text_of: Callable[[Thing], str], wanted: str, limit: int) -> list[Thing]:

@@ -41,13 +41,15 @@ def wave_commands(session: Session) -> tuple[Command, ...]:
     )
     return (
         *(
-            Command(f"waves.{name}", TITLES[name], "View/Waves", partial(session.waves.set, name), (key,),
-                    tip, unread, holds(session.waves, name))
+            Command(id=f"waves.{name}", title=TITLES[name], menu="View/Waves",
+                    run=partial(session.waves.set, name), shortcuts=(key,),
+                    tip=tip, why_not=unread, is_checked=holds(session.waves, name))
             for name, key, tip in rows
         ),
-        Command("waves.next", "Next population of waves", "View/Waves", step, ("Ctrl+Alt+Shift+P",),
-                "Explain what the waves of the next population cost: those that took the same way.",
-                all_alike),
+        Command(id="waves.next", title="Next population of waves", menu="View/Waves", run=step,
+                shortcuts=("Ctrl+Alt+Shift+P",),
+                tip="Explain what the waves of the next population cost: those that took the same way.",
+                why_not=all_alike),
     )  # fmt: skip
 
 

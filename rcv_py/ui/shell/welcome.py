@@ -187,7 +187,7 @@ def columns(
 
     def numbers(name: str, title: str, values: Iterable[int], tip: str) -> Column:
         cells = np.array(list(values), dtype=np.int64)
-        return Column(name, title, cells, grouped, is_number=True, width=100, tip=tip)
+        return Column(id=name, title=title, values=cells, text=grouped, is_number=True, width=100, tip=tip)
 
     names, kernels = ([entry.name for entry in entries], [entry.kernel for entry in entries])
     return (

@@ -39,10 +39,10 @@ def with_bar(
 def field_column(field: Field, values: Sequence[Any] | np.ndarray, **otherwise: Any) -> Column:
     """Return a column that says what a field says; `otherwise` is what the window shows in another way."""
     column = Column(
-        field.name,
-        field.title,
-        values,
-        partial(_text, field),
+        id=field.name,
+        title=field.title,
+        values=values,
+        text=partial(_text, field),
         is_number=field.is_number,
         width=round(CHAR_PX * max(field.kind.width, len(field.title))) + PAD_PX,
         is_elided_left=field.kind.elastic == "left",

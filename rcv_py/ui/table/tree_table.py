@@ -80,10 +80,10 @@ def number_column(
         return -1.0 if isnan(number := value(node)) else number
 
     return TreeColumn(
-        field.name,
-        title or field.title,
-        text or known,
-        key,
+        id=field.name,
+        title=title or field.title,
+        text=text or known,
+        key=key,
         is_number=True,
         width=width,
         tip=tip or field.sentence,
@@ -98,7 +98,9 @@ def source_column(field: Field, trace: Trace | None, width: int, *, sort: str = 
         return "" if trace is None else beside(trace, node.line)
 
     title, tip = f"  {field.title}", field.sentence
-    return TreeColumn(field.name, title, text, text, is_elided_left=True, width=width, tip=tip, sort=sort)
+    return TreeColumn(
+        id=field.name, title=title, text=text, key=text, is_elided_left=True, width=width, tip=tip, sort=sort
+    )
 
 
 def share_text(part: float, total: float) -> str:

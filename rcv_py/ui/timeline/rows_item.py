@@ -182,7 +182,16 @@ class RowsItem(BoxItem):
             self._canvas = np.empty((height, width), np.uint8)
         first, stop = self.rows_in_view(rect.height())
         pixels = Pixels(self.shown, width)
-        frame = Frame(self._canvas, pixels, first, stop, scale, self.scroll_px, source.shape, self._theme)
+        frame = Frame(
+            canvas=self._canvas,
+            pixels=pixels,
+            first=first,
+            stop=stop,
+            scale=scale,
+            scroll_px=self.scroll_px,
+            shape=source.shape,
+            theme=self._theme,
+        )
         line = np.full(width, CANVAS, np.uint8)
         line[self.grid(self.shown, width)] = GRID
         frame.canvas[:] = line

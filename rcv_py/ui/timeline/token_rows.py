@@ -217,7 +217,15 @@ def wide_spans(frame: Frame, row: int, segment: Segment) -> _Spans:
     middle = np.maximum(middle, left)
     top, height = _lanes(frame, row, segment, rows)
     kind = np.where(tokens.kind[rows] < KIND_COUNT, tokens.kind[rows], 0)
-    return _Spans(left, middle, right, top, height, kind, tokens.line[rows].astype(np.int32))
+    return _Spans(
+        left=left,
+        issue=middle,
+        right=right,
+        top=top,
+        height=height,
+        kind=kind,
+        line=tokens.line[rows].astype(np.int32),
+    )
 
 
 def _lanes(frame: Frame, row: int, segment: Segment, rows: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -309,6 +317,14 @@ def span_segment(
     nothing = np.zeros(len(start), narrow)
     length = (end - start).astype(narrow)
     lane = lanes(start, end, slack)
-    tokens = Tokens(base, offset.astype(narrow), nothing, length, kind.astype(np.uint8), line, lane)
+    tokens = Tokens(
+        base=base,
+        offset=offset.astype(narrow),
+        stall=nothing,
+        busy=length,
+        kind=kind.astype(np.uint8),
+        line=line,
+        lane=lane,
+    )
     no_states = States(base, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
     return Segment.of(tokens, no_states, None, TimeWindow(base, int(end.max())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
@@ -47,17 +47,17 @@ def lanes_of(spans: MarkerSpans, row: np.ndarray) -> Lanes:
     order = np.lexsort((spans.begin[chosen], lane, row[chosen]))
     chosen, lane = chosen[order], lane[order]
     return Lanes(
-        row[chosen].astype(np.int32),
-        lane,
-        spans.begin[chosen],
-        spans.end[chosen],
-        spans.is_point[chosen],
-        marker_codes(spans.kind[chosen], spans.name_id[chosen]),
-        chosen,
+        row=row[chosen].astype(np.int32),
+        lane=lane,
+        begin=spans.begin[chosen],
+        end=spans.end[chosen],
+        is_point=spans.is_point[chosen],
+        code=marker_codes(spans.kind[chosen], spans.name_id[chosen]),
+        span=chosen,
     )
 
 
-NO_LANES = Lanes(*np.zeros((7, 0), np.int64))
+NO_LANES = Lanes(**{field.name: np.zeros(0, np.int64) for field in fields(Lanes)})
 
 
 class MarkerBand:

@@ -108,7 +108,9 @@ def read_definitions(text: str, file: str = "") -> Definitions:
         if len(rows) == MAX_DEFINITIONS:
             sentence = f"A file may have {MAX_DEFINITIONS:,} formulas; the rest is not read."
             error = FormulaError(FormulaKind.LIMIT, sentence, start, stop)
-            rows.append(Definition("", None, start, stop, "", error, file))
+            rows.append(
+                Definition(name="", node=None, start=start, stop=stop, comment="", error=error, file=file)
+            )
             break
         rows.append(_definition(text, start, stop, comment, file))
     errors = tuple(row.error for row in rows if row.error is not None)
@@ -136,10 +138,18 @@ def _definition(text: str, start: int, stop: int, comment: str, file: str) -> De
         name, error = "", FormulaError(FormulaKind.PARSE, sentence, start, sign + 2)
     else:
         try:
-            return Definition(name, parse(text, sign + 2, stop), start, stop, comment, None, file)
+            return Definition(
+                name=name,
+                node=parse(text, sign + 2, stop),
+                start=start,
+                stop=stop,
+                comment=comment,
+                error=None,
+                file=file,
+            )
         except FormulaError as mistake:
             error = mistake
-    return Definition(name, None, start, stop, "", error, file)
+    return Definition(name=name, node=None, start=start, stop=stop, comment="", error=error, file=file)
 
 
 def word_at(text: str, position: int) -> str:

@@ -154,5 +154,11 @@ def _step(test: _Test, value: Range, row: Traffic) -> Step:
     lacks = [key for key in test.keys if isnan(row.counted[key])] if answer == UNKNOWN else []
     means = {YES: test.yes, NO: test.no, UNKNOWN: test.unknown}[answer]
     return Step(
-        test.name, test.question, value, test.limit, answer, means, tuple(lacks) if is_countable else ()
+        name=test.name,
+        question=test.question,
+        value=value,
+        limit=test.limit,
+        answer=answer,
+        means=means,
+        missing=tuple(lacks) if is_countable else (),
     )

@@ -66,13 +66,13 @@ def original_numbers(
         return float(table.value[rows].sum()) if rows.any() else None
 
     return OriginalNumbers(
-        len(ids),
-        total("TCC_HIT_sum"),
-        total("TCC_MISS_sum"),
-        total("TCP_TCC_READ_REQ_sum"),
-        total("TCC_EA0_RDREQ_sum"),
-        total("TCC_EA0_RDREQ_32B_sum") or 0.0,
-        total("TCC_EA0_RDREQ_DRAM_sum") or 0.0,
-        channels,
-        ideal,
+        dispatches=len(ids),
+        hits=total("TCC_HIT_sum"),
+        misses=total("TCC_MISS_sum"),
+        l1_reads=total("TCP_TCC_READ_REQ_sum"),
+        reads=total("TCC_EA0_RDREQ_sum"),
+        reads_32=total("TCC_EA0_RDREQ_32B_sum") or 0.0,
+        dram_reads=total("TCC_EA0_RDREQ_DRAM_sum") or 0.0,
+        channels=channels,
+        ideal=ideal,
     )

@@ -176,18 +176,18 @@ def traffic(
         rates = hits[lookups > 0] / lookups[lookups > 0]
         read = _read(counted, reads).times(channels)
         return Traffic(
-            first.kernel,
-            first.number if by == "dispatch" else "",
-            len(rows),
-            counted,
-            _share(counted["hits"], _lookups(counted)),
-            Range(float(rates.min()), float(rates.max())) if len(rates) else Range(nan, nan),
-            _share(counted["reads_32"], reads),
-            _share(counted["dram_reads"], reads),
-            read,
-            _written(counted).times(channels),
-            read.times(1 / ideal if ideal else nan),
-            _mean(table.nanoseconds[rows]),
+            name=first.kernel,
+            dispatch=first.number if by == "dispatch" else "",
+            dispatches=len(rows),
+            counted=counted,
+            hit_rate=_share(counted["hits"], _lookups(counted)),
+            hit_rates=Range(float(rates.min()), float(rates.max())) if len(rates) else Range(nan, nan),
+            partial=_share(counted["reads_32"], reads),
+            dram=_share(counted["dram_reads"], reads),
+            read=read,
+            written=_written(counted).times(channels),
+            over_fetch=read.times(1 / ideal if ideal else nan),
+            nanoseconds=_mean(table.nanoseconds[rows]),
         )
 
     def weight(one: Traffic) -> tuple[float, ...]:

@@ -164,14 +164,14 @@ def _links(wave_first: np.ndarray, waits: list[tuple[np.ndarray, ...]], operatio
     rows = np.flatnonzero(counts)
     first = borders(counts[rows])
     return WaitLinks(
-        (np.searchsorted(wave_first, token[rows], side="right") - 1).astype(np.int32),
-        token[rows],
-        counter[rows].astype(np.uint8),
-        left[rows].astype(np.int32),
-        first,
-        producers,
-        np.maximum.reduceat(producers, first[:-1]) if len(rows) else producers,
-        is_ordered[rows],
+        wave=(np.searchsorted(wave_first, token[rows], side="right") - 1).astype(np.int32),
+        token=token[rows],
+        counter=counter[rows].astype(np.uint8),
+        left=left[rows].astype(np.int32),
+        first=first,
+        producers=producers,
+        newest=np.maximum.reduceat(producers, first[:-1]) if len(rows) else producers,
+        is_ordered=is_ordered[rows],
     )
 
 

@@ -276,11 +276,19 @@ def _computed(
 ) -> _Answer:
     read = {name: read_definitions(text, name) for name, text in texts.items()}
     if trace is None or not (trace.counters or trace.spm):
-        return _Answer(trace, None, (), None, (), texts, read)
+        return _Answer(trace=trace, counters=None, raw=(), derived=None, rows=(), texts=texts, read=read)
     counted = counters(trace) if known is None else known
     derived = derived_counters(counted, trace.clock, read.values(), trace.gfxip, engines=engines, units=units)
     raw = raw_rows(counted, engines, units)
-    return _Answer(trace, counted, raw, derived, derived_rows(derived), texts, read)
+    return _Answer(
+        trace=trace,
+        counters=counted,
+        raw=raw,
+        derived=derived,
+        rows=derived_rows(derived),
+        texts=texts,
+        read=read,
+    )
 
 
 def _title(rows: Iterable[CounterRow]) -> str:
@@ -300,4 +308,6 @@ def _curve(row: CounterRow, color: int, is_share: bool) -> Curve:
         value, unit = 100.0 * value / largest, f"% of {number_text(largest)} {row.unit}".rstrip()
     elif row.is_raw:
         value = value.astype(np.int64)  # counts are whole numbers, and read as such
-    return Curve(row.name, row.curve.time, value, color, unit, f"{row.name}: {tip}")
+    return Curve(
+        name=row.name, time=row.curve.time, value=value, color=color, unit=unit, tip=f"{row.name}: {tip}"
+    )

@@ -9,11 +9,12 @@ from enum import Enum
 from rcv_py.analysis.core.cost_columns import SAMPLES
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
-from rcv_py.analysis.flame.flame_layout import Order, layout, sandwich_frames
+from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout, sandwich_frames
 from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
 from rcv_py.analysis.flame.flame_text import labels
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.model.modes import LatencyMode
+from rcv_py.model.trace import Trace
 from rcv_py.state.session import Session
 from rcv_py.ui.core.costs import cost_job
 from rcv_py.ui.flame.flame_scene import FlameScene
@@ -87,10 +88,22 @@ def scene_job(
             tree = flame(code, own, unit, covered is not None)
             if content is Content.SANDWICH:
                 frames = sandwich_frames(trace, own, tree, wanted.element, metric=metric, order=wanted.order)
-                return None if frames is None else FlameScene(trace, *frames, metric, 0)
+                return None if frames is None else _sandwiched(trace, metric, *frames)
         if tree is None or not tree.whole(metric):
             return None
         texts = labels(trace, tree)
-        return FlameScene(trace, tree, layout(tree, metric, wanted.order, texts), texts, metric)
+        return FlameScene(
+            trace=trace,
+            tree=tree,
+            boxes=layout(tree, metric, wanted.order, texts),
+            labels=texts,
+            metric=metric,
+        )
 
     return scene
+
+
+def _sandwiched(
+    trace: Trace, metric: Metric, tree: FlameTree, boxes: FlameLayout, texts: tuple[str, ...]
+) -> FlameScene:
+    return FlameScene(trace=trace, tree=tree, boxes=boxes, labels=texts, metric=metric, place=0)

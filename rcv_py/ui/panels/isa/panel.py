@@ -382,8 +382,10 @@ class IsaPanel(CodePanel):
                 ("isa.fold_by", "Fold by blocks or by labels", "Ctrl+Alt+B", other_folds,
                  "Change what is folded: basic blocks, or everything from a label to the next.", no_rows),
             )),
-            Command("isa.color_text", "Colour instructions by unit", "Analyze/Listing", other_colors,
-                    ("Ctrl+Alt+X",), "Colour mnemonics by the unit they run on, and their operands.",
+            Command(id="isa.color_text", title="Colour instructions by unit", menu="Analyze/Listing",
+                    run=other_colors,
+                    shortcuts=("Ctrl+Alt+X",),
+                    tip="Colour mnemonics by the unit they run on, and their operands.",
                     is_checked=lambda: settings["isa.color_text"]),
         )  # fmt: skip
 

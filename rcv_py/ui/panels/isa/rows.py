@@ -72,7 +72,18 @@ def isa_rows(
         cost[label.row] = label.cost
     place = tuple(known_place(trace, row, full=True) for row in range(len(code)))
     bars = annotation(mode, has)
-    return IsaRows(trace, costs, tuple(text), place, cost, _reasons(code), largest, total, bars, structure)
+    return IsaRows(
+        trace=trace,
+        costs=costs,
+        text=tuple(text),
+        place=place,
+        cost=cost,
+        reason=_reasons(code),
+        largest=largest,
+        total=total,
+        bars=bars,
+        program=structure,
+    )
 
 
 def _reasons(code: CodeTable) -> np.ndarray:

@@ -62,7 +62,16 @@ def source_rows(trace: Trace, costs: SourceCosts, file: int, text: tuple[str, ..
     has_code = np.zeros(len(number), dtype=bool)
     cost[at], kinds[at], has_code[at] = costs.cost[own], costs.by_kind[own], True
     texts = tuple(words[n - 1] if n <= len(words) else NO_TEXT for n in number.tolist())
-    return SourceRows(number, texts, cost, kinds, has_code, costs.total, unit_of(trace), text is not None)
+    return SourceRows(
+        number=number,
+        text=texts,
+        cost=cost,
+        by_kind=kinds,
+        has_code=has_code,
+        total=costs.total,
+        unit=unit_of(trace),
+        is_copy=text is not None,
+    )
 
 
 def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
@@ -71,10 +80,35 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
     bar = f"Bar of {rows.unit} by kind of instruction, {bar_scale} scale."
     of_all = f"Share of all {grouped(rows.total)} {rows.unit}."
     return (
-        Column("line", "line", rows.number, str, True, width=46, tip="Line number."),
-        Column("bar", "cost", rows.cost, blank_zero, True, is_left=True, width=64, tip=bar),
-        Column("share", "%", share, share_text, True, width=46, tip=of_all),
-        Column("cost", rows.unit, rows.cost, blank_zero, True, width=58, tip=f"Sum of {rows.unit}."),
+        Column(
+            id="line",
+            title="line",
+            values=rows.number,
+            text=str,
+            is_number=True,
+            width=46,
+            tip="Line number.",
+        ),
+        Column(
+            id="bar",
+            title="cost",
+            values=rows.cost,
+            text=blank_zero,
+            is_number=True,
+            is_left=True,
+            width=64,
+            tip=bar,
+        ),
+        Column(id="share", title="%", values=share, text=share_text, is_number=True, width=46, tip=of_all),
+        Column(
+            id="cost",
+            title=rows.unit,
+            values=rows.cost,
+            text=blank_zero,
+            is_number=True,
+            width=58,
+            tip=f"Sum of {rows.unit}.",
+        ),
         Column("text", "source", rows.text, width=600, tip="The line."),
     )
 

@@ -138,11 +138,11 @@ def unit_columns(table: UnitTable | None) -> tuple[Column, ...]:
     """The columns of the table of compute units."""
     return tuple(
         Column(
-            column.id,
-            column.title,
-            column.values,
-            _text_of(column),
-            True,
+            id=column.id,
+            title=column.title,
+            values=column.values,
+            text=_text_of(column),
+            is_number=True,
             width=max(40, 7 * len(column.title) + 22),
             tip=column.meaning,
         )
