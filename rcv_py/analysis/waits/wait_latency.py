@@ -19,8 +19,10 @@ import numpy as np
 
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.median import at_ranks
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import summed
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, ends_run, starts_run
@@ -59,6 +61,11 @@ class WaitLatency:
         return len(self.line)
 
 
+def joined_sums(parts: Sequence[Part]) -> Part:
+    """Return the keys and sums of several sets of waves as one."""
+    return summed(*map(np.concatenate, zip(*parts, strict=True)))
+
+
 def measured(tokens: TokenColumns, links: WaitLinks) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows of links measure the latency of their newest producer, and which bound it, bool.
 
@@ -87,7 +94,7 @@ def latency_samples(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> Part:
 
 def wait_latency(parts: Sequence[Part]) -> WaitLatency:
     """Return the statistics of each line over the samples of several sets of waves."""
-    key, times = summed(*map(np.concatenate, zip(*parts, strict=True)))
+    key, times = joined_sums(parts)
     lines, place = np.unique(key >> (_SHIFT + 1), return_inverse=True)
     place, is_bound = place.reshape(-1), key >> _SHIFT & 1 == 1
     censored = saturated.sums(place[is_bound], times[is_bound], len(lines))
@@ -162,7 +169,7 @@ def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -
 
 def blocking(parts: Sequence[Part]) -> Blocking:
     """Return the ranking over the sums of several sets of waves."""
-    key, n, stall, blocked = summed(*map(np.concatenate, zip(*parts, strict=True)))
+    key, n, stall, blocked = joined_sums(parts)
     wait, producer = key >> _PAIR_SHIFT, key & _NOBODY
     own, pairs = np.flatnonzero(producer == _NOBODY), np.flatnonzero(producer != _NOBODY)
     own = own[np.lexsort((wait[own], -stall[own]))]
@@ -191,16 +198,41 @@ class WaitSummary:
     of: int  # waves of the trace
 
 
+@dataclass(frozen=True, eq=False)
+class _Waits:
+    """What some waves say of waits."""
+
+    sums: Part
+    samples: Part
+    waves: int
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Waits:
+    tokens = parcel.own
+    effect = generation_of(trace.gfxip, trace.target, trace.code.text).effect
+    is_wait = [text.startswith("s_wait") and bool(effect(text).waits) for text in trace.code.text]
+    links = replay(tokens, trace.code, trace.gfxip, trace.target)
+    sums = blocking_sums(tokens, links, np.array(is_wait, bool))
+    return _Waits(sums, latency_samples(tokens, links, trace.gfxip), len(tokens.waves))
+
+
+def _merge(parts: Sequence[_Waits]) -> _Waits:
+    return _Waits(
+        joined_sums([NO_SUMS, *(part.sums for part in parts)]),
+        joined_sums([NO_SAMPLES, *(part.samples for part in parts)]),
+        sum(part.waves for part in parts),
+    )
+
+
+def _finish(trace: Trace, part: _Waits) -> WaitSummary:
+    return WaitSummary(blocking([part.sums]), wait_latency([part.samples]), part.waves, len(trace.waves))
+
+
+WAITS = Reduction(_map, _merge, _finish)
+
+
 def wait_summary(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> WaitSummary:
     """Return the waits of the waves whose index row is in `rows` (None: all), each wave once."""
-    effect = generation_of(trace.gfxip, trace.target, trace.code.text).effect
-    is_wait = [text.startswith("s_wait") and bool(effect(text).waits) for text in trace.code.text]
-    sums, samples, waves = [NO_SUMS], [NO_SAMPLES], 0
-    for tokens in token_columns(batches, rows):
-        links = replay(tokens, trace.code, trace.gfxip, trace.target)
-        sums.append(blocking_sums(tokens, links, np.array(is_wait, bool)))
-        samples.append(latency_samples(tokens, links, trace.gfxip))
-        waves += len(tokens.waves)
-    return WaitSummary(blocking(sums), wait_latency(samples), waves, len(trace.waves))
+    return WAITS.of(trace, batches, rows)
