@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter
@@ -37,7 +38,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, split
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import (
     ElidedLabel,
     PlainLabel,
@@ -418,6 +419,11 @@ class TriagePanel(Panel):
         if self.current is not None:
             copy_text(one_as_markdown(self.list.currentRow() + 1, self.current))
 
+    @property
+    def has_findings(self) -> bool:
+        """Whether there is anything to copy."""
+        return self.findings is not None and bool(self.findings.findings)
+
     def copy_all(self) -> None:
         """Copy all findings as Markdown."""
         trace = self.session.trace.value
@@ -426,15 +432,17 @@ class TriagePanel(Panel):
 
     # -- what the shell asks ------------------------------------------------------------------------
 
-    def commands(self) -> tuple[Command, ...]:
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
         """The page, and its contents."""
         return commands("Analyze", (
-            ("triage.show", "What to look at first", "F4", lambda: self.wants.emit("triage"),
+            ("triage.show", "What to look at first", "F4",
+             late.then(lambda panel: panel.wants.emit(cls.panel_id)),
              "Show the findings: patterns that cost cycles, with evidence and a remedy.",
-             lambda: "" if self.session.trace.value is not None else NOTHING_OPEN),
-            ("triage.copy", "Copy findings as Markdown", "Ctrl+Shift+F", self.copy_all,
+             lambda: "" if ui.session.trace.value is not None else NOTHING_OPEN),
+            ("triage.copy", "Copy findings as Markdown", "Ctrl+Shift+F", late.then(cls.copy_all),
              "Copy all findings with their evidence, to paste into a ticket.",
-             lambda: "" if self.findings and self.findings.findings else "There are no findings."),
+             lambda: "" if late.now is not None and late.now.has_findings else "There are no findings."),
         ))  # fmt: skip
 
     def caption(self) -> str:
@@ -448,7 +456,7 @@ class TriagePanel(Panel):
 
     def sheet(self) -> Sheet | None:
         """One row a finding."""
-        if self.findings is None or not self.findings.findings:
+        if self.findings is None or not self.has_findings:
             return None
         table = finding_table(self.findings.findings)
         fields = table.fields(At.WINDOW)
