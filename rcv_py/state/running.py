@@ -26,7 +26,10 @@ class Running(Generic[Part, Answer]):
         self._trace, self._reduction = trace, reduction
         self._lock = Lock()
         self._began_with = 0  # waves
-        self._begin_anew()
+        self._parts: list[Part] = []
+        self._counted: set[int] = set()  # rows of the wave index that were mapped
+        self._chosen: set[int] = set()  # of them: those whose costs count
+        self._known: WeakSet[WaveBatch] = WeakSet()
 
     def of(
         self, batches: Sequence[WaveBatch], rows: Collection[int] | None = None, *, is_streaming: bool = False
@@ -41,8 +44,8 @@ class Running(Generic[Part, Answer]):
             if not self._agrees(rows):
                 waves = len({wave.row for batch in batches for wave in batch.waves})
                 if not is_streaming or waves >= ENOUGH_MORE * self._began_with:
-                    self._begin_anew()
                     self._began_with = waves
+                    self._parts, self._counted, self._chosen, self._known = [], set(), set(), WeakSet()
             fresh = [batch for batch in batches if batch not in self._known]
             counted, chosen, parts = set(self._counted), set(self._chosen), list(self._parts)
             for parcel in alone(fresh, rows, counted):
@@ -67,9 +70,3 @@ class Running(Generic[Part, Answer]):
         """Whether those that were counted are those of `rows`."""
         wanted = self._counted if rows is None else {row for row in self._counted if row in rows}
         return wanted == self._chosen
-
-    def _begin_anew(self) -> None:
-        self._parts: list[Part] = []
-        self._counted: set[int] = set()  # rows of the wave index that were mapped
-        self._chosen: set[int] = set()  # of them: those whose costs count
-        self._known: WeakSet[WaveBatch] = WeakSet()

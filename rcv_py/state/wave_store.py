@@ -42,7 +42,7 @@ class WaveStore:
     def running(
         self, name: str, reduction: Reduction[Part, Answer], key: Hashable = None
     ) -> Running[Part, Answer]:
-        """Return the answer of a reduction that is kept up to date as waves arrive, for who asks by that name.
+        """Return the answer of a reduction that runs along as waves arrive, by the name of who wants it.
 
         Another `key` (what the reduction is made with, which waves count) begins another one.
         """

@@ -20,6 +20,7 @@ from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
@@ -35,6 +36,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "hotspot of a range": hotspot_bins(7, TimeWindow(2_000, 6_000)),
     "kinds": KINDS,
     "lines": LINES,
+    "populations": POPULATIONS,
     "state strip": STRIP,
     "waits": WAITS,
 }
