@@ -1,8 +1,8 @@
 """Processes that run one function, called with `submit`: replaced when they die or take too long.
 
 Functions, arguments and results are pickled, but for their arrays, which cross in shared memory and arrive as
-read-only views (`work/shared.py`).  A process ends with the one that started it, lets it go first on a machine with few cores,
-and leaves Ctrl+C to it.  One thread a pool starts, feeds, hears and ends all its processes.
+read-only views (`work/shared.py`).  A process ends with the one that started it, lets it go first where cores
+are few, and leaves Ctrl+C to it.  One thread a pool starts, feeds, hears and ends all its processes.
 """
 
 from __future__ import annotations

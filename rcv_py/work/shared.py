@@ -6,10 +6,11 @@ value ─── pickle ───► message ────────────
   └ arrays ─────────► block ── descriptor ─► block, mapped: the arrays are read-only views of it
 ```
 
-A block is an anonymous file of Linux (`memfd`).  It has no name, so that nothing is left behind whoever is killed,
-and /dev/shm, which containers make small, does not bound it.  It is written once, and lives for as long as any
-process has an array in it.  Arrays that lie in a block already, because they arrived in one or because of `share`,
-cross again without a copy.  Where there are no such files, or no memory for one, arrays travel in the message.
+A block is an anonymous file of Linux (`memfd`).  It has no name, so that nothing is left behind whoever is
+killed, and /dev/shm, which containers make small, does not bound it.  It is written once, and lives for as
+long as any process has an array in it.  Arrays that lie in a block already, because they arrived in one or
+because of `share`, cross again without a copy.  Where there are no such files, or no memory for one, arrays
+travel in the message.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import pickle
 import socket
 import struct
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from multiprocessing.connection import Connection
@@ -71,14 +72,12 @@ class Block:
         return self.close.alive
 
     @classmethod
-    def of(cls, arrays: Sequence[memoryview]) -> Block | None:
+    def of(cls, arrays: Iterable[memoryview]) -> Block | None:
         """Copy arrays into a block, each at a multiple of 16 bytes; None if there is no memory for that."""
         try:
             block = cls(os.memfd_create("rcv"))
             with open(block.descriptor, "wb", closefd=False) as file:
-                for array in arrays:
-                    file.write(array)
-                    file.write(bytes(_padded(array.nbytes) - array.nbytes))
+                file.writelines(_spaced(arrays))
         except OSError:
             return None
         return block
@@ -86,8 +85,8 @@ class Block:
     def mapped(self) -> memoryview:
         """Its bytes, for reading, which stay for as long as anything refers to them.
 
-        The module mmap would keep a second descriptor of each block, and a capture may have thousands.  Of those
-        only a part stays open; what lies in the others can be read, but crosses another border as a copy.
+        The module mmap would keep a second descriptor of each block, and a capture may have thousands.  Only
+        a part of them stays open; what lies in the others can be read, but crosses another border as a copy.
         """
         size = os.fstat(self.descriptor).st_size
         address = _libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, self.descriptor, 0)
@@ -96,7 +95,7 @@ class Block:
             raise OSError(number, os.strerror(number))
         memory = (ctypes.c_ubyte * size).from_address(address)
         memory.block = self  # type: ignore[attr-defined]
-        finalize(memory, _libc.munmap, address, size).atexit = False  # type: ignore[misc]
+        finalize(memory, _libc.munmap, address, size).atexit = False
         if len(self._open) > most_open():
             self.close()
         return memoryview(memory).cast("B").toreadonly()
@@ -117,11 +116,13 @@ def most_open() -> int:
 
 def _place(view: memoryview) -> tuple[Block, int] | None:
     """The block that an array lies in, and its first byte there; None if it lies in none that can be sent."""
-    owner = view.obj
+    owner: object = view.obj
     while isinstance(owner, np.ndarray | memoryview):
         owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
+    if not isinstance(owner, ctypes.Array) or not view.nbytes:
+        return None
     block = getattr(owner, "block", None)
-    if not isinstance(block, Block) or not block.is_open or not view.nbytes:
+    if not isinstance(block, Block) or not block.is_open:
         return None
     return block, np.frombuffer(view, np.uint8).ctypes.data - ctypes.addressof(owner)
 
@@ -181,15 +182,13 @@ def dumps(value: object) -> Message:
     head = [_HEAD.pack(len(text), len(views), len(numbers))]
     for (block, first), view in zip(places, views, strict=True):
         head.append(_PLACE.pack(-1 if block is None else numbers[block], first, view.nbytes))
-    data = b"".join(
-        [*head, text, *(_inline(loose, sum(map(len, head)) + len(text)) if fresh is None else ())]
-    )
+    within = _spaced(loose) if fresh is None else ()
+    data = b"".join((*_spaced([memoryview(b"".join([*head, text]))]), *within))
     return Message(data, tuple(block for block in numbers if block is not None))
 
 
-def _inline(arrays: Sequence[memoryview], begin: int) -> Iterator[bytes | memoryview]:
-    """The arrays as they follow `begin` other bytes of a message."""
-    yield bytes(_padded(begin) - begin)
+def _spaced(arrays: Iterable[memoryview]) -> Iterator[memoryview | bytes]:
+    """Arrays, and after each what is missing to a multiple of 16 bytes."""
     for array in arrays:
         yield array
         yield bytes(_padded(array.nbytes) - array.nbytes)
