@@ -7,7 +7,6 @@ from pathlib import Path
 from rcv_py.cli.options import shared
 from rcv_py.cli.options.option import (
     MAX_BINS,
-    MAX_JOBS,
     Need,
     Section,
     at_most,
@@ -69,7 +68,9 @@ class ViewOptions(shared.WithRunFiles, example="rcv ui_output_agent_1_dispatch_2
     cycle: int | None = number("show this cycle")
 
 
-class TriageOptions(shared.OfCaptures, shared.WithRunFiles, example="rcv triage FOLDER --top 3"):
+class TriageOptions(
+    shared.OfCaptures, shared.WithRunFiles, shared.OverCaptures, example="rcv triage FOLDER --top 3"
+):
     """Print what limits the kernel and what to do first, by gain."""
 
     folder: Path = shared.folder(help="a ui_output_* folder, or a folder with several of them")
@@ -218,7 +219,12 @@ class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on re
     junit: bool = shared.form("a test report: the gate as one test case")
 
 
-class ReportOptions(shared.Forms, shared.WithRunFiles, example="rcv report FOLDER --out report.html"):
+class ReportOptions(
+    shared.Forms,
+    shared.WithRunFiles,
+    shared.OverCaptures,
+    example="rcv report FOLDER --out report.html",
+):
     """Write a report of captures: a page of HTML or Markdown each."""
 
     needs = (Need("format", lacks("out"), "--out-dir", "The ending of --out names the form: leave it out."),)
@@ -231,5 +237,4 @@ class ReportOptions(shared.Forms, shared.WithRunFiles, example="rcv report FOLDE
         one_of="where",
     )
     format: str = option("of files in a folder (default html)", "html", choices=("html", "md"))
-    jobs: int = number("captures at a time (default: as many as processors)", 0, read=at_most(MAX_JOBS))
     waves: str | None = shared.waves()

@@ -7,7 +7,6 @@ from pathlib import Path
 from rcv_py.cli.options import shared
 from rcv_py.cli.options.option import (
     MAX_DEPTH,
-    MAX_JOBS,
     Need,
     Options,
     at_most,
@@ -25,7 +24,11 @@ EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "e
 SHELLS = ("bash", "zsh", "fish")
 
 
-class IndexOptions(shared.OfCaptures, example="rcv index captures --sort health --markdown > README.md"):
+class IndexOptions(
+    shared.OfCaptures,
+    shared.OverCaptures,
+    example="rcv index captures --sort health --markdown > README.md",
+):
     """Rank all captures below a folder by cost or health."""
 
     folder: Path = shared.folder("DIR", "a folder with captures at any place below it")
@@ -34,7 +37,6 @@ class IndexOptions(shared.OfCaptures, example="rcv index captures --sort health 
     findings: bool = flag("read waves too, for the bound class and the first finding")
     depth: int = number("folders looked into below DIR (default 6)", 6, read=at_most(MAX_DEPTH, 1))
     limit: int = number("captures at most; 0 for all (default 1000)", 1000)
-    jobs: int | None = number("processes; 0 for none (default: 2 for many captures)", read=at_most(MAX_JOBS))
     markdown: bool = shared.form("a table for a README")
     html: bool = shared.form("a page that needs nothing else")
     out: Path | None = shared.out()
