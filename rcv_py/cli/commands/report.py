@@ -97,7 +97,7 @@ def _collected(
         if not is_shown:
             _announce(job, outcome, is_table)
         report(Stage(STAGE, len(done), len(jobs)))
-    return done
+    return {job: done[job] for job in jobs}
 
 
 def _announce(job: Job, outcome: Outcome, is_table: bool) -> None:
