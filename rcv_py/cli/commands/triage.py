@@ -13,7 +13,7 @@ from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
-from rcv_py.cli.opening import all_captures, facts_of, opened, pooled, wave_facts
+from rcv_py.cli.opening import all_captures, facts_of, opened, pooled, refuse_for_one, wave_facts
 from rcv_py.cli.options.look_options import TriageOptions
 from rcv_py.cli.terminal import bold, watched
 from rcv_py.formats.capture_cache import CaptureCache
@@ -33,11 +33,7 @@ def run(options: TriageOptions) -> Answer:
     paths = all_captures([options.folder, *options.more])
     if len(paths) > 1:  # a folder around a single capture stands for it
         return _several(paths, options)
-    alone = next((flag for flag in ("jobs", "cluster") if flag in options.given), "")
-    if alone:
-        raise UsageError(
-            f"--{alone} is about several captures.", hint="Name a folder that holds them, or leave it out."
-        )
+    refuse_for_one(options)
     trace = opened(options)
     facts = facts_of(trace, options)
     found = look(trace, is_whole=options.all, facts=facts, waves=options.waves or WORKING)

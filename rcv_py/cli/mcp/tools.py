@@ -126,6 +126,7 @@ _WHEN = {
     "pmc": "Use it on CSV files of rocprofv3 --pmc, beside a capture.",
     "events": "Use it for order in time: dispatches and markers.",
     "compare": "Use it after a change: folder is before, other is after.",
+    "trend": "Use it on captures of several builds: which one became slower.",
     "index": "Use it to see which captures there are; no argument lists the root.",
     "report": "Use it for a page that people read.",
     "export": "Use it to hand a trace to another tool.",

@@ -32,6 +32,7 @@ RANKED_BY = ("instruction", "source", "kind", "class", "tree")
 LIKE = ("old", "new")
 COMPARED_BY = ("instruction", "source", "block", "class", "listing", "flame")
 COMPARED = ("cost", "latency", "stall")
+FAIL_ON = ("regression", "difference")
 
 _LIKE = Section(
     "as hotspot_analyzer.py",
@@ -178,7 +179,9 @@ class HotspotOptions(
         return None if self.like else ALL
 
 
-class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on regression"):
+class CompareOptions(
+    shared.Rows, shared.OverCaptures, example="rcv compare BEFORE AFTER --fail-on regression"
+):
     """Compare two captures: which takes more cycles, and where."""
 
     needs = (
@@ -196,7 +199,10 @@ class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on re
     )
 
     folder: Path = shared.folder("A", "the capture that is compared with, before the change")
-    other: Path = positional("B", "the capture that is judged, after the change")
+    other: Path = positional(
+        "B", "the capture that is judged, after the change, or a folder with several: a row each"
+    )
+    more: list[Path] = positional("B", "more captures, or folders with several", nargs="*")
     twin: Path | None = shared.twin("another capture of the build of A: what it differs by is noise")
     by: str = option("what a row is (default instruction)", "instruction", choices=COMPARED_BY)
     metric: str = option(
@@ -204,7 +210,7 @@ class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on re
     )
     fail_on: str | None = option(
         "exit with 3 if B takes more cycles beyond noise, or any other number of them",
-        choices=("regression", "difference"),
+        choices=FAIL_ON,
     )
     least: float | None = option(
         "differences of the whole below it are noise (default 6, with a replicate 2)",

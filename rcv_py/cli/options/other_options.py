@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rcv_py.cli.options import shared
+from rcv_py.cli.options.look_options import COMPARED, FAIL_ON
 from rcv_py.cli.options.option import (
     MAX_DEPTH,
     Need,
@@ -14,6 +15,7 @@ from rcv_py.cli.options.option import (
     number,
     option,
     path,
+    percent,
     positional,
     range_of,
     size,
@@ -40,6 +42,31 @@ class IndexOptions(
     markdown: bool = shared.form("a table for a README")
     html: bool = shared.form("a page that needs nothing else")
     out: Path | None = shared.out()
+
+
+class TrendOptions(
+    shared.OfCaptures,
+    shared.OverCaptures,
+    example="rcv trend nightly --fail-on regression --cluster tcp://HOST:8786",
+):
+    """Compare each capture of a folder with the one before, by time."""
+
+    folder: Path = shared.folder("DIR", "a folder with captures of several builds")
+    more: list[Path] = positional("DIR", "more captures or folders", nargs="*")
+    sort: str = option(
+        "what comes first: what was written first, or by path", "time", choices=("time", "path")
+    )
+    metric: str = option("cycles of what (default cost: latency and idle)", "cost", choices=COMPARED)
+    least: float | None = option(
+        "differences of the whole below it are noise (default 6)", read=percent, metavar="PERCENT"
+    )
+    fail_on: str | None = option(
+        "exit with 3 if the last capture of a kernel takes more cycles than the one before, beyond noise, or"
+        " any other number of them",
+        choices=FAIL_ON,
+    )
+    waves: str | None = shared.waves()
+    markdown: bool = shared.form("a table for a job's page")
 
 
 class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):
