@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -15,6 +16,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
 os.environ.setdefault("LC_ALL", "C.UTF-8")
 os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and tables would be cut to it
+
+# Tests start hundreds of processes, each of which would compile the sources anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import pytest
 from hypothesis import HealthCheck, settings
