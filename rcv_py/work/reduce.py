@@ -1,0 +1,327 @@
+"""Reductions over the waves of an open trace: each wave is read, summed up and forgotten.
+
+```
+index ── slabs ──► strips ──┬─► worker: read ─ parcel ─ map ─ forget, slab by slab ─► parts ┐
+                            ├─► worker: …                                                 ├─ merge ─► finish
+                            └─► worker: …                                                 ┘
+```
+A strip is a few slabs that follow each other: waves that two of them need are read once.  A worker holds the
+waves of one slab and this process none, so memory follows the number of workers, not the size of the capture.
+Of a small capture no process is started, and its waves are kept for as long as they may be needed.
+
+A process that dies costs its strip another try.  A strip that goes on ending processes is given up: its waves
+are missing then, as if their files were damaged, and the reason is listed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rcv_py.analysis.core.parcels import Lives, Parcel, Slab, parcel_of, slabs
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.base.errors import RcvError
+from rcv_py.base.progress import CancelFlag, Report, Stage, silent
+from rcv_py.model.trace import Trace, WaveReader
+from rcv_py.model.waves import Wave
+from rcv_py.work.load import STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
+from rcv_py.work.pool import WorkerPool, WorkerStopped
+
+SLAB_BYTES = 6 << 20  # of the files of the waves that begin in a slab: a quarter of a million tokens
+STRIPS_A_WORKER = 4  # at least, so that all workers end at about the same time
+LONGEST_STRIP = 8  # slabs
+CALLS_AHEAD = 2  # strips that a process has been asked for: the one it looks at, and the next
+TRIES = 3  # processes that one strip may end
+MAX_LOST = 3  # strips that may be given up before all others are, too
+MERGED_AT_ONCE = 8  # parts
+POLL_S = 0.05  # how often somebody may have cancelled
+
+AnyReduction = Reduction[Any, Any]
+Part = TypeVar("Part")
+Answer = TypeVar("Answer")
+Rows = frozenset[int] | None  # of the wave index; None: all
+Task = tuple[tuple[AnyReduction, ...], Rows]  # reductions, and whose costs count for them
+
+
+@dataclass(eq=False)
+class Reduced:
+    """The answers for the waves that could be read; each is finished when it is first asked for."""
+
+    trace: Trace
+    of: int  # waves that were to be read
+    rows: Rows = None  # whose costs count for the reductions that explain
+    missing: dict[int, str] = field(default_factory=dict)  # rows of waves that could not be read, and why
+    errors: list[RcvError] = field(default_factory=list)  # why strips were given up
+    parts: dict[AnyReduction, Any] = field(default_factory=dict)
+    _answers: dict[AnyReduction, Any] = field(default_factory=dict)
+
+    @property
+    def read(self) -> int:
+        """How many waves were read."""
+        return self.of - len(self.missing)
+
+    def __getitem__(self, reduction: Reduction[Part, Answer]) -> Answer:
+        """Return the answer of a reduction; KeyError if it was not wanted."""
+        if reduction not in self._answers:
+            self._answers[reduction] = reduction.finish(self.trace, self.parts[reduction])
+        answer: Answer = self._answers[reduction]
+        return answer
+
+
+Choose = Callable[[Reduced], Rows]
+
+
+def reduced(
+    trace: Trace,
+    wanted: Sequence[AnyReduction],
+    explaining: Sequence[AnyReduction] = (),
+    choose: Choose | None = None,
+    *,
+    rows: Iterable[int] | None = None,
+    guess: Rows = None,
+    workers: int | None = None,
+    report: Report = silent,
+    cancel: CancelFlag | None = None,
+) -> Reduced:
+    """Run reductions over the waves at these rows of the index (all by default).
+
+    `wanted` look at all of them, `explaining` at those that count.  Which do is what `choose` says, given the
+    answers of `wanted`; if that is `guess`, as is likely, each wave is read once.  Raises Cancelled soon
+    after `cancel` is set.
+    """
+    chosen = list(range(len(trace.waves)) if rows is None else sorted({*rows}))
+    with _Runner(trace, chosen, workers, report, cancel) as runner:
+        found = runner.found
+        if choose is None:
+            found.rows = guess
+            runner.run(((*wanted,), None), ((*explaining,), guess))
+            return found
+        is_guessed = runner.processes > 0  # else waves are kept, and nothing is looked at twice
+        runner.run(((*wanted,), None), ((*explaining,) if is_guessed else (), guess))
+        found.rows = choose(found)
+        if not is_guessed or _read(found.rows, found) != _read(guess, found):
+            runner.run(((*explaining,), found.rows))
+    return found
+
+
+def _read(rows: Rows, found: Reduced) -> Rows:
+    return None if rows is None else rows - found.missing.keys()
+
+
+# -- one job: a pure function of the files ------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a strip says: a part of each reduction, in the order of the tasks."""
+
+    parts: tuple[Any, ...]
+    missing: dict[int, str]
+    moved: dict[int, tuple[int, int]]  # waves whose file says another begin and end than the index
+
+
+def look(trace: Trace, tasks: Sequence[Task], strip: Sequence[Slab]) -> Look:
+    """Read the waves of some slabs and map them."""
+    shelf = Shelf(trace.reader)
+    return merged(tasks, [shelf.look(trace, tasks, slab, is_last=True) for slab in strip])
+
+
+def merged(tasks: Sequence[Task], looks: Sequence[Look]) -> Look:
+    """Return what several strips say together; of none: the parts of no wave."""
+    reductions = [reduction for some, _ in tasks for reduction in some]
+    return Look(
+        tuple(one.merge([look.parts[at] for look in looks]) for at, one in enumerate(reductions)),
+        {row: text for look in looks for row, text in look.missing.items()},
+        {row: life for look in looks for row, life in look.moved.items()},
+    )
+
+
+class Shelf:
+    """Waves that were read and may be needed again."""
+
+    def __init__(self, reader: WaveReader) -> None:
+        self._reader = reader
+        self._waves: dict[int, Wave] = {}
+        self._missing: dict[int, str] = {}
+
+    def look(self, trace: Trace, tasks: Sequence[Task], slab: Slab, *, is_last: bool = False) -> Look:
+        """Read what is not here yet and map the slab; `is_last`: only the next slab will need its waves."""
+        rows = slab.rows.tolist()
+        if is_last:
+            self._waves = {row: self._waves[row] for row in rows if row in self._waves}
+        self._take([row for row in rows if row not in self._waves and row not in self._missing])
+        here = [self._waves[row] for row in rows if row in self._waves]
+        whole = parcel_of(here, None, slab)
+        parts = [
+            reduction.map(trace, parcel)
+            for some, counted in tasks
+            for parcel in [_counting(whole, counted)]
+            for reduction in some
+        ]
+        index = trace.waves
+        return Look(
+            tuple(parts),
+            {row: self._missing[row] for row in rows if row in self._missing},
+            {
+                wave.row: (wave.begin, wave.end)
+                for wave in here
+                if (wave.begin, wave.end) != (index.begin[wave.row], index.end[wave.row])
+            },
+        )
+
+    def _take(self, rows: list[int]) -> None:
+        if rows:
+            batch = self._reader.read(rows)
+            self._waves.update((wave.row, wave) for wave in batch.waves)
+            self._missing.update(batch.missing)
+
+
+def _counting(parcel: Parcel, rows: Rows) -> Parcel:
+    """The same waves, of which some count."""
+    if rows is None:
+        return parcel
+    return replace(parcel, chosen=np.array([wave.row in rows for wave in parcel.tokens.waves], dtype=bool))
+
+
+# -- all jobs -------------------------------------------------------------------------------------------
+
+
+class _Runner:
+    """Looks at the waves of a trace as often as it is asked to; no process outlives the block."""
+
+    def __init__(
+        self, trace: Trace, rows: list[int], workers: int | None, report: Report, cancel: CancelFlag | None
+    ) -> None:
+        index = trace.waves
+        self._trace = trace
+        self._rows = np.array(rows, dtype=np.int64)
+        self._lives = Lives(
+            se=index.se[self._rows].astype(np.int64),
+            begin=index.begin[self._rows],
+            end=index.end[self._rows],
+            weight=costs(index)[self._rows],
+        )
+        self._report, self._cancel = report, cancel or CancelFlag()
+        self._shelf = Shelf(trace.reader)  # of a small capture
+        self._pool: WorkerPool[Look] | None = None
+        self._stack = ExitStack()
+        self.processes = process_count(index, rows, workers)
+        self.found = Reduced(trace, len(rows))
+
+    def __enter__(self) -> _Runner:
+        if self.processes:
+            plain = replace(self._trace, batch_cache=None)  # other processes cannot share it
+            pool = WorkerPool(
+                partial(look, plain), self.processes, setup=hold_memory, calls_ahead=CALLS_AHEAD
+            )
+            self._pool = self._stack.enter_context(pool)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def run(self, *tasks: Task) -> None:
+        """Look at all waves and add the parts to what was found.
+
+        The index says which waves are neighbours.  If files say otherwise they are right, and what was made
+        of the wrong neighbours is made again.
+        """
+        made = self._once(tasks)
+        if self._is_moved(made):
+            made = self._once(tasks)
+        reductions = [reduction for some, _ in tasks for reduction in some]
+        self.found.parts.update(zip(reductions, made.parts, strict=True))
+        self.found.missing = dict(sorted((self.found.missing | made.missing).items()))
+
+    def _is_moved(self, made: Look) -> bool:
+        """Take over what files say of lives; return whether anything is new."""
+        begin, end = self._lives.begin.copy(), self._lives.end.copy()
+        for row, life in made.moved.items():
+            at = int(np.searchsorted(self._rows, row))
+            begin[at], end[at] = life
+        is_new = bool((begin != self._lives.begin).any() or (end != self._lives.end).any())
+        self._lives = replace(self._lives, begin=begin, end=end)
+        return is_new
+
+    def _once(self, tasks: Sequence[Task]) -> Look:
+        strips = self._strips()
+        looks: list[Look] = []
+        done = 0
+        self._report(Stage(STAGE, done, self.found.of))
+        for strip, found in self._pooled(tasks, strips) if self._pool else self._here(tasks, strips):
+            looks.append(found)
+            if len(looks) >= MERGED_AT_ONCE:
+                looks = [merged(tasks, looks)]
+            done += sum(len(slab.own) for slab in strip)
+            self._report(Stage(STAGE, done, self.found.of))
+        return merged(tasks, looks)
+
+    def _strips(self) -> list[tuple[Slab, ...]]:
+        cut = slabs(self._lives, SLAB_BYTES)
+        cut = tuple(replace(one, own=self._rows[one.own], rows=self._rows[one.rows]) for one in cut)
+        long = max(1, min(LONGEST_STRIP, len(cut) // (max(1, self.processes) * STRIPS_A_WORKER)))
+        return [cut[at : at + long] for at in range(0, len(cut), long)]
+
+    def _here(
+        self, tasks: Sequence[Task], strips: Iterable[tuple[Slab, ...]]
+    ) -> Iterator[tuple[tuple[Slab, ...], Look]]:
+        for slab in (slab for strip in strips for slab in strip):
+            self._cancel.check()
+            yield (slab,), self._shelf.look(self._trace, tasks, slab)
+        self._cancel.check()
+
+    def _pooled(
+        self, tasks: Sequence[Task], strips: list[tuple[Slab, ...]]
+    ) -> Iterator[tuple[tuple[Slab, ...], Look]]:
+        assert self._pool is not None
+        done: SimpleQueue[Future[Look]] = SimpleQueue()
+        asked: dict[Future[Look], int] = {}
+        ended: Counter[int] = Counter()  # processes, by strip
+        waiting = list(range(len(strips)))[::-1]
+        while waiting or asked:
+            while waiting and len(asked) < self.processes * CALLS_AHEAD:
+                future = self._pool.submit(_of_strip(tasks, strips[waiting[-1]]), strips[waiting[-1]])
+                asked[future] = waiting.pop()
+                future.add_done_callback(done.put)
+            future = self._heard(done)
+            at = asked.pop(future)
+            if not isinstance(future.exception(), WorkerStopped):
+                yield strips[at], future.result()
+                continue
+            ended[at] += 1
+            if ended[at] < TRIES and len(self.found.errors) < MAX_LOST:
+                waiting.append(at)
+                continue
+            self.found.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
+            yield strips[at], _given_up(tasks, strips[at])
+            if len(self.found.errors) >= MAX_LOST:
+                for rest in waiting[::-1]:
+                    yield strips[rest], _given_up(tasks, strips[rest])
+                waiting.clear()
+
+    def _heard(self, done: SimpleQueue[Future[Look]]) -> Future[Look]:
+        """Wait until a strip has been looked at."""
+        while True:
+            self._cancel.check()
+            try:
+                return done.get(timeout=POLL_S)
+            except Empty:
+                continue
+
+
+def _of_strip(tasks: Sequence[Task], strip: Sequence[Slab]) -> tuple[Task, ...]:
+    """The tasks with only those of the rows that a strip holds."""
+    rows = frozenset(row for slab in strip for row in slab.rows.tolist())
+    return tuple((some, counted if counted is None else counted & rows) for some, counted in tasks)
+
+
+def _given_up(tasks: Sequence[Task], strip: Sequence[Slab]) -> Look:
+    return replace(merged(tasks, ()), missing={row: STOPPED for slab in strip for row in slab.own.tolist()})
