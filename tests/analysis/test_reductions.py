@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.parcels import Lives, slabs
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis.conftest import opened
@@ -23,6 +24,7 @@ from tests.support.captures import trace_path
 from tests.support.same import differences
 
 REDUCTIONS: dict[str, Reduction[Any, Any]] = {
+    "populations": POPULATIONS,
     "waits": WAITS,
 }
 CAPTURES = ("pa_mqa_small", "flash_attn_small_after")

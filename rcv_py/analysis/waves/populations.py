@@ -24,14 +24,16 @@ capture whole shader engines are read, so that waves of a SIMD stay together.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves, token_columns
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.token_columns import TokenColumns, batch_of
 from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
@@ -39,7 +41,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import joined
+from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
@@ -178,14 +180,36 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
 
     Kernels are told apart.  A wave that the buffer cut belongs to the way that its own is the beginning of.
     """
-    program = _program(trace.code)
-    parts, sets = [_facts(program, of_waves([]))], []
-    ran = np.zeros(len(trace.code), dtype=bool)
-    for tokens in token_columns(batches):
-        parts.append(_facts(program, tokens))
-        sets += _sets(program, tokens)
-        ran[tokens.line[(tokens.line >= 0) & (tokens.line < len(ran))]] = True
-    waves = joined(parts)
+    return POPULATIONS.of(trace, batches)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What some waves say."""
+
+    waves: _Waves
+    sets: tuple[np.ndarray, ...]  # the blocks of each
+    ran: np.ndarray  # int64, code rows that some of them executed, ascending
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Part:
+    program, tokens = _program(trace.code), parcel.own
+    rows = np.unique(tokens.line[(tokens.line >= 0) & (tokens.line < len(trace.code))]).astype(np.int64)
+    return _Part(_facts(program, tokens), tuple(_sets(program, tokens)), rows)
+
+
+def _merge(parts: Sequence[_Part]) -> _Part:
+    none = np.zeros(0, dtype=np.int64)
+    nobody = _Waves(row=none, tokens=none, life=none, at_end=none.astype(bool), is_empty=none.astype(bool))
+    waves = joined([nobody, *(part.waves for part in parts)])
+    sets = [way for part in parts for way in part.sets]
+    order = np.argsort(waves.row, kind="stable")
+    ran = np.unique(np.concatenate([none, *(part.ran for part in parts)]))
+    return _Part(of_rows(waves, order), tuple(sets[at] for at in order.tolist()), ran)
+
+
+def _finish(trace: Trace, part: _Part) -> Populations:
+    program, waves, sets, ran = _program(trace.code), part.waves, list(part.sets), part.ran
     ways = _joined(_ways(trace, waves, sets))
     by_kernel: dict[str, list[_Way]] = {}
     for way in ways:
@@ -214,11 +238,14 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
         is_working=column((way.kind == WORKING for way in ways), bool),
         blocks=tuple(way.blocks for way in ways),
         label=label,
-        ran=int(np.count_nonzero(ran & ~trace.code.is_label)),
+        ran=int(np.count_nonzero(~trace.code.is_label[ran])),
         of=program.reached(program.around(everything))
         if len(everything)
         else int((~trace.code.is_label).sum()),
     )
+
+
+POPULATIONS = Reduction(_map, _merge, _finish)
 
 
 # -- ways -----------------------------------------------------------------------------------------------
@@ -265,7 +292,8 @@ def _sets(program: _Program, tokens: TokenColumns) -> list[np.ndarray]:
     key = tokens.owner[at] * count + program.table.of_row[tokens.line[at]]
     executed = np.unique(key[starts_run(key)])
     stops = np.searchsorted(executed, np.arange(1, len(tokens.waves)) * count)
-    return [blocks.astype(np.int32) for blocks in np.split(executed % count, stops)]
+    sets = np.split(executed % count, stops)[: len(tokens.waves)]  # of no wave it makes one set
+    return [blocks.astype(np.int32) for blocks in sets]
 
 
 def _ways(trace: Trace, waves: _Waves, sets: list[np.ndarray]) -> list[_Way]:
