@@ -26,11 +26,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.core.parcels import Lives, Parcel, Slab, parcel_of, slabs
+from rcv_py.analysis.core.parcels import Lives, Slab, parcel_of, slabs
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
-from rcv_py.model.trace import Trace, WaveReader
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.work.load import STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
 from rcv_py.work.pool import WorkerPool, WorkerStopped
@@ -47,8 +47,8 @@ POLL_S = 0.05  # how often somebody may have cancelled
 AnyReduction = Reduction[Any, Any]
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
+Strip = tuple[Slab, ...]
 Rows = frozenset[int] | None  # of the wave index; None: all
-Task = tuple[tuple[AnyReduction, ...], Rows]  # reductions, and whose costs count for them
 
 
 @dataclass(eq=False)
@@ -76,44 +76,32 @@ class Reduced:
         return answer
 
 
-Choose = Callable[[Reduced], Rows]
+Explain = Callable[[Reduced], tuple[Sequence[AnyReduction], Rows]]
 
 
 def reduced(
     trace: Trace,
     wanted: Sequence[AnyReduction],
-    explaining: Sequence[AnyReduction] = (),
-    choose: Choose | None = None,
+    explain: Explain | None = None,
     *,
     rows: Iterable[int] | None = None,
-    guess: Rows = None,
     workers: int | None = None,
     report: Report = silent,
     cancel: CancelFlag | None = None,
 ) -> Reduced:
     """Run reductions over the waves at these rows of the index (all by default).
 
-    `wanted` look at all of them, `explaining` at those that count.  Which do is what `choose` says, given the
-    answers of `wanted`; if that is `guess`, as is likely, each wave is read once.  Raises Cancelled soon
-    after `cancel` is set.
+    `wanted` look at all of these waves.  Given their answers, `explain` says what else is wanted and whose
+    costs count for it (None: those of all waves); the waves of a large capture are read again for that.
+    Raises Cancelled soon after `cancel` is set.
     """
     chosen = list(range(len(trace.waves)) if rows is None else sorted({*rows}))
     with _Runner(trace, chosen, workers, report, cancel) as runner:
-        found = runner.found
-        if choose is None:
-            found.rows = guess
-            runner.run(((*wanted,), None), ((*explaining,), guess))
-            return found
-        is_guessed = runner.processes > 0  # else waves are kept, and nothing is looked at twice
-        runner.run(((*wanted,), None), ((*explaining,) if is_guessed else (), guess))
-        found.rows = choose(found)
-        if not is_guessed or _read(found.rows, found) != _read(guess, found):
-            runner.run(((*explaining,), found.rows))
-    return found
-
-
-def _read(rows: Rows, found: Reduced) -> Rows:
-    return None if rows is None else rows - found.missing.keys()
+        runner.run(wanted)
+        if explain is not None:
+            reductions, runner.found.rows = explain(runner.found)
+            runner.run(reductions, runner.found.rows)
+    return runner.found
 
 
 # -- one job: a pure function of the files ------------------------------------------------------------
@@ -121,22 +109,21 @@ def _read(rows: Rows, found: Reduced) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a strip says: a part of each reduction, in the order of the tasks."""
+    """What a strip says: a part of each reduction."""
 
     parts: tuple[Any, ...]
     missing: dict[int, str]
     moved: dict[int, tuple[int, int]]  # waves whose file says another begin and end than the index
 
 
-def look(trace: Trace, tasks: Sequence[Task], strip: Sequence[Slab]) -> Look:
-    """Read the waves of some slabs and map them."""
-    shelf = Shelf(trace.reader)
-    return merged(tasks, [shelf.look(trace, tasks, slab, is_last=True) for slab in strip])
+def look(trace: Trace, reductions: Sequence[AnyReduction], rows: Rows, strip: Strip) -> Look:
+    """Read the waves of some slabs and map them; the costs of `rows` count."""
+    shelf = Shelf(trace)
+    return merged(reductions, [shelf.look(reductions, rows, slab, is_last=True) for slab in strip])
 
 
-def merged(tasks: Sequence[Task], looks: Sequence[Look]) -> Look:
+def merged(reductions: Sequence[AnyReduction], looks: Sequence[Look]) -> Look:
     """Return what several strips say together; of none: the parts of no wave."""
-    reductions = [reduction for some, _ in tasks for reduction in some]
     return Look(
         tuple(one.merge([look.parts[at] for look in looks]) for at, one in enumerate(reductions)),
         {row: text for look in looks for row, text in look.missing.items()},
@@ -147,29 +134,24 @@ def merged(tasks: Sequence[Task], looks: Sequence[Look]) -> Look:
 class Shelf:
     """Waves that were read and may be needed again."""
 
-    def __init__(self, reader: WaveReader) -> None:
-        self._reader = reader
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
         self._waves: dict[int, Wave] = {}
         self._missing: dict[int, str] = {}
 
-    def look(self, trace: Trace, tasks: Sequence[Task], slab: Slab, *, is_last: bool = False) -> Look:
+    def look(
+        self, reductions: Sequence[AnyReduction], rows: Rows, slab: Slab, *, is_last: bool = False
+    ) -> Look:
         """Read what is not here yet and map the slab; `is_last`: only the next slab will need its waves."""
-        rows = slab.rows.tolist()
+        needed = slab.rows.tolist()
         if is_last:
-            self._waves = {row: self._waves[row] for row in rows if row in self._waves}
-        self._take([row for row in rows if row not in self._waves and row not in self._missing])
-        here = [self._waves[row] for row in rows if row in self._waves]
-        whole = parcel_of(here, None, slab)
-        parts = [
-            reduction.map(trace, parcel)
-            for some, counted in tasks
-            for parcel in [_counting(whole, counted)]
-            for reduction in some
-        ]
-        index = trace.waves
+            self._waves = {row: self._waves[row] for row in needed if row in self._waves}
+        self._take([row for row in needed if row not in self._waves and row not in self._missing])
+        here = [self._waves[row] for row in needed if row in self._waves]
+        parcel, index = parcel_of(here, rows, slab), self._trace.waves
         return Look(
-            tuple(parts),
-            {row: self._missing[row] for row in rows if row in self._missing},
+            tuple(reduction.map(self._trace, parcel) for reduction in reductions),
+            {row: self._missing[row] for row in needed if row in self._missing},
             {
                 wave.row: (wave.begin, wave.end)
                 for wave in here
@@ -179,16 +161,9 @@ class Shelf:
 
     def _take(self, rows: list[int]) -> None:
         if rows:
-            batch = self._reader.read(rows)
+            batch = self._trace.reader.read(rows)
             self._waves.update((wave.row, wave) for wave in batch.waves)
             self._missing.update(batch.missing)
-
-
-def _counting(parcel: Parcel, rows: Rows) -> Parcel:
-    """The same waves, of which some count."""
-    if rows is None:
-        return parcel
-    return replace(parcel, chosen=np.array([wave.row in rows for wave in parcel.tokens.waves], dtype=bool))
 
 
 # -- all jobs -------------------------------------------------------------------------------------------
@@ -210,7 +185,7 @@ class _Runner:
             weight=costs(index)[self._rows],
         )
         self._report, self._cancel = report, cancel or CancelFlag()
-        self._shelf = Shelf(trace.reader)  # of a small capture
+        self._shelf = Shelf(trace)  # of a small capture
         self._pool: WorkerPool[Look] | None = None
         self._stack = ExitStack()
         self.processes = process_count(index, rows, workers)
@@ -228,16 +203,15 @@ class _Runner:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def run(self, *tasks: Task) -> None:
-        """Look at all waves and add the parts to what was found.
+    def run(self, reductions: Sequence[AnyReduction], rows: Rows = None) -> None:
+        """Look at all waves and add the parts to what was found; the costs of `rows` count.
 
         The index says which waves are neighbours.  If files say otherwise they are right, and what was made
         of the wrong neighbours is made again.
         """
-        made = self._once(tasks)
+        made = self._once(reductions, rows)
         if self._is_moved(made):
-            made = self._once(tasks)
-        reductions = [reduction for some, _ in tasks for reduction in some]
+            made = self._once(reductions, rows)
         self.found.parts.update(zip(reductions, made.parts, strict=True))
         self.found.missing = dict(sorted((self.found.missing | made.missing).items()))
 
@@ -251,36 +225,37 @@ class _Runner:
         self._lives = replace(self._lives, begin=begin, end=end)
         return is_new
 
-    def _once(self, tasks: Sequence[Task]) -> Look:
+    def _once(self, reductions: Sequence[AnyReduction], rows: Rows) -> Look:
         strips = self._strips()
         looks: list[Look] = []
         done = 0
         self._report(Stage(STAGE, done, self.found.of))
-        for strip, found in self._pooled(tasks, strips) if self._pool else self._here(tasks, strips):
+        each = self._pooled if self._pool else self._here
+        for strip, found in each(reductions, rows, strips):
             looks.append(found)
             if len(looks) >= MERGED_AT_ONCE:
-                looks = [merged(tasks, looks)]
+                looks = [merged(reductions, looks)]
             done += sum(len(slab.own) for slab in strip)
             self._report(Stage(STAGE, done, self.found.of))
-        return merged(tasks, looks)
+        return merged(reductions, looks)
 
-    def _strips(self) -> list[tuple[Slab, ...]]:
+    def _strips(self) -> list[Strip]:
         cut = slabs(self._lives, SLAB_BYTES)
         cut = tuple(replace(one, own=self._rows[one.own], rows=self._rows[one.rows]) for one in cut)
         long = max(1, min(LONGEST_STRIP, len(cut) // (max(1, self.processes) * STRIPS_A_WORKER)))
         return [cut[at : at + long] for at in range(0, len(cut), long)]
 
     def _here(
-        self, tasks: Sequence[Task], strips: Iterable[tuple[Slab, ...]]
-    ) -> Iterator[tuple[tuple[Slab, ...], Look]]:
+        self, reductions: Sequence[AnyReduction], rows: Rows, strips: Iterable[Strip]
+    ) -> Iterator[tuple[Strip, Look]]:
         for slab in (slab for strip in strips for slab in strip):
             self._cancel.check()
-            yield (slab,), self._shelf.look(self._trace, tasks, slab)
+            yield (slab,), self._shelf.look(reductions, rows, slab)
         self._cancel.check()
 
     def _pooled(
-        self, tasks: Sequence[Task], strips: list[tuple[Slab, ...]]
-    ) -> Iterator[tuple[tuple[Slab, ...], Look]]:
+        self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]
+    ) -> Iterator[tuple[Strip, Look]]:
         assert self._pool is not None
         done: SimpleQueue[Future[Look]] = SimpleQueue()
         asked: dict[Future[Look], int] = {}
@@ -288,8 +263,9 @@ class _Runner:
         waiting = list(range(len(strips)))[::-1]
         while waiting or asked:
             while waiting and len(asked) < self.processes * CALLS_AHEAD:
-                future = self._pool.submit(_of_strip(tasks, strips[waiting[-1]]), strips[waiting[-1]])
-                asked[future] = waiting.pop()
+                at = waiting.pop()
+                future = self._pool.submit(reductions, _held(rows, strips[at]), strips[at])
+                asked[future] = at
                 future.add_done_callback(done.put)
             future = self._heard(done)
             at = asked.pop(future)
@@ -301,10 +277,10 @@ class _Runner:
                 waiting.append(at)
                 continue
             self.found.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
-            yield strips[at], _given_up(tasks, strips[at])
+            yield strips[at], _given_up(reductions, strips[at])
             if len(self.found.errors) >= MAX_LOST:
                 for rest in waiting[::-1]:
-                    yield strips[rest], _given_up(tasks, strips[rest])
+                    yield strips[rest], _given_up(reductions, strips[rest])
                 waiting.clear()
 
     def _heard(self, done: SimpleQueue[Future[Look]]) -> Future[Look]:
@@ -317,11 +293,11 @@ class _Runner:
                 continue
 
 
-def _of_strip(tasks: Sequence[Task], strip: Sequence[Slab]) -> tuple[Task, ...]:
-    """The tasks with only those of the rows that a strip holds."""
-    rows = frozenset(row for slab in strip for row in slab.rows.tolist())
-    return tuple((some, counted if counted is None else counted & rows) for some, counted in tasks)
+def _held(rows: Rows, strip: Strip) -> Rows:
+    """Those of the rows that a strip holds."""
+    return None if rows is None else rows & {row for slab in strip for row in slab.rows.tolist()}
 
 
-def _given_up(tasks: Sequence[Task], strip: Sequence[Slab]) -> Look:
-    return replace(merged(tasks, ()), missing={row: STOPPED for slab in strip for row in slab.own.tolist()})
+def _given_up(reductions: Sequence[AnyReduction], strip: Strip) -> Look:
+    lost = {row: STOPPED for slab in strip for row in slab.own.tolist()}
+    return replace(merged(reductions, ()), missing=lost)

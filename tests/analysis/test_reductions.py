@@ -12,18 +12,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import Lives, slabs
 from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
+from rcv_py.analysis.program.branches import BRANCHES
+from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.model.window import TimeWindow
 from tests.analysis.conftest import opened
 from tests.analysis.plain import batch_of
 from tests.support.captures import trace_path
 from tests.support.same import differences
 
 REDUCTIONS: dict[str, Reduction[Any, Any]] = {
+    "branches": BRANCHES,
+    "code match": MATCH,
+    "hotspot": hotspot_bins(),
+    "hotspot of a range": hotspot_bins(7, TimeWindow(2_000, 6_000)),
+    "kinds": KINDS,
+    "lines": LINES,
     "populations": POPULATIONS,
     "waits": WAITS,
 }

@@ -10,6 +10,7 @@ from multiprocessing import active_children
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 
@@ -87,19 +88,15 @@ def test_answers_are_those_of_waves_in_memory(name: str, workers: int, tiny: Non
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-@pytest.mark.parametrize("is_guessed", [False, True])
-def test_what_explains_is_of_the_waves_that_are_chosen(
-    is_guessed: bool, workers: int, early: Trace, tiny: None
-) -> None:
+def test_what_explains_is_of_the_waves_that_are_chosen(workers: int, early: Trace, tiny: None) -> None:
     chosen = frozenset(range(0, len(early.waves), 3))
     seen = []
 
-    def choose(found: reduce.Reduced) -> frozenset[int]:
+    def explain(found: reduce.Reduced) -> tuple[Sequence[Reduction[Any, Any]], frozenset[int]]:
         seen.append(found[WAITS].waves)
-        return chosen
+        return (BESIDE,), chosen
 
-    guess = chosen if is_guessed else None
-    found = reduced(early, (WAITS,), (BESIDE,), choose, guess=guess, workers=workers)
+    found = reduced(early, (WAITS,), explain, workers=workers)
     assert seen == [len(early.waves)], "all waves are known when it is decided which of them count"
     assert found[BESIDE] == BESIDE.of(early, whole(early), chosen)
     assert found[WAITS].waves == len(early.waves)
@@ -122,7 +119,7 @@ def test_a_capture_without_waves_has_answers(tmp_path: Path) -> None:
 
 def test_a_small_capture_starts_no_process_and_reads_each_wave_once(early: Trace) -> None:
     watched = Watched(early.reader)
-    found = reduced(replace(early, reader=watched), (WAITS,), (BESIDE,), lambda found: frozenset({0, 1}))
+    found = reduced(replace(early, reader=watched), (WAITS,), lambda found: ((BESIDE,), frozenset({0, 1})))
     assert found[BESIDE]
     assert sorted(watched.rows) == list(range(len(early.waves)))
 
