@@ -19,19 +19,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Lives, Slab, parcel_of, slabs
-from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
+from rcv_py.work.answers import Answers, AnyReduction, Rows
 from rcv_py.work.load import STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
@@ -44,39 +43,8 @@ MAX_LOST = 3  # strips that may be given up before all others are, too
 MERGED_AT_ONCE = 8  # parts
 POLL_S = 0.05  # how often somebody may have cancelled
 
-AnyReduction = Reduction[Any, Any]
-Part = TypeVar("Part")
-Answer = TypeVar("Answer")
 Strip = tuple[Slab, ...]
-Rows = frozenset[int] | None  # of the wave index; None: all
-
-
-@dataclass(eq=False)
-class Reduced:
-    """The answers for the waves that could be read; each is finished when it is first asked for."""
-
-    trace: Trace
-    of: int  # waves that were to be read
-    rows: Rows = None  # whose costs count for the reductions that explain
-    missing: dict[int, str] = field(default_factory=dict)  # rows of waves that could not be read, and why
-    errors: list[RcvError] = field(default_factory=list)  # why strips were given up
-    parts: dict[AnyReduction, Any] = field(default_factory=dict)
-    _answers: dict[AnyReduction, Any] = field(default_factory=dict)
-
-    @property
-    def read(self) -> int:
-        """How many waves were read."""
-        return self.of - len(self.missing)
-
-    def __getitem__(self, reduction: Reduction[Part, Answer]) -> Answer:
-        """Return the answer of a reduction; KeyError if it was not wanted."""
-        if reduction not in self._answers:
-            self._answers[reduction] = reduction.finish(self.trace, self.parts[reduction])
-        answer: Answer = self._answers[reduction]
-        return answer
-
-
-Explain = Callable[[Reduced], tuple[Sequence[AnyReduction], Rows]]
+Explain = Callable[[Answers], tuple[Sequence[AnyReduction], Rows]]
 
 
 def reduced(
@@ -88,7 +56,7 @@ def reduced(
     workers: int | None = None,
     report: Report = silent,
     cancel: CancelFlag | None = None,
-) -> Reduced:
+) -> Answers:
     """Run reductions over the waves at these rows of the index (all by default).
 
     `wanted` look at all of these waves.  Given their answers, `explain` says what else is wanted and whose
@@ -189,7 +157,7 @@ class _Runner:
         self._pool: WorkerPool[Look] | None = None
         self._stack = ExitStack()
         self.processes = process_count(index, rows, workers)
-        self.found = Reduced(trace, len(rows))
+        self.found = Answers(trace, len(rows))
 
     def __enter__(self) -> _Runner:
         if self.processes:

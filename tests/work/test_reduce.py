@@ -23,6 +23,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work import load, reduce
+from rcv_py.work.answers import Answers
 from rcv_py.work.load import STOPPED
 from rcv_py.work.reduce import reduced
 from tests.support.captures import trace_path
@@ -92,7 +93,7 @@ def test_what_explains_is_of_the_waves_that_are_chosen(workers: int, early: Trac
     chosen = frozenset(range(0, len(early.waves), 3))
     seen = []
 
-    def explain(found: reduce.Reduced) -> tuple[Sequence[Reduction[Any, Any]], frozenset[int]]:
+    def explain(found: Answers) -> tuple[Sequence[Reduction[Any, Any]], frozenset[int]]:
         seen.append(found[WAITS].waves)
         return (BESIDE,), chosen
 
