@@ -257,8 +257,9 @@ def chosen(
     def explain(found: Answers) -> tuple[Sequence[AnyReduction], frozenset[int] | None]:
         return explaining, _choice(found, options, inside).rows
 
+    likely = explaining if inside is None else ()
     with progress() as report:
-        found = reduced(trace, (POPULATIONS, *wanted), explain if explaining else None, report=report)
+        found = reduced(trace, (POPULATIONS, *wanted), explain, likely=likely, report=report)
     return ChosenWaves(trace, alarm, found, _choice(found, options, inside), inside is not None)
 
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.parcels import Lives, Slab, parcel_of, slabs
+from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -52,6 +52,7 @@ def reduced(
     wanted: Sequence[AnyReduction],
     explain: Explain | None = None,
     *,
+    likely: Sequence[AnyReduction] = (),
     rows: Iterable[int] | None = None,
     workers: int | None = None,
     report: Report = silent,
@@ -60,16 +61,18 @@ def reduced(
     """Run reductions over the waves at these rows of the index (all by default).
 
     `wanted` look at all of these waves.  Given their answers, `explain` says what else is wanted and whose
-    costs count for it (None: those of all waves); the waves of a large capture are read again for that.
-    Raises Cancelled soon after `cancel` is set.
+    costs count for it (None: those of all waves); the waves of a large capture are read again for that, but
+    not for what is `likely` to be wanted for all waves, and is.  Raises Cancelled soon after `cancel` is set.
     """
     chosen = list(range(len(trace.waves)) if rows is None else sorted({*rows}))
     with _Runner(trace, chosen, workers, report, cancel) as runner:
-        runner.run(wanted)
+        found = runner.found
+        runner.run((*wanted, *(likely if runner.processes else ())))  # else waves are kept
         if explain is not None:
-            reductions, runner.found.rows = explain(runner.found)
-            runner.run(reductions, runner.found.rows)
-    return runner.found
+            reductions, found.rows = explain(found)
+            left = [one for one in reductions if found.rows is not None or one not in found.parts]
+            runner.run(left, found.rows)
+    return found
 
 
 # -- one job: a pure function of the files ------------------------------------------------------------
@@ -177,9 +180,12 @@ class _Runner:
         The index says which waves are neighbours.  If files say otherwise they are right, and what was made
         of the wrong neighbours is made again.
         """
-        made = self._once(reductions, rows)
-        if self._is_moved(made):
-            made = self._once(reductions, rows)
+        if not reductions:
+            return
+        is_together = any(one.is_together for one in reductions)
+        made = self._once(reductions, rows, self._strips(is_together))
+        if self._is_moved(made) and is_together:
+            made = self._once(reductions, rows, self._strips(is_together))
         self.found.parts.update(zip(reductions, made.parts, strict=True))
         self.found.missing = dict(sorted((self.found.missing | made.missing).items()))
 
@@ -193,8 +199,7 @@ class _Runner:
         self._lives = replace(self._lives, begin=begin, end=end)
         return is_new
 
-    def _once(self, reductions: Sequence[AnyReduction], rows: Rows) -> Look:
-        strips = self._strips()
+    def _once(self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]) -> Look:
         looks: list[Look] = []
         done = 0
         self._report(Stage(STAGE, done, self.found.of))
@@ -207,11 +212,17 @@ class _Runner:
             self._report(Stage(STAGE, done, self.found.of))
         return merged(reductions, looks)
 
-    def _strips(self) -> list[Strip]:
-        cut = slabs(self._lives, SLAB_BYTES)
-        cut = tuple(replace(one, own=self._rows[one.own], rows=self._rows[one.rows]) for one in cut)
+    def _strips(self, is_together: bool) -> list[Strip]:
+        """What a job looks at; without neighbours, each wave is in one slab, and its times do not matter."""
+        cut = [self._of_index(slab, is_together) for slab in slabs(self._lives, SLAB_BYTES)]
         long = max(1, min(LONGEST_STRIP, len(cut) // (max(1, self.processes) * STRIPS_A_WORKER)))
-        return [cut[at : at + long] for at in range(0, len(cut), long)]
+        return [tuple(cut[at : at + long]) for at in range(0, len(cut), long)]
+
+    def _of_index(self, slab: Slab, is_together: bool) -> Slab:
+        own = self._rows[slab.own]
+        if is_together:
+            return replace(slab, own=own, rows=self._rows[slab.rows])
+        return Slab(se=slab.se, begin=-FOREVER, end=FOREVER, own=own, rows=own)
 
     def _here(
         self, reductions: Sequence[AnyReduction], rows: Rows, strips: Iterable[Strip]

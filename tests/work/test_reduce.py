@@ -104,6 +104,16 @@ def test_what_explains_is_of_the_waves_that_are_chosen(workers: int, early: Trac
     assert found.rows == chosen
 
 
+@pytest.mark.parametrize("chosen", [None, frozenset(range(0, 16, 3))])
+def test_what_is_likely_is_of_the_waves_that_are_chosen(
+    chosen: frozenset[int] | None, early: Trace, tiny: None
+) -> None:
+    wanted = (BESIDE, WAITS)
+    found = reduced(early, (), lambda found: (wanted, chosen), likely=(BESIDE,), workers=1)
+    assert found[BESIDE] == BESIDE.of(early, whole(early), chosen)
+    assert not differences(found[WAITS], WAITS.of(early, whole(early), chosen))
+
+
 @pytest.mark.parametrize("workers", [0, 2])
 def test_only_some_rows_are_read(workers: int, early: Trace, tiny: None) -> None:
     rows = [row for row in range(len(early.waves)) if row % 2]
@@ -168,6 +178,8 @@ def test_waves_that_lived_at_other_times_than_the_index_says(
     index = replace(files.index, begin=apart, end=apart + 60)
     moved = replace(trace(replace(files, index=index)), waves=index)
     found = reduced(moved, BOTH, workers=workers)
+    assert found[WAITS].waves == 12
+    assert reduced(moved, (WAITS,), workers=workers)[WAITS].waves == 12
     assert found[BESIDE] == tuple((one, other) for one in range(12) for other in range(12))
 
 
