@@ -16,6 +16,7 @@ from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import Lives, slabs
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
+from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.waits.wait_latency import WAITS
@@ -36,6 +37,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "kinds": KINDS,
     "lines": LINES,
     "populations": POPULATIONS,
+    "state strip": STRIP,
     "waits": WAITS,
 }
 CAPTURES = ("pa_mqa_small", "flash_attn_small_after")

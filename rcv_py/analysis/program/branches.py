@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums
@@ -40,17 +40,9 @@ class Flow:
     sets_pc: np.ndarray  # bool, it writes the program counter
 
 
-_KNOWN: WeakKeyDictionary[CodeTable, Flow] = WeakKeyDictionary()  # blocks, loops, populations need the same
-
-
+@kept
 def flow(code: CodeTable) -> Flow:
     """Return how control may leave each line, by texts and addresses alone; computed once a table."""
-    if code not in _KNOWN:
-        _KNOWN[code] = _flow(code)
-    return _KNOWN[code]
-
-
-def _flow(code: CodeTable) -> Flow:
     n = len(code)
     is_branch = np.array([text.startswith(_JUMPS) for text in code.text], dtype=bool) & ~code.is_label
     ends = np.array([text.startswith(_ENDS) for text in code.text], dtype=bool) & ~code.is_label

@@ -30,6 +30,7 @@ from functools import cached_property
 
 import numpy as np
 
+from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
@@ -173,6 +174,16 @@ class _Waves:
     life: np.ndarray  # int64, cycles
     at_end: np.ndarray  # bool, its last instruction ends the program
     is_empty: np.ndarray  # bool
+    blocks: np.ndarray  # int64, how many it executed
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """What populations are made of."""
+
+    waves: _Waves
+    blocks: np.ndarray  # int32, those that each wave executed, ascending, one wave after the other
+    ran: np.ndarray  # int64, code rows that any wave executed, ascending
 
 
 def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
@@ -183,33 +194,32 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
     return POPULATIONS.of(trace, batches)
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """What some waves say."""
-
-    waves: _Waves
-    sets: tuple[np.ndarray, ...]  # the blocks of each
-    ran: np.ndarray  # int64, code rows that some of them executed, ascending
-
-
-def _map(trace: Trace, parcel: Parcel) -> _Part:
+def _map(trace: Trace, parcel: Parcel) -> _Read:
     program, tokens = _program(trace.code), parcel.own
-    rows = np.unique(tokens.line[(tokens.line >= 0) & (tokens.line < len(trace.code))]).astype(np.int64)
-    return _Part(_facts(program, tokens), tuple(_sets(program, tokens)), rows)
+    at = np.flatnonzero((tokens.line >= 0) & (tokens.line < len(program.is_end)))
+    count = max(1, len(program.table))
+    key = tokens.owner[at] * count + program.table.of_row[tokens.line[at]]
+    executed = np.unique(key[starts_run(key)])
+    blocks = np.bincount(executed // count, minlength=len(tokens.waves))
+    ran = np.flatnonzero(np.bincount(tokens.line[at], minlength=1))
+    return _Read(_facts(program, tokens, blocks), (executed % count).astype(np.int32), ran)
 
 
-def _merge(parts: Sequence[_Part]) -> _Part:
-    none = np.zeros(0, dtype=np.int64)
-    nobody = _Waves(row=none, tokens=none, life=none, at_end=none.astype(bool), is_empty=none.astype(bool))
-    waves = joined([nobody, *(part.waves for part in parts)])
-    sets = [way for part in parts for way in part.sets]
-    order = np.argsort(waves.row, kind="stable")
-    ran = np.unique(np.concatenate([none, *(part.ran for part in parts)]))
-    return _Part(of_rows(waves, order), tuple(sets[at] for at in order.tolist()), ran)
+def _merge(parts: Sequence[_Read]) -> _Read:
+    nothing, no = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
+    none = _Waves(row=nothing, tokens=nothing, life=nothing, at_end=no, is_empty=no, blocks=nothing)
+    return _Read(
+        joined([none, *(part.waves for part in parts)]),
+        np.concatenate([nothing.astype(np.int32), *(part.blocks for part in parts)]),
+        np.unique(np.concatenate([nothing, *(part.ran for part in parts)])),
+    )
 
 
-def _finish(trace: Trace, part: _Part) -> Populations:
-    program, waves, sets, ran = _program(trace.code), part.waves, list(part.sets), part.ran
+def _finish(trace: Trace, read: _Read) -> Populations:
+    program, order = _program(trace.code), np.argsort(read.waves.row)
+    apart = borders(read.waves.blocks).tolist()
+    sets = [read.blocks[apart[at] : apart[at + 1]] for at in order.tolist()]
+    waves = of_rows(read.waves, order)
     ways = _joined(_ways(trace, waves, sets))
     by_kernel: dict[str, list[_Way]] = {}
     for way in ways:
@@ -238,19 +248,20 @@ def _finish(trace: Trace, part: _Part) -> Populations:
         is_working=column((way.kind == WORKING for way in ways), bool),
         blocks=tuple(way.blocks for way in ways),
         label=label,
-        ran=int(np.count_nonzero(~trace.code.is_label[ran])),
+        ran=int(np.count_nonzero(~trace.code.is_label[read.ran])),
         of=program.reached(program.around(everything))
         if len(everything)
         else int((~trace.code.is_label).sum()),
     )
 
 
-POPULATIONS = Reduction(_map, _merge, _finish)
-
-
 # -- ways -----------------------------------------------------------------------------------------------
 
 
+POPULATIONS = Reduction(_map, _merge, _finish)
+
+
+@kept
 def _program(code: CodeTable) -> _Program:
     table = blocks(code)
     kind, ends = instruction_classes(code), ends_of(code)
@@ -269,7 +280,7 @@ def _program(code: CodeTable) -> _Program:
     )
 
 
-def _facts(program: _Program, tokens: TokenColumns) -> _Waves:
+def _facts(program: _Program, tokens: TokenColumns, blocks: np.ndarray) -> _Waves:
     known = (tokens.line >= 0) & (tokens.line < len(program.is_end))
     line = np.where(known, tokens.line, -1)
     does = borders(~np.append(program.is_idle, False)[line])[tokens.first]
@@ -277,23 +288,13 @@ def _facts(program: _Program, tokens: TokenColumns) -> _Waves:
     last = np.flatnonzero(tokens.is_last)
     at_end[tokens.owner[last]] = np.append(program.is_end, False)[line[last]]
     return _Waves(
-        np.array([wave.row for wave in tokens.waves], dtype=np.int64),
-        np.diff(tokens.first),
-        np.array([wave.end - wave.begin for wave in tokens.waves], dtype=np.int64),
-        at_end,
-        does[1:] == does[:-1],
+        row=np.array([wave.row for wave in tokens.waves], dtype=np.int64),
+        tokens=np.diff(tokens.first),
+        life=np.array([wave.end - wave.begin for wave in tokens.waves], dtype=np.int64),
+        at_end=at_end,
+        is_empty=does[1:] == does[:-1],
+        blocks=blocks,
     )
-
-
-def _sets(program: _Program, tokens: TokenColumns) -> list[np.ndarray]:
-    """Return the blocks that each wave executed, int32, ascending."""
-    count = max(1, len(program.table))
-    at = np.flatnonzero((tokens.line >= 0) & (tokens.line < len(program.is_end)))
-    key = tokens.owner[at] * count + program.table.of_row[tokens.line[at]]
-    executed = np.unique(key[starts_run(key)])
-    stops = np.searchsorted(executed, np.arange(1, len(tokens.waves)) * count)
-    sets = np.split(executed % count, stops)[: len(tokens.waves)]  # of no wave it makes one set
-    return [blocks.astype(np.int32) for blocks in sets]
 
 
 def _ways(trace: Trace, waves: _Waves, sets: list[np.ndarray]) -> list[_Way]:
