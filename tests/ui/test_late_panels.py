@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-from PySide6.QtCore import QEvent, QObject, QSettings
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from rcv_py.model.modes import LatencyMode, SourceCost
-from rcv_py.model.window import TimeWindow
-from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import PANELS, discover
-from rcv_py.ui.panels.causes import CausesPanel
-from rcv_py.ui.panels.search import SearchPanel
-from rcv_py.ui.shell.docks import BrokenPanel
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.window import open_sample, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 FIRST = {
@@ -37,7 +26,9 @@ def made(app: App) -> set[str]:
 
 def sheet_of(panel: Any) -> Any:
     sheet = panel.sheet()
-    return None if sheet is None else (sheet.title, sheet.headers, [tuple(map(str, row)) for row in sheet.rows])
+    return (
+        None if sheet is None else (sheet.title, sheet.headers, [tuple(map(str, row)) for row in sheet.rows])
+    )
 
 
 class Windows(QObject):
