@@ -30,6 +30,7 @@ from rcv_py.analysis.findings.finding import (
     markdown,
     one_as_markdown,
 )
+from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.field import At
 from rcv_py.results.triage import finding_table
@@ -230,7 +231,7 @@ def _share(finding: Finding, share: float) -> str:
     return f"{sign}{100 * share:.1f} %"
 
 
-def finding_html(finding: Finding, *, is_open: bool, sources: object = None) -> Rich:
+def finding_html(finding: Finding, *, is_open: bool, sources: Sequence[SourceFile] = ()) -> Rich:
     """Return the page of a finding; `is_open` shows what it takes for granted."""
     parts = [rich("<p><b>{}</b>", finding.title)]
     if finding.evidence:
@@ -261,16 +262,16 @@ def small_html(findings: Findings) -> Rich:
     return rich("<p><b>Below 2 % of the kernel's duration</b></p>{}", joined("", rows)) if rows else Rich()
 
 
-def _row(number: int, place: Evidence, sources: object) -> Rich:
+def _row(number: int, place: Evidence, sources: Sequence[SourceFile]) -> Rich:
     key = rich("<span class='q'>{}</span>&nbsp; ", number + 1) if number < 9 else ""
     text = "" if place.kind == "source" else place.text
     return rich("{}{} &nbsp;{}", key, _link(number, place, sources), text)
 
 
-def _link(number: int, place: Evidence, sources: object) -> Rich:
+def _link(number: int, place: Evidence, sources: Sequence[SourceFile]) -> Rich:
     where = place.place
-    if place.kind == "source" and place.source is not None and sources is not None:
-        where = place_text(sources, *place.source)  # type: ignore[arg-type]
+    if place.kind == "source" and place.source is not None and sources:
+        where = place_text(sources, *place.source)
     return rich("<a href='{}:{}'>{}</a>", EVIDENCE, number, where)
 
 
@@ -380,7 +381,7 @@ class TriagePanel(Panel):
 
     def _show_one(self, row: int) -> None:
         finding, trace = self._one(row), self.session.trace.value
-        sources = None if trace is None else trace.sources
+        sources = () if trace is None else trace.sources
         if finding is None:
             self.page.show_html("" if row < 0 or self.findings is None else small_html(self.findings))
         else:
