@@ -17,7 +17,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.cost.hotspot import KINDS
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.health.capture_health import capture_health
-from rcv_py.analysis.iterations.loop_summary import loop_summary
+from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
@@ -87,7 +87,7 @@ JOBS: dict[str, Job] = {
     "kinds": KINDS,
     "hidden_chosen_reference": partial(hidden_of, rule=ReferenceRule.REFERENCE),
     "hidden_reference": partial(hidden_latency, rule=ReferenceRule.REFERENCE),
-    "loops": loop_summary,
+    "loops": LOOPS,
     "match": MATCH,
     "memory": memory_latency,
     "memory_reference": partial(memory_latency, rule=ReferenceRule.REFERENCE),
