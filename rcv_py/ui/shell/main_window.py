@@ -265,7 +265,9 @@ class MainWindow(QMainWindow):
     def idle(self) -> bool:
         """Whether nothing is being read, searched or computed."""
         is_computed = self.ui.tasks.idle and self.ui.results.idle
-        return self.loader.idle and is_computed and not self.workspace.is_waking and not self.opener.is_searching
+        return (
+            self.loader.idle and is_computed and not self.workspace.is_waking and not self.opener.is_searching
+        )
 
     # -- following -----------------------------------------------------------------------------------
 
