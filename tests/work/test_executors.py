@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import dask
 import pytest
@@ -300,12 +300,20 @@ def test_nobody_at_the_address(
 
 
 def test_somebody_else_at_the_address(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    heard = Event()
+
+    def answer(server: socket.socket) -> None:
+        with server.accept()[0] as connection:
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n")
+            heard.wait()
+
     with socket.create_server(("127.0.0.1", 0)) as server:
-        answer = Thread(target=lambda: server.accept()[0].sendall(b"HTTP/1.1 400 Bad Request\r\n" * 9))
-        answer.start()
+        thread = Thread(target=answer, args=(server,))
+        thread.start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         text = refused(["index", library, "--cluster", address], capsys)
-        answer.join()
+        heard.set()
+        thread.join()
     assert text.startswith(f"rcv: What answers at {address} is no Dask scheduler, or one of another version.")
 
 
