@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -14,6 +15,7 @@ from tempfile import mkdtemp
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
 os.environ.setdefault("LC_ALL", "C.UTF-8")
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start hundreds of processes: each would compile anew
 os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and tables would be cut to it
 
 import pytest
@@ -21,6 +23,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.samples import STORE
 
+sys.dont_write_bytecode = False  # as for the processes that tests start
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A shell that starts us in the background ignores Ctrl+C for us, and for every program that we start.
     signal.signal(signal.SIGINT, signal.default_int_handler)

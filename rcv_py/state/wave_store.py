@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import Any
+
 import numpy as np
 
+from rcv_py.analysis.core.reduction import Answer, Part, Reduction
 from rcv_py.base.problems import Affects, Problem, Severity
 from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch, WaveLod
+from rcv_py.state.running import Running
 
 NAMED = 20  # waves with a sentence of their own in the list of problems
 NO_LIMIT = 1 << 62
@@ -32,6 +37,19 @@ class WaveStore:
         self._batch_of: dict[int, WaveBatch] = {}
         self._last_use: dict[WaveBatch, int] = {}
         self._uses = 0
+        self._running: dict[str, tuple[Hashable, Running[Any, Any]]] = {}
+
+    def running(
+        self, name: str, reduction: Reduction[Part, Answer], key: Hashable = None
+    ) -> Running[Part, Answer]:
+        """Return the answer of a reduction that runs along as waves arrive, by the name of who wants it.
+
+        Another `key` (what the reduction is made with, which waves count) begins another one.
+        """
+        known = self._running.get(name)
+        if known is None or known[0] != key:
+            known = self._running[name] = key, Running(self.trace, reduction)
+        return known[1]
 
     def add(self, batch: WaveBatch) -> None:
         """Keep the waves of a batch; a batch of which every wave is here already is not needed."""

@@ -1,4 +1,5 @@
 """What every analysis starts from: tokens of many waves as columns, intervals, step curves, statistics.
 
-Tables of the model come in, plain columns come out.  Read `token_columns.py` first.
+Tables of the model come in, plain columns come out.  Read `token_columns.py` first, then
+`parcels.py` and `reduction.py`: how analyses of many waves run.
 """

@@ -19,8 +19,10 @@ import numpy as np
 
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.median import at_ranks
-from rcv_py.analysis.core.saturated import summed
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
+from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import borders, ends_run, starts_run
@@ -34,10 +36,8 @@ _LONGEST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may
 _PAIR_SHIFT = 32  # bits of a producer beside its wait in a key
 _NOBODY = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
 
-Part = tuple[np.ndarray, ...]  # what some waves say: keys, and columns of numbers that add up
-_NOTHING = np.zeros(0, dtype=np.int64)
-NO_SAMPLES: Part = (_NOTHING,) * 2
-NO_SUMS: Part = (_NOTHING,) * 4
+NO_SAMPLES = no_sums(1)
+NO_SUMS = no_sums(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def ages(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
     return age - tokens.busy[links.newest] if gfxip <= 9 else age
 
 
-def latency_samples(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> Part:
+def latency_samples(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> Sums:
     """Return keys (line, whether it is a bound, latency), and how many samples each stands for."""
     is_exact, is_bound = measured(tokens, links)
     line = tokens.line[links.newest].astype(np.int64) << (_SHIFT + 1)
@@ -85,9 +85,9 @@ def latency_samples(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> Part:
     return np.unique(key, return_counts=True)
 
 
-def wait_latency(parts: Sequence[Part]) -> WaitLatency:
+def wait_latency(parts: Sequence[Sums]) -> WaitLatency:
     """Return the statistics of each line over the samples of several sets of waves."""
-    key, times = summed(*map(np.concatenate, zip(*parts, strict=True)))
+    key, times = joined_sums(parts)
     lines, place = np.unique(key >> (_SHIFT + 1), return_inverse=True)
     place, is_bound = place.reshape(-1), key >> _SHIFT & 1 == 1
     censored = saturated.sums(place[is_bound], times[is_bound], len(lines))
@@ -133,7 +133,7 @@ class Blocking:
         return slice(int(self.first[row]), int(self.first[row + 1]))
 
 
-def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -> Part:
+def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -> Sums:
     """Return keys (wait line, producer line or nobody), and executions, stall and measured ends of each.
 
     `is_wait` says which of the code rows wait for a counter.
@@ -160,9 +160,9 @@ def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -
     )
 
 
-def blocking(parts: Sequence[Part]) -> Blocking:
+def blocking(parts: Sequence[Sums]) -> Blocking:
     """Return the ranking over the sums of several sets of waves."""
-    key, n, stall, blocked = summed(*map(np.concatenate, zip(*parts, strict=True)))
+    key, n, stall, blocked = joined_sums(parts)
     wait, producer = key >> _PAIR_SHIFT, key & _NOBODY
     own, pairs = np.flatnonzero(producer == _NOBODY), np.flatnonzero(producer != _NOBODY)
     own = own[np.lexsort((wait[own], -stall[own]))]
@@ -191,16 +191,41 @@ class WaitSummary:
     of: int  # waves of the trace
 
 
+@dataclass(frozen=True, eq=False)
+class _Waits:
+    """What some waves say of waits."""
+
+    sums: Sums
+    samples: Sums
+    waves: int
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Waits:
+    tokens = parcel.own
+    effect = generation_of(trace.gfxip, trace.target, trace.code.text).effect
+    is_wait = [text.startswith("s_wait") and bool(effect(text).waits) for text in trace.code.text]
+    links = replay(tokens, trace.code, trace.gfxip, trace.target)
+    sums = blocking_sums(tokens, links, np.array(is_wait, bool))
+    return _Waits(sums, latency_samples(tokens, links, trace.gfxip), len(tokens.waves))
+
+
+def _merge(parts: Sequence[_Waits]) -> _Waits:
+    return _Waits(
+        joined_sums([NO_SUMS, *(part.sums for part in parts)]),
+        joined_sums([NO_SAMPLES, *(part.samples for part in parts)]),
+        sum(part.waves for part in parts),
+    )
+
+
+def _finish(trace: Trace, part: _Waits) -> WaitSummary:
+    return WaitSummary(blocking([part.sums]), wait_latency([part.samples]), part.waves, len(trace.waves))
+
+
+WAITS = Reduction(_map, _merge, _finish)
+
+
 def wait_summary(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> WaitSummary:
     """Return the waits of the waves whose index row is in `rows` (None: all), each wave once."""
-    effect = generation_of(trace.gfxip, trace.target, trace.code.text).effect
-    is_wait = [text.startswith("s_wait") and bool(effect(text).waits) for text in trace.code.text]
-    sums, samples, waves = [NO_SUMS], [NO_SAMPLES], 0
-    for tokens in token_columns(batches, rows):
-        links = replay(tokens, trace.code, trace.gfxip, trace.target)
-        sums.append(blocking_sums(tokens, links, np.array(is_wait, bool)))
-        samples.append(latency_samples(tokens, links, trace.gfxip))
-        waves += len(tokens.waves)
-    return WaitSummary(blocking(sums), wait_latency(samples), waves, len(trace.waves))
+    return WAITS.of(trace, batches, rows)

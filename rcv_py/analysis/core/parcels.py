@@ -1,0 +1,157 @@
+"""Parcels: the waves that an analysis has to see together, cut in time so that each has a bounded size.
+
+```
+        slab 0        │ slab 1       │ slab 2
+wave 0  ▓▓▓▓▓▓▓▓      │              │            began in slab 0: what it sums up counts there
+wave 1       ▓▓▓▓▓▓▓▓▓│▓▓▓▓          │            alive in slabs 0 and 1
+wave 2                │  ▓▓▓▓▓▓▓▓▓▓▓▓│▓▓          a parcel of slab 0 holds it: it lived beside wave 1
+```
+The slabs of a shader engine share the time among them without a gap, so that whatever has one time (the
+begin of a wave, the start of a token, a cycle) belongs to exactly one.  A parcel holds every wave that was
+alive in its slab, and the neighbours of these: all waves of the engine that lived while one of them did.
+What an instruction was waiting for, and what covered it, is therefore the same as if all waves were there.
+
+Cuts are laid where no wave is alive, if such a moment is near, else where few are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
+from rcv_py.model.columns import of_rows
+from rcv_py.model.waves import Wave, WaveBatch
+
+FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
+ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate columns of a parcel fit 300 MB
+SLACK = 2  # a slab may become so many times as large in search for a better cut
+
+
+@dataclass(frozen=True, eq=False)
+class Slab:
+    """A stretch of time of one shader engine, and the waves that are needed to look at it."""
+
+    se: int
+    begin: int  # cycles, aligned; -FOREVER for the first one
+    end: int  # cycles: the first that belongs to the next slab; FOREVER for the last one
+    own: np.ndarray  # int64, rows that begin inside, ascending
+    rows: np.ndarray  # int64, all rows that a parcel of it holds, ascending
+
+
+@dataclass(frozen=True, eq=False)
+class Lives:
+    """When waves were alive, one row a wave, and what each weighs: tokens, or bytes of its file."""
+
+    se: np.ndarray  # int64
+    begin: np.ndarray  # int64, cycles, aligned
+    end: np.ndarray  # int64, cycles; in a damaged file before the begin
+    weight: np.ndarray  # int64
+
+
+def slabs(lives: Lives, enough: int = ENOUGH) -> tuple[Slab, ...]:
+    """Cut the waves of each engine into slabs of about `enough` weight; their rows are those of `lives`.
+
+    A wave that lasts as long as the trace is part of every slab: what it weighs is not cut.
+    """
+    lives = replace(lives, end=np.maximum(lives.begin, lives.end))
+    engines = [np.flatnonzero(lives.se == se) for se in np.unique(lives.se)]
+    return tuple(slab for rows in engines for slab in _of_engine(of_rows(lives, rows), rows, enough))
+
+
+def _of_engine(lives: Lives, rows: np.ndarray, enough: int) -> Iterator[Slab]:
+    begin, end = lives.begin, lives.end
+    for low, high in pairwise([-FOREVER, *_cuts(begin, end, lives.weight, enough), FOREVER]):
+        is_own = (begin >= low) & (begin < high)
+        alive = (begin < high) & (end >= low)
+        first, last = begin[alive].min(initial=FOREVER), end[alive].max(initial=-FOREVER)
+        near = (begin <= last) & (end >= first)
+        yield Slab(se=int(lives.se[0]), begin=low, end=high, own=rows[is_own], rows=rows[near])
+
+
+def _cuts(begin: np.ndarray, end: np.ndarray, weight: np.ndarray, enough: int) -> list[int]:
+    """Begins of waves at which a new slab starts, ascending."""
+    order = np.argsort(begin, kind="stable")
+    starts, sums = begin[order], np.cumsum(weight[order])
+    alive = np.arange(len(starts)) - np.searchsorted(np.sort(end), starts, side="left")  # before each begins
+    cuts: list[int] = []
+    done = 0
+    while True:
+        low = int(np.searchsorted(sums, done + enough, side="left")) + 1
+        high = int(np.searchsorted(sums, done + SLACK * enough, side="left")) + 1
+        if low >= len(starts):
+            return cuts
+        at = low + int(np.argmin(alive[low : max(high, low + 1)]))
+        if not cuts or starts[at] > cuts[-1]:  # waves that begin at once stay together
+            cuts.append(int(starts[at]))
+        done = int(sums[at - 1])
+
+
+@dataclass(frozen=True, eq=False)
+class Parcel:
+    """The waves of a slab and their neighbours, in order of the wave index; the same wave never twice."""
+
+    tokens: TokenColumns
+    chosen: np.ndarray  # bool [waves]: their costs count; the others only occupy units and cover cycles
+    begin: int = -FOREVER  # cycles, aligned: the slab
+    end: int = FOREVER
+
+    @cached_property
+    def is_own(self) -> np.ndarray:
+        """Whether each wave begins in the slab, bool [waves]: so each wave is one parcel's own."""
+        begin = np.array([wave.begin for wave in self.tokens.waves], dtype=np.int64)
+        return (begin >= self.begin) & (begin < self.end)
+
+    @cached_property
+    def own(self) -> TokenColumns:
+        """The chosen waves that begin in the slab: what sums over waves walk over."""
+        counts = self.chosen & self.is_own
+        if counts.all():
+            return self.tokens
+        return of_waves(
+            wave for wave, is_counted in zip(self.tokens.waves, counts, strict=True) if is_counted
+        )
+
+    def holds(self, time: np.ndarray) -> np.ndarray:
+        """Whether times (cycles, aligned) lie in the slab, bool."""
+        return (time >= self.begin) & (time < self.end)
+
+
+def parcel_of(waves: Iterable[Wave], rows: Collection[int] | None, slab: Slab | None = None) -> Parcel:
+    """Return the parcel of some waves, of which those whose index row is in `rows` (None: all) are chosen."""
+    ordered = sorted({wave.row: wave for wave in waves}.values(), key=lambda wave: wave.row)
+    chosen = np.array([rows is None or wave.row in rows for wave in ordered], dtype=bool)
+    begin, end = (-FOREVER, FOREVER) if slab is None else (slab.begin, slab.end)
+    return Parcel(of_waves(ordered), chosen, begin, end)
+
+
+def parcels(
+    batches: Iterable[WaveBatch], rows: Collection[int] | None = None, enough: int = ENOUGH
+) -> Iterator[Parcel]:
+    """Yield parcels of waves that are in memory, engine by engine, in order of time."""
+    waves = list({wave.row: wave for batch in batches for wave in batch.waves}.values())
+    facts = [(wave.id.se, wave.begin, wave.end, len(wave.tokens)) for wave in waves]
+    for slab in slabs(Lives(*np.array(facts, dtype=np.int64).reshape(-1, 4).T), enough):
+        yield parcel_of((waves[at] for at in slab.rows.tolist()), rows, slab)
+
+
+def alone(
+    batches: Iterable[WaveBatch], rows: Collection[int] | None = None, seen: set[int] | None = None
+) -> Iterator[Parcel]:
+    """Yield a parcel a batch, each wave once: for what looks at every wave by itself.
+
+    Waves whose index row is in `seen` are left out; those of the parcels are added to it.
+    """
+    seen = set() if seen is None else seen
+    for batch in batches:
+        fresh = [wave for wave in batch.waves if wave.row not in seen]
+        seen.update(wave.row for wave in fresh)
+        if len(fresh) == len(batch.waves) > 0:
+            chosen = np.array([rows is None or wave.row in rows for wave in fresh], dtype=bool)
+            yield Parcel(columns_of(batch), chosen)  # nothing is copied
+        elif fresh:
+            yield parcel_of(fresh, rows)

@@ -1,0 +1,141 @@
+"""Reductions give the same answer however waves are cut into parcels and their parts are put together."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.analysis.core.cost_columns import LINES
+from rcv_py.analysis.core.parcels import Lives, slabs
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
+from rcv_py.analysis.device.state_strip import STRIP
+from rcv_py.analysis.program.branches import BRANCHES
+from rcv_py.analysis.program.code_match import MATCH
+from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waves.populations import POPULATIONS
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.model.window import TimeWindow
+from tests.analysis.conftest import opened
+from tests.analysis.plain import batch_of
+from tests.support.captures import trace_path
+from tests.support.same import differences
+
+REDUCTIONS: dict[str, Reduction[Any, Any]] = {
+    "branches": BRANCHES,
+    "code match": MATCH,
+    "hotspot": hotspot_bins(),
+    "hotspot of a range": hotspot_bins(7, TimeWindow(2_000, 6_000)),
+    "kinds": KINDS,
+    "lines": LINES,
+    "populations": POPULATIONS,
+    "state strip": STRIP,
+    "waits": WAITS,
+}
+CAPTURES = ("pa_mqa_small", "flash_attn_small_after")
+
+
+@pytest.fixture(scope="module", params=CAPTURES)
+def capture(request: pytest.FixtureRequest) -> tuple[Trace, tuple[WaveBatch, ...]]:
+    return opened(trace_path(request.param))
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("seed", range(3))
+def test_parcels_and_the_order_of_their_parts_do_not_matter(name: str, seed: int, capture: Any) -> None:
+    trace, batches = capture
+    rng, reduction = Random(seed), REDUCTIONS[name]
+    rows = sorted(wave.row for batch in batches for wave in batch.waves)
+    for chosen in (None, frozenset(rng.sample(rows, max(1, len(rows) // 2)))):
+        whole = reduction.of(trace, [whole_batch(batches)], chosen)
+        apart = rebatched(batches, rng)
+        parts = reduction.parts(trace, apart, chosen, enough=rng.choice((1, 200, 2_000)))
+        answer = reduction.finish(trace, merged(reduction, parts, rng))
+        assert not differences(whole, answer)
+        nothing = reduction.of(trace, ())
+        assert type(nothing) is type(whole)
+
+
+def whole_batch(batches: Iterable[WaveBatch]) -> WaveBatch:
+    return batch_of([wave for batch in batches for wave in batch.waves])
+
+
+def rebatched(batches: Iterable[WaveBatch], rng: Random) -> list[WaveBatch]:
+    """The waves in another order, in batches of one to four, some of them twice."""
+    waves = [wave for batch in batches for wave in batch.waves]
+    waves += rng.sample(waves, len(waves) // 4)
+    rng.shuffle(waves)
+    made = []
+    while waves:
+        made.append(batch_of({wave.row: wave for wave in waves[: rng.randint(1, 4)]}.values()))
+        waves = waves[len(made[-1].waves) :] if len(made[-1].waves) else []
+    return made
+
+
+def merged(reduction: Reduction[Any, Any], parts: list[Any], rng: Random) -> Any:
+    """Parts that crossed a process border, put together in groups, in any order."""
+    left = [pickle.loads(pickle.dumps(part)) for part in parts]
+    rng.shuffle(left)
+    while len(left) > 1:
+        some = [left.pop() for _ in range(min(len(left), rng.randint(2, 4)))]
+        left.insert(rng.randint(0, len(left)), reduction.merge(some))
+    return reduction.merge(left)
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> Lives:
+    waves = draw(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(-50, 200), st.integers(-3, 60)), max_size=40)
+    )
+    se, begin, length = np.array(waves, dtype=np.int64).reshape(-1, 3).T
+    return Lives(se=se, begin=begin, end=begin + length, weight=draw(weights(len(waves))))
+
+
+def weights(count: int) -> st.SearchStrategy[np.ndarray]:
+    return st.lists(st.integers(0, 9), min_size=count, max_size=count).map(
+        lambda made: np.array(made, np.int64)
+    )
+
+
+@given(lives(), st.integers(1, 40))
+def test_slabs_share_time_and_waves_and_hold_all_neighbours(of: Lives, enough: int) -> None:
+    found = slabs(of, enough)
+    end = np.maximum(of.begin, of.end)
+    own = np.concatenate([np.zeros(0, np.int64), *(slab.own for slab in found)])
+    assert sorted(own.tolist()) == list(range(len(of.se)))
+    for slab in found:
+        here = of.se == slab.se
+        others = [other for other in found if other.se == slab.se]
+        after = [other for other in others if other.begin == slab.end]
+        assert len(after) == (slab is not others[-1])
+        alive = np.flatnonzero(here & (of.begin < slab.end) & (end >= slab.begin))
+        for wave in alive.tolist():
+            beside = np.flatnonzero(here & (of.begin <= end[wave]) & (end >= of.begin[wave]))
+            assert np.isin(beside, slab.rows).all()
+        assert np.isin(slab.own, slab.rows).all()
+        assert (of.se[slab.rows] == slab.se).all()
+
+
+def test_cuts_lie_where_no_wave_is_alive_if_there_is_such_a_moment() -> None:
+    begin = np.arange(0, 1_000, 10)
+    begin[begin >= 530] += 100
+    of = Lives(se=0 * begin, begin=begin, end=begin + 45, weight=0 * begin + 1)
+    first, *_ = slabs(of, 40)
+    assert first.end == 630
+    assert len(first.rows) == len(first.own) == 53
+
+
+def test_parcels_of_many_short_waves_are_bounded() -> None:
+    begin = np.repeat(np.arange(1_000) * 10, 4)
+    of = Lives(se=0 * begin, begin=begin, end=begin + 35, weight=0 * begin + 100)
+    found = slabs(of, 20_000)
+    assert len(found) >= 10
+    assert max(len(slab.rows) for slab in found) <= 2 * 200 + 100
