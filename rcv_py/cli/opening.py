@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from rcv_py.analysis.compare.builds import Build
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.hotspot import counted_rows
@@ -31,7 +32,7 @@ from rcv_py.analysis.waves.populations import (
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.options.option import written
-from rcv_py.cli.options.shared import OfCapture, OfWaves, WithRunFiles
+from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
 from rcv_py.cli.terminal import progress, watched
 from rcv_py.formats.locate import locate
 from rcv_py.formats.open import open_trace
@@ -339,6 +340,26 @@ def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
         "traced": traced,
         "text": choice.text,
     }
+
+
+def waves_of_builds(chosen: str, sides: Sequence[tuple[str, Build]]) -> dict[str, Any]:
+    """Return what a document says of the waves whose costs are compared, of all captures together."""
+    known = [(name, build.traced, build.costs) for name, build in sides if build.costs is not None]
+    return {
+        "chosen": chosen,
+        "counted": sum(costs.wave_count for _, _, costs in known),
+        "read": sum(traced - costs.missing for _, traced, costs in known),
+        "traced": sum(traced for _, traced, _ in known),
+        "text": "; ".join(f"{name}: {costs.selection or 'all waves'}" for name, _, costs in known),
+    }
+
+
+def refuse_for_one(options: OverCaptures) -> None:
+    """Raise UsageError for options about many captures where there is one to be looked at."""
+    for flag in ("jobs", "cluster"):
+        if flag in options.given:
+            hint = "Name a folder that holds them, or leave it out."
+            raise UsageError(f"--{flag} is about several captures.", hint=hint)
 
 
 # -- single waves ---------------------------------------------------------------------------------------

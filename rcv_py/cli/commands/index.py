@@ -19,13 +19,15 @@ from rcv_py.work.library import library_rows
 
 def run(options: IndexOptions) -> Answer:
     """Rank the captures."""
-    folders = [options.folder, *options.more]
+    folders = [options.seen(folder) for folder in (options.folder, *options.more)]
     root = Path(os.path.commonpath([folder.absolute() for folder in folders])) if options.more else folders[0]
     paths = [path for folder in folders for path in locate(folder).captures(options.depth)]
     if not paths:
         raise NotATrace(root, f"no capture lies up to {options.depth} folders below it")
     chosen = list(dict.fromkeys(paths))[: options.limit or None]
-    found = library_rows(chosen, options.jobs, has_findings=options.findings, cache=options.cache)
+    found = library_rows(
+        chosen, options.jobs, cluster=options.cluster, has_findings=options.findings, cache=options.cache
+    )
     rows = ranked_rows(with_replicates(list(watched(found, "Captures", len(chosen)))), options.sort)
     table, left_out = library_table(rows, root), len(paths) - len(chosen)
     errors = [f"{row.name}: {row.error}" for row in rows if row.error]

@@ -25,7 +25,7 @@ class Visibility(QObject):
         self._held = 0
         self._on_wake: dict[object, tuple[Callable[[], None], bool]] = {}
         self._wake_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
-        self._wake_timer.timeout.connect(self._wake)
+        self._wake_timer.timeout.connect(self.wake)
 
     @property
     def is_asleep(self) -> bool:
@@ -90,13 +90,15 @@ class Visibility(QObject):
         elif not self._is_seen and not self._wake_timer.isActive():
             self._wake_timer.start()
 
+    def wake(self) -> None:
+        """Somebody sees the widget: do what was put off."""
+        self._wake_timer.stop()
+        self._is_seen = True
+        self._do_put_off()
+
     def forget(self) -> None:
         """Drop what was put off for a capture that is closed."""
         self._on_wake = {key: entry for key, entry in self._on_wake.items() if entry[1]}
-
-    def _wake(self) -> None:
-        self._is_seen = True
-        self._do_put_off()
 
     def _do_put_off(self) -> None:
         put_off, self._on_wake = self._on_wake, {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Self
 
 import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
@@ -31,7 +32,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar, boxed, column, split
-from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
+from rcv_py.ui.core.panel import READING, Late, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import ElidedLabel, draw_text, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme
@@ -217,23 +218,28 @@ class DistributionPanel(Panel):
         self.listed.setContentsMargins(8, 2, 8, 0)
         right = boxed(column(self.listed, (self.table, 1), spacing=2))
         self.empty = page(self, choices, (split(self.plot, right, sizes=(620, 520)), 1))
-        for button, command in zip((self.faster, self.slower), self.commands(), strict=True):
+        steps = self.commands(self.ui, Late.of(self))
+        for button, command in zip((self.faster, self.slower), steps, strict=True):
             button.setToolTip(tooltip(f"{command.title}  ({command.shortcuts[0]})"))
             button.setAccessibleName(command.title)
             button.setIconSize(QSize(14, 14))
             button.clicked.connect(lambda _=False, command=command: command.run())
 
-    def commands(self) -> tuple[Command, ...]:
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
         """Steps in the order of times."""
 
         def why_not() -> str:
-            return "" if self.view is not None else "Select an instruction that was executed first."
+            has_hits = late.now is not None and late.now.view is not None
+            return "" if has_hits else "Select an instruction that was executed first."
 
         tip = "Select the hit of this instruction that took next {} time, in any wave."
         return commands("Go", (
-            ("go.faster_hit", "Next faster hit of this instruction", "Alt+[", partial(self._step, -1),
+            ("go.faster_hit", "Next faster hit of this instruction", "Alt+[",
+             late.then(lambda panel: panel.step(-1)),
              tip.format("less"), why_not),
-            ("go.slower_hit", "Next slower hit of this instruction", "Alt+]", partial(self._step, 1),
+            ("go.slower_hit", "Next slower hit of this instruction", "Alt+]",
+             late.then(lambda panel: panel.step(1)),
              tip.format("more"), why_not),
         ))  # fmt: skip
 
@@ -374,7 +380,8 @@ class DistributionPanel(Panel):
         if 0 <= at < len(self.shown):
             self._select(int(self.shown[at]))
 
-    def _step(self, direction: int) -> None:
+    def step(self, direction: int) -> None:
+        """Select the hit that took next more (+1) or less (-1) time."""
         if self.view is None:
             return
         row = self.view.step(self._selected_row(), direction)
