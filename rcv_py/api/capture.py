@@ -279,7 +279,11 @@ class Capture(CaptureTables):
 
     def _occupancy(self, by: OccupancyBy) -> list[OccupancyRow]:
         one_of("by", by, OCCUPANCY_BY)
-        return self._once(("occupancy", by), None, lambda: occupancy_rows(self.trace, by, self._all))
+        return self._once(
+            ("occupancy", by),
+            None,
+            lambda: occupancy_rows(self.trace, by, lambda of: of.of(self.trace, self._all())),
+        )
 
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
         """Return how many waves of a SIMD each resource allows, and what the next step takes."""
