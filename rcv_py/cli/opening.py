@@ -144,6 +144,10 @@ class ChosenWaves:
         answer: Answer = self.found[self.staged[analysis] if isinstance(analysis, Staged) else analysis]
         return answer
 
+    def totals(self, reduction: Reduction[Part, Answer]) -> Answer:
+        """Return the answer of a reduction for the waves that count; if all do, read them now."""
+        return self[reduction] if self.found is not None else answers(self.trace, (reduction,))[reduction]
+
     @property
     def populations(self) -> Populations | None:
         """The ways that waves took; None if none was read."""

@@ -12,7 +12,6 @@ from rcv_py.base.text import count, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, listing
 from rcv_py.cli.opening import (
     ChosenWaves,
-    answers,
     counted_waves,
     facts_of,
     opened,
@@ -139,10 +138,7 @@ def _histogram(options: HotspotOptions) -> Answer:
     waves = counted_waves(options, (wanted,))
     trace = waves.trace
     refuse(trace, options, "PC samples do not name waves.")
-    if len(trace.waves):
-        bins = (waves if waves.found is not None else answers(trace, (wanted,)))[wanted]
-    else:
-        bins = static_bins(trace.code, number)
+    bins = waves.totals(wanted) if len(trace.waves) else static_bins(trace.code, number)
     total = int(bins.totals.sum())
     return listing(
         options,
