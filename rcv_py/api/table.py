@@ -89,11 +89,11 @@ class Table(dict[str, np.ndarray | Words]):
         """Return a column, or what is given if there is none of that name."""
         return self._column(name) if name in self else default
 
-    def items(self) -> ItemsView[str, np.ndarray]:  # type: ignore[override]
+    def items(self) -> ItemsView[str, np.ndarray]:  # type: ignore[override]  # dict has its own
         """Return names and columns."""
         return {name: self._column(name) for name in self}.items()
 
-    def values(self) -> ValuesView[np.ndarray]:  # type: ignore[override]
+    def values(self) -> ValuesView[np.ndarray]:  # type: ignore[override]  # dict has its own
         """Return the columns."""
         return dict(self.items()).values()
 
@@ -274,7 +274,7 @@ class Table(dict[str, np.ndarray | Words]):
     clear = pop = popitem = setdefault = update = _never
     __eq__ = object.__eq__
     __ne__ = object.__ne__
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has none
 
     def copy(self) -> Table:
         """Return the table itself."""

@@ -67,13 +67,6 @@ def whole_folder(path: Path) -> Iterator[Path]:
         raise unwritable(path, error) from error
 
 
-def remove_parts(folder: Path, process: int) -> None:
-    """Remove what a process that was killed has left of unfinished files in a folder."""
-    with suppress(OSError):
-        for part in folder.glob(f".rcv-{process}-*.part"):
-            part.unlink(missing_ok=True)
-
-
 @contextmanager
 def _beside(target: Path, makes_folders: bool) -> Iterator[Path]:
     """A name in the same folder, which is made if need be; on any error neither stays."""

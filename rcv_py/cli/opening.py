@@ -1,38 +1,41 @@
 """From a path on the command line to a capture, its waves, and those that count.
 
 `--waves`, `--wave`, `--se`, `--from` and `--to` choose whose costs a table sums.  The waves that do not count
-still occupy units and cover cycles; so all of them are read.
+still occupy units and cover cycles; so all of them are read.  Totals come from reductions, which keep none.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import all_lines
+from rcv_py.analysis.compare.builds import Build
+from rcv_py.analysis.core.cost_columns import LINES
+from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, code_match
 from rcv_py.analysis.waves.populations import (
     ALL,
+    POPULATIONS,
     WORKING,
     Populations,
     WaveChoice,
     only,
-    populations,
     wave_choice,
 )
-from rcv_py.base.errors import UsageError
+from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.options.option import written
-from rcv_py.cli.options.shared import OfCapture, OfWaves, WithRunFiles
-from rcv_py.cli.terminal import watched
-from rcv_py.formats.locate import locate
+from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
+from rcv_py.cli.terminal import progress, watched
+from rcv_py.formats.locate import MAX_DEPTH, locate
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.code import CodeTable
@@ -40,7 +43,11 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.model.window import TimeWindow
+from rcv_py.work.answers import Answers, AnyReduction
 
+Part = TypeVar("Part")
+Answer = TypeVar("Answer")
+Analysis = AnyReduction | Staged[Any, Any, Any]
 WAVES_AT_ONCE = 64
 PROBED_WAVES = 4  # that are compared with the instructions: a wave has hundreds of executions
 MAX_PROBED_BYTES = 4 << 20  # of the file of such a wave
@@ -66,6 +73,19 @@ def captures(path: Path) -> tuple[Path, ...] | None:
 def all_captures(paths: Iterable[Path]) -> list[Path]:
     """Return the captures that the paths are or hold, each once; a path with none stands for itself."""
     return list(dict.fromkeys(found for path in paths for found in captures(path) or (path,)))
+
+
+def captures_below(folders: Sequence[Path], depth: int = MAX_DEPTH) -> tuple[Path, list[Path]]:
+    """Return the folder around these, and the captures up to `depth` folders below them, each once.
+
+    Raise TraceError if there is none.
+    """
+    one = len(folders) == 1
+    root = folders[0] if one else Path(os.path.commonpath([folder.absolute() for folder in folders]))
+    paths = list(dict.fromkeys(path for folder in folders for path in locate(folder).captures(depth)))
+    if not paths:
+        raise NotATrace(root, f"no capture lies up to {depth} folders below it")
+    return root, paths
 
 
 def below(root: Path, path: Path) -> str:
@@ -122,19 +142,40 @@ UNREADABLE = "No wave could be read; `rcv info --check` says why."
 
 @dataclass(frozen=True, eq=False)
 class ChosenWaves:
-    """A capture of which some waves count: the trace, all waves that could be read, and which count."""
+    """A capture of which some waves count: the trace, what its waves say together, and which count."""
 
     trace: Trace
     alarm: str  # that instruction texts are of other code, "" if they fit
-    batches: tuple[WaveBatch, ...] = ()
-    populations: Populations | None = None  # None: no wave was read, all of them count
+    found: Answers | None = None  # None: no wave was read, all of them count
     choice: WaveChoice | None = None
     is_selected: bool = False  # whether options name waves by what they are, not by a population
+    staged: Mapping[Staged[Any, Any, Any], AnyReduction] = field(default_factory=dict)
+
+    def __getitem__(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer]) -> Answer:
+        """Return the answer of an analysis; KeyError if it was not wanted."""
+        if self.found is None:
+            raise KeyError(analysis)
+        answer: Answer = self.found[self.staged[analysis] if isinstance(analysis, Staged) else analysis]
+        return answer
+
+    def totals(self, reduction: Reduction[Part, Answer]) -> Answer:
+        """Return the answer of a reduction for the waves that count; if all do, read them now."""
+        return self[reduction] if self.found is not None else answers(self.trace, (reduction,))[reduction]
+
+    @property
+    def populations(self) -> Populations | None:
+        """The ways that waves took; None if none was read."""
+        return None if self.found is None else self.found[POPULATIONS]
 
     @property
     def rows(self) -> frozenset[int] | None:
         """Rows of the wave index that count, None for all."""
         return None if self.choice is None else self.choice.rows
+
+    @cached_property
+    def batches(self) -> tuple[WaveBatch, ...]:
+        """All waves that can be read, for what needs their instructions and not only sums of them."""
+        return () if self.found is None else tuple(batches(self.trace))
 
     @property
     def counted(self) -> tuple[WaveBatch, ...]:
@@ -144,14 +185,17 @@ class ChosenWaves:
     @property
     def read(self) -> int:
         """How many waves were read."""
-        return 0 if self.populations is None else self.populations.read
+        return 0 if self.found is None else self.found.read
 
     @cached_property
     def code(self) -> CodeTable:
-        """The program with the totals of the waves that count; those of code.json if all do."""
-        if self.populations is None or (self.rows is None and self.read == len(self.trace.waves)):
+        """The program with the totals of the waves that count; those of code.json if all do.
+
+        Else LINES must have been wanted.
+        """
+        if self.found is None or (self.rows is None and self.read == len(self.trace.waves)):
             return self.trace.code
-        return all_lines(self.batches, len(self.trace.code), self.rows).on(self.trace.code)
+        return self.found[LINES].on(self.trace.code)
 
     @property
     def missing(self) -> str:
@@ -186,23 +230,29 @@ class ChosenWaves:
         return "" if self.read else UNREADABLE
 
 
-def choose_waves(options: OfWaves) -> ChosenWaves:
-    """Open a capture, read its waves and choose those that count; raise UsageError for unknown ones."""
+def choose_waves(
+    options: OfWaves, explaining: Sequence[Analysis] = (), wanted: Sequence[AnyReduction] = ()
+) -> ChosenWaves:
+    """Open a capture, read its waves and choose those that count; raise UsageError for unknown ones.
+
+    The costs of those count for the reductions that are `explaining`; all waves do for the `wanted`.
+    """
     trace = opened(options)
-    return chosen(trace, options, warn(trace))
+    return chosen(trace, options, warn(trace), explaining, wanted)
 
 
-def counted_waves(options: OfWaves) -> ChosenWaves:
+def counted_waves(options: OfWaves, explaining: Sequence[Analysis] = ()) -> ChosenWaves:
     """Open a capture for a table of totals; they are those of the waves that are chosen, by default all.
 
-    Without a choice, and of all waves, totals are those of code.json; then no wave is read.
+    Without a choice, and of all waves, totals are those of code.json; then no wave is read, and nothing is
+    explained.
     """
     trace = opened(options)
     alarm = warn(trace)
     if options.waves in (None, ALL) and not selection(options):
         return ChosenWaves(trace, alarm)
     refuse(trace, options, "the capture has no traced waves.")
-    counted = chosen(trace, options, alarm)
+    counted = chosen(trace, options, alarm, (LINES, *explaining))
     return replace(counted, trace=replace(trace, code=counted.code))
 
 
@@ -212,23 +262,53 @@ def selection(options: OfWaves) -> str:
     return " ".join(written(name, value) for name, value in values.items() if value is not None)
 
 
-def chosen(trace: Trace, options: OfWaves, alarm: str = "") -> ChosenWaves:
+def chosen(
+    trace: Trace,
+    options: OfWaves,
+    alarm: str = "",
+    explaining: Sequence[Analysis] = (),
+    wanted: Sequence[AnyReduction] = (),
+) -> ChosenWaves:
     """Read all waves and choose those that count: by default the usual ones of the command.
 
     A wave that is named counts whether it works or not.
     """
+    from rcv_py.work.reduce import reduced  # noqa: PLC0415 - commands that read no waves do not wait for the pool
+
     inside = _selected(trace, options)
-    kept = tuple(batches(trace))
-    ways = populations(trace, kept)
+    plain = [one for one in explaining if isinstance(one, Reduction)]
+    later = [one for one in explaining if isinstance(one, Staged)]
+    staged: dict[Staged[Any, Any, Any], AnyReduction] = {}
+
+    def explain(found: Answers) -> tuple[Sequence[AnyReduction], frozenset[int] | None]:
+        staged.update((one, one.then(found[one.first])) for one in later)
+        return (*plain, *staged.values()), _choice(found, options, inside).rows
+
+    first = (POPULATIONS, *wanted, *(one.first for one in later))
+    likely = plain if inside is None and not later else ()
+    with progress() as report:
+        found = reduced(trace, tuple(dict.fromkeys(first)), explain, likely=likely, report=report)
+    return ChosenWaves(trace, alarm, found, _choice(found, options, inside), inside is not None, staged)
+
+
+def answers(trace: Trace, wanted: Sequence[AnyReduction]) -> Answers:
+    """Run reductions over all waves, and show how far it is."""
+    from rcv_py.work.reduce import reduced  # noqa: PLC0415 - commands that read no waves do not wait for the pool
+
+    with progress() as report:
+        return reduced(trace, wanted, report=report)
+
+
+def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveChoice:
     usual = ALL if options.wave is not None else options.usual_waves or WORKING
-    choice = wave_choice(ways, options.waves or usual)
-    if inside is not None:
-        rows = frozenset(row for batch in kept for row in batch.rows.tolist() if row in inside)
-        rows = rows if choice.rows is None else rows & choice.rows
-        what = "working " if choice.name == WORKING and choice.rows is not None else ""
-        text = f"{len(rows):,} {what}{'wave' if len(rows) == 1 else 'waves'} of {choice.of:,}"
-        choice = replace(choice, rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
-    return ChosenWaves(trace, alarm, kept, ways, choice, inside is not None)
+    choice = wave_choice(found[POPULATIONS], options.waves or usual)
+    if inside is None:
+        return choice
+    rows = frozenset(inside - found.missing.keys())
+    rows = rows if choice.rows is None else rows & choice.rows
+    what = "working " if choice.name == WORKING and choice.rows is not None else ""
+    text = f"{len(rows):,} {what}{'wave' if len(rows) == 1 else 'waves'} of {choice.of:,}"
+    return replace(choice, rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
 
 
 def _selected(trace: Trace, options: OfWaves) -> set[int] | None:
@@ -278,6 +358,26 @@ def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
         "traced": traced,
         "text": choice.text,
     }
+
+
+def waves_of_builds(chosen: str, sides: Sequence[tuple[str, Build]]) -> dict[str, Any]:
+    """Return what a document says of the waves whose costs are compared, of all captures together."""
+    known = [(name, build.traced, build.costs) for name, build in sides if build.costs is not None]
+    return {
+        "chosen": chosen,
+        "counted": sum(costs.wave_count for _, _, costs in known),
+        "read": sum(traced - costs.missing for _, traced, costs in known),
+        "traced": sum(traced for _, traced, _ in known),
+        "text": "; ".join(f"{name}: {costs.selection or 'all waves'}" for name, _, costs in known),
+    }
+
+
+def refuse_for_one(options: OverCaptures) -> None:
+    """Raise UsageError for options about many captures where there is one to be looked at."""
+    for flag in ("jobs", "cluster"):
+        if flag in options.given:
+            hint = "Name a folder that holds them, or leave it out."
+            raise UsageError(f"--{flag} is about several captures.", hint=hint)
 
 
 # -- single waves ---------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class Wave:
     pipe: int = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class WaveBatch:
     """The waves that one loader job read.
 

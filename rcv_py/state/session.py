@@ -146,6 +146,11 @@ class Session:
         self.problems.set(())
         self.trace.set(None)
 
+    @property
+    def is_streaming(self) -> bool:
+        """Whether more waves may be on their way."""
+        return bool(self.busy.value) and self.store is not None and not self.store.is_complete
+
     def wave_loaded(self) -> None:
         """Tell that the store has more waves."""
         self.loaded.set(self.loaded.value + 1)

@@ -84,7 +84,18 @@ def findings_of_folder(folder: Path, waves: str, run_files: tuple[Path, ...]) ->
     return findings_of_trace(trace, run_facts(folder, trace.kernel_name, trace.target, run_files), waves)
 
 
-def findings_of_trace(trace: Trace, facts: RunFacts, waves: str = WORKING) -> Findings:
-    """Read the waves that are looked at, of a large capture some of all, and return the findings."""
-    read = tuple(batches(trace, chosen_rows(trace.waves), workers=0))
+def findings_of_trace(
+    trace: Trace,
+    facts: RunFacts,
+    waves: str = WORKING,
+    *,
+    is_whole: bool = False,
+    workers: int | None = 0,
+) -> Findings:
+    """Read the waves that are looked at, of a large capture some unless `is_whole`, and return the findings.
+
+    `workers` processes read them; 0: this one; None decides by their size.
+    """
+    rows = None if is_whole else chosen_rows(trace.waves)
+    read = tuple(batches(trace, rows, workers=workers))
     return findings(trace, read, facts=facts, waves=waves)

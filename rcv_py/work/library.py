@@ -1,4 +1,4 @@
-"""The captures of a library, each opened by one of a few processes."""
+"""The captures of a library, each opened here, in another process or on a cluster."""
 
 from __future__ import annotations
 
@@ -11,39 +11,29 @@ from rcv_py.base.errors import RcvError
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.work.captures import Here, captures_mapped
+from rcv_py.work.executors import MAX_CAPTURES_HERE, MAX_READ_HERE, executor_for
 from rcv_py.work.findings_process import findings_of_trace
-from rcv_py.work.pool import WorkerPool, WorkerStopped
-
-DEFAULT_JOBS = 2
-MAX_CAPTURES_HERE = 24  # captures: opening so many takes less time than starting a process
-CALLS_AHEAD = 2
-STOPPED = "A process stopped while it opened this capture, probably for lack of memory."
 
 
 def library_rows(
     paths: Sequence[Path],
     jobs: int | None = None,
     *,
+    cluster: str | None = None,
     has_findings: bool = False,
     cache: CaptureCache | None = None,
 ) -> Iterator[LibraryRow]:
     """Yield a row for each capture, in order; one that cannot be opened has a row that says why.
 
     `jobs` processes open them; 0 opens them here, with the captures of `cache`; None decides by their number.
-    `has_findings` reads their waves too, of large captures some of them.
+    `cluster` is the address of a cluster that opens them instead.  `has_findings` reads their waves too, of
+    large captures some of them.
     """
-    jobs = (0 if len(paths) <= MAX_CAPTURES_HERE else DEFAULT_JOBS) if jobs is None else jobs
-    if not jobs or len(paths) < 2:
-        for path in paths:
-            yield row_of(path, has_findings, cache)
-        return
-    with WorkerPool(partial(row_of, has_findings=has_findings), jobs, calls_ahead=CALLS_AHEAD) as pool:
-        rows = [pool.submit(path) for path in paths]
-        for path, row in zip(paths, rows, strict=True):
-            try:
-                yield row.result()
-            except WorkerStopped:
-                yield LibraryRow(path, path.name, error=STOPPED)
+    here = MAX_CAPTURES_HERE if cache is not None or not has_findings else MAX_READ_HERE
+    with executor_for(paths, jobs=jobs, cluster=cluster, here=here) as executor:
+        row = partial(row_of, has_findings=has_findings, cache=cache if isinstance(executor, Here) else None)
+        yield from captures_mapped(row, paths, executor, _unopened)
 
 
 def row_of(path: Path, has_findings: bool = False, cache: CaptureCache | None = None) -> LibraryRow:
@@ -53,4 +43,8 @@ def row_of(path: Path, has_findings: bool = False, cache: CaptureCache | None = 
         facts = run_facts(trace.path, trace.kernel_name, trace.target)
         return library_row(trace, facts, findings_of_trace(trace, facts) if has_findings else None)
     except RcvError as error:
-        return LibraryRow(path, path.name, error=f"{error} {error.hint}".strip())
+        return _unopened(path, error)
+
+
+def _unopened(path: Path, error: RcvError) -> LibraryRow:
+    return LibraryRow(path, path.name, error=f"{error} {error.hint}".strip())

@@ -1,8 +1,8 @@
 """Processes that run one function, called with `submit`: replaced when they die or take too long.
 
-The function and its arguments are pickled; a result crosses as one block of bytes, of which its arrays are
-read-only views.  A process ends with the one that started it, lets it go first on a machine with few cores,
-and leaves Ctrl+C to it.  One thread a pool starts, feeds, hears and ends all its processes.
+Functions, arguments and results are pickled, but for their arrays, which cross in shared memory and arrive as
+read-only views (`work/shared.py`).  A process ends with the one that started it, lets it go first where cores
+are few, and leaves Ctrl+C to it.  One thread a pool starts, feeds, hears and ends all its processes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import struct
 import sys
 import traceback
 from collections import deque
@@ -27,10 +26,9 @@ from typing import Any, Generic, TypeVar
 
 from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
+from rcv_py.work.shared import Message, dumps, loads, receive, send
 
 NICE = 10  # of 19: how much a process lets others go first
-_ALIGN = 16
-_HEAD = struct.Struct("<QQ")  # bytes of the pickle, number of arrays
 _starting = Lock()
 T = TypeVar("T")
 
@@ -53,7 +51,7 @@ class CallTimedOut(RcvError):
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
     future: Future[Any]
-    arguments: bytes
+    arguments: Message
     key: str
     is_alone: bool
 
@@ -99,7 +97,7 @@ class WorkerPool(Generic[T]):
         nothing before or after.  The future fails with what the function raises, with WorkerStopped or
         CallTimedOut; `cancel` also ends a call that runs.
         """
-        call = _Call(Future(), pickle.dumps(arguments), key, is_alone)
+        call = _Call(Future(), dumps(arguments), key, is_alone)
         with self._lock:
             if self._is_closed:
                 call.future.cancel()
@@ -209,13 +207,13 @@ class WorkerPool(Generic[T]):
 
     def _receive(self, worker: _Worker) -> None:
         try:
-            data = worker.connection.recv_bytes()
+            answer = receive(worker.connection)
         except (EOFError, OSError):
             self._replace(worker, WorkerStopped(process=worker.process.pid or 0))
             return
         call = worker.calls.popleft()
         worker.begin()
-        _settle(call.future, data)
+        _settle(call.future, answer)
         if worker.is_alone:
             self._replace(worker)
 
@@ -256,7 +254,7 @@ class _Worker:
         if len(self.calls) == 1:
             self.begin()
         with suppress(OSError):
-            self.connection.send_bytes(call.arguments)
+            send(self.connection, call.arguments)
 
     def begin(self) -> None:
         """The first call begins now."""
@@ -315,7 +313,7 @@ def _serve(connection: Connection, task: bytes, is_tidy: bool) -> None:
         if setup is not None:
             setup()
         while True:
-            connection.send_bytes(_outcome(function, pickle.loads(connection.recv_bytes())))
+            send(connection, _outcome(function, loads(receive(connection))))
 
 
 def _end_with_parent() -> None:
@@ -350,7 +348,7 @@ def _watch(sentinel: int) -> None:
     os._exit(1)
 
 
-def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> bytes:
+def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> Message:
     try:
         return dumps((function(*arguments), None))
     except Exception as error:  # the process border: a bug must reach the other side as what it is
@@ -367,11 +365,11 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-def _settle(future: Future[Any], data: bytes) -> None:
+def _settle(future: Future[Any], answer: Message) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:
-        value, error = loads(data)
+        value, error = loads(answer)
     except Exception as bug:  # a result that cannot be unpickled: whoever waits must hear of it
         future.set_exception(bug)
         return
@@ -379,36 +377,3 @@ def _settle(future: Future[Any], data: bytes) -> None:
         future.set_result(value)
     else:
         future.set_exception(error)
-
-
-# -- across the border ------------------------------------------------------------------------------
-
-
-def dumps(value: object) -> bytes:
-    """Return a pickle, and after it the arrays of the value, each at a multiple of 16 bytes."""
-    arrays: list[pickle.PickleBuffer] = []
-    text = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
-    views = [array.raw() for array in arrays]
-    sizes = struct.pack(f"<{len(views)}Q", *(view.nbytes for view in views))
-    parts: list[bytes | memoryview] = [_HEAD.pack(len(text), len(views)), sizes, text]
-    at = sum(map(len, parts))
-    for view in views:
-        gap = -at % _ALIGN
-        parts += [bytes(gap), view]
-        at += gap + view.nbytes
-    return b"".join(parts)
-
-
-def loads(data: bytes) -> Any:
-    """Return the value again; its arrays are read-only views of `data`."""
-    size, count = _HEAD.unpack_from(data)
-    sizes = struct.unpack_from(f"<{count}Q", data, _HEAD.size)
-    whole = memoryview(data)
-    begin = _HEAD.size + 8 * count
-    at = begin + size
-    arrays = []
-    for length in sizes:
-        at += -at % _ALIGN
-        arrays.append(whole[at : at + length])
-        at += length
-    return pickle.loads(whole[begin : begin + size], buffers=arrays)

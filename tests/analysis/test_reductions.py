@@ -14,17 +14,31 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.attribution.attribute import attribution_by
 from rcv_py.analysis.attribution.survey import SURVEY
+from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import Lives, slabs
 from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.cost.activity import STATE_SHARES
+from rcv_py.analysis.cost.distribution import hits_of
+from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
 from rcv_py.analysis.device.simd_work import ASTRAY
+from rcv_py.analysis.device.state_strip import STRIP
+from rcv_py.analysis.device.wave_states import state_curves
 from rcv_py.analysis.findings.bounds import Ranges, bounds_by, waiting_inside
 from rcv_py.analysis.findings.issued import ISSUED
+from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
+from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
+from rcv_py.analysis.program.branches import BRANCHES
+from rcv_py.analysis.program.code_match import MATCH
+from rcv_py.analysis.program.matrix_forms import MATRIX
+from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
+from rcv_py.model.window import TimeWindow
 from tests.analysis.conftest import opened
 from tests.analysis.plain import batch_of
 from tests.support.captures import trace_path
@@ -36,6 +50,23 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "barrier skew": BARRIER_SKEW,
     "cross-lane chains": CROSS_LANE,
     "issued": ISSUED,
+    "access widths": WIDTHS,
+    "branches": BRANCHES,
+    "code match": MATCH,
+    "hits of a line": hits_of(40),
+    "hotspot": hotspot_bins(),
+    "hotspot of a range": hotspot_bins(7, TimeWindow(2_000, 6_000)),
+    "kinds": KINDS,
+    "lines": LINES,
+    "load to use": LOAD_TO_USE,
+    "loop totals": LOOP_TOTALS,
+    "loops": LOOPS,
+    "matrix use": MATRIX,
+    "populations": POPULATIONS,
+    "state curves": state_curves(),
+    "state curves of an engine": state_curves(0),
+    "state shares": STATE_SHARES,
+    "state strip": STRIP,
     "waits": WAITS,
     "workgroups": WORKGROUPS,
 }

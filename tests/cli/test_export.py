@@ -115,14 +115,14 @@ def test_a_bug_in_one_report_does_not_cost_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good, bad = captures.trace_path("vec_add"), captures.trace_path("pcsampling")
-    write = report_command.write_report
+    page = report_command.report_page
 
-    def sometimes(inputs: ReportInputs, path: Path, **more: object) -> None:
+    def sometimes(inputs: ReportInputs, ending: str, **more: object) -> bytes:
         if inputs.trace.name == bad.name:
             raise ZeroDivisionError("by nothing")
-        write(inputs, path, **more)  # type: ignore[arg-type]
+        return page(inputs, ending, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(report_command, "write_report", sometimes)
+    monkeypatch.setattr(report_command, "report_page", sometimes)
     assert run("report", bad, good, "--out-dir", tmp_path, "--jobs", 1) == 1
     text = capsys.readouterr()
     assert "ZeroDivisionError" in text.err

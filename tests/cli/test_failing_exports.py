@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from rcv_py.base.errors import ExportError
-from rcv_py.base.whole_files import remove_parts, whole_file, whole_folder
+from rcv_py.base.whole_files import whole_file, whole_folder
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 from tests.support.samples import write_sample
@@ -285,78 +285,55 @@ def test_a_signal_leaves_the_old_file(
     )
 
 
-IN_CHILDREN = f"""
-import sys
-if "--multiprocessing-fork" in sys.argv:  # a child, which writes
-    {HALF_A_FILE.strip().replace(chr(10), chr(10) + "    ")}
-"""
-
-
-@contextmanager
-def writing_reports(capture: Path, place: Path, count: int) -> Iterator[subprocess.Popen[str]]:
-    """A command that writes reports into `out`, two at a time; each stops at half a file."""
-    for number in range(count):
-        shutil.copytree(capture, place / "in" / f"capture{number}")
-    (place / "hook").mkdir()
-    (place / "hook" / "sitecustomize.py").write_text(IN_CHILDREN)
-    words = ["report", str(place / "in"), "--out-dir", str(place / "out"), "--jobs", "2"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "rcv_py", *words],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(place / "hook"), str(ROOT)))},
-    ) as process:  # fmt: skip
+def test_reports_of_several_processes_that_are_ended(capture: Path, tmp_path: Path) -> None:
+    """SIGTERM while the page of one is written: no part of a file is left, and no process."""
+    for number in range(2):
+        shutil.copytree(capture, tmp_path / "in" / f"capture{number}")
+    out = tmp_path / "out"
+    words = ["report", str(tmp_path / "in"), "--out-dir", str(out), "--jobs", "2"]
+    with started(words) as process:
         try:
-            yield process
+            children = psutil.Process(process.pid).children(recursive=True)
+            process.terminate()
+            _, err = process.communicate(timeout=60)
         finally:
             process.kill()
-
-
-def wait_for_half_a_file(process: subprocess.Popen[str], count: int = 1) -> None:
-    """A child that is still starting would be asked to end before it can unwind."""
-    assert process.stdout is not None
-    for _ in range(count):
-        assert process.stdout.readline() == "ready\n"
-
-
-def test_reports_in_several_processes_that_are_ended(capture: Path, tmp_path: Path) -> None:
-    """SIGTERM reaches the children too, and none leaves a part of its file."""
-    out = tmp_path / "out"
-    with writing_reports(capture, tmp_path, 2) as process:
-        wait_for_half_a_file(process, 2)
-        children = psutil.Process(process.pid).children(recursive=True)
-        process.terminate()
-        _, err = process.communicate(timeout=60)
+    assert len(children) >= 2
     assert not psutil.wait_procs(children, 10)[1]
     assert process.returncode == ExitCode.ENDED
     assert err == ENDED
     assert not out.exists() or not list(out.iterdir())
 
 
-def test_a_child_that_is_killed_costs_its_own_report(capture: Path, tmp_path: Path) -> None:
-    """Another process does the next one, and no part of a file is left."""
+DEADLY = """
+import os, signal, sys
+def _hook(event, found):
+    if event == "open" and os.environ["DEADLY"] in str(found[0]):
+        os.kill(os.getpid(), signal.SIGKILL)
+if "--multiprocessing-fork" in sys.argv:  # a child, which reads
+    sys.addaudithook(_hook)
+"""
+
+
+def test_a_capture_that_kills_its_process_costs_its_own_report(capture: Path, tmp_path: Path) -> None:
+    """Others are made by new processes, and a sentence says what became of it."""
+    for name in ("deadly", "one", "two"):
+        shutil.copytree(capture, tmp_path / "in" / name)
+    (tmp_path / "hook").mkdir()
+    (tmp_path / "hook" / "sitecustomize.py").write_text(DEADLY)
     out = tmp_path / "out"
-    with writing_reports(capture, tmp_path, 3) as process:
-        wait_for_half_a_file(process, 2)
-        for left in (2, 1, 0):
-            writer = next(int(part.name.split("-")[1]) for part in out.glob(".rcv-*"))
-            os.kill(writer, signal.SIGKILL)
-            assert process.stderr is not None
-            assert "The process that wrote its report ended." in process.stderr.readline()
-            assert "--jobs 1" in process.stderr.readline()
-            assert not list(out.glob(f".rcv-{writer}-*"))
-            if left == 2:
-                wait_for_half_a_file(process)
-        process.communicate(timeout=60)
-    assert process.returncode == ExitCode.USAGE
-    assert [path.name for path in out.iterdir()] == ["index.html"]
-
-
-def test_the_parts_of_a_killed_process_are_known(tmp_path: Path) -> None:
-    (tmp_path / ".rcv-1234-ab.part").write_bytes(b"")
-    (tmp_path / ".rcv-12345-ab.part").write_bytes(b"")
-    remove_parts(tmp_path, 1234)
-    remove_parts(tmp_path / "none", 1234)
-    assert [one.name for one in tmp_path.iterdir()] == [".rcv-12345-ab.part"]
+    paths = os.pathsep.join((str(tmp_path / "hook"), str(ROOT)))
+    words = ["report", str(tmp_path / "in"), "--out-dir", str(out), "--jobs", "2"]
+    done = subprocess.run(
+        [sys.executable, "-m", "rcv_py", *words],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "PYTHONPATH": paths, "DEADLY": str(tmp_path / "in" / "deadly")},
+    )  # fmt: skip
+    assert done.returncode == ExitCode.USAGE
+    first, second = done.stderr.splitlines()
+    assert "deadly: The process that made its report ended, each time it was tried." in first
+    assert "--jobs 1" in second
+    assert sorted(path.name for path in out.iterdir()) == ["index.html", "one.html", "two.html"]
 
 
 # -- a capture that goes away -----------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pytest
 
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
-from rcv_py.work.library import MAX_CAPTURES_HERE
+from rcv_py.work.executors import MAX_CAPTURES_HERE
 from tests.support.captures import ROOT
 from tests.support.mcp_client import McpClient
 from tests.support.whole_capture import capture, write

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Late
 from rcv_py.ui.panels.health import FINE, HealthPanel, note_text
 from tests.support import captures, folders
 from tests.support.yaml_subset import jobs
@@ -47,7 +48,7 @@ def show(health: HealthPanel, open_in: Callable, settled: Settled, qtbot: object
 def test_nothing_is_open(health: HealthPanel) -> None:
     assert "Ctrl+O" in health.empty.sentence.text()
     assert health.sheet() is None
-    (command,) = health.commands()
+    (command,) = health.commands(health.ui, Late.of(health))
     assert command.why_not() == "No capture is open."
 
 
@@ -86,7 +87,7 @@ def test_the_input_file_is_copied(show: Callable) -> None:
     panel.copy.click()
     (job,) = jobs(QGuiApplication.clipboard().text())
     assert job["advanced_thread_trace"] is True
-    (command,) = panel.commands()
+    (command,) = panel.commands(panel.ui, Late.of(panel))
     assert command.why_not() == ""
 
 

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Late
 from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.work.load import load_all
 from tests.support.captures import trace_path
@@ -96,7 +97,7 @@ def test_branches_have_a_colour_of_their_own_and_lead(
 
 
 def test_the_toggle_can_be_walked_through(isa: IsaPanel, settled: Settled) -> None:
-    command = next(one for one in isa.commands() if one.id == "isa.next_arrows")
+    command = next(one for one in isa.commands(isa.ui, Late.of(isa)) if one.id == "isa.next_arrows")
     seen = []
     for _ in range(4):
         command.run()

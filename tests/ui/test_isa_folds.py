@@ -13,6 +13,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Late
 from rcv_py.ui.panels.isa.fold_view import IsaFolds
 from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.work.load import load_all
@@ -143,7 +144,7 @@ def test_keys_fold_walk_and_unfold(isa: IsaPanel, ui: UiContext) -> None:
 
 
 def test_all_none_and_what_is_cold(isa: IsaPanel, ui: UiContext) -> None:
-    commands = {command.id: command for command in isa.commands()}
+    commands = {command.id: command for command in isa.commands(isa.ui, Late.of(isa))}
     commands["isa.fold_all"].run()
     assert shown(isa) == [0, 2, 7, 9]
     assert "never executed" in cell(isa, 7, "text")

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 
+from rcv_py.analysis.program.branches import BRANCHES, branches
+from rcv_py.base.progress import Stage
 from rcv_py.formats.open import open_trace
+from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.shared_results import STREAM_MS, SharedResults
 from rcv_py.ui.core.tasks import Tasks
+from tests.support.same import differences
 from tests.ui.window import SAMPLE
 
 
@@ -41,6 +47,44 @@ def test_more_waves_make_a_new_answer(ui, open_in, settled, trace, qtbot):
     ui.session.store.add(trace.reader.read([1]))
     ui.session.wave_loaded()
     qtbot.waitUntil(lambda: shared.cell("count").value == 2)
+
+
+def test_while_waves_stream_in_an_arrival_costs_what_arrived(ui, open_in, trace, qtbot, monkeypatch):
+    monkeypatch.setattr(shared_results, "STREAM_MS", 0)
+    mapped, looks = Counter(), []
+
+    def note(trace, parcel):
+        mapped.update(wave.row for wave in parcel.tokens.waves)
+        return BRANCHES.map(trace, parcel)
+
+    def look(_, batches):
+        looks.append(sum(len(batch.waves) for batch in batches))
+        return looks[-1]
+
+    alone = replace(BRANCHES, map=note)
+    shared = SharedResults(ui.session, ui.tasks, {"branches": alone, "together": look})
+    ui.session.busy.set((Stage("Reading waves", 0, len(trace.waves)),))
+    open_in(trace, [trace.reader.read([0])])
+    shared.want("branches")
+    shared.want("together")
+    rows = range(12)  # the others are missing: the reader was stopped
+
+    def rest():
+        qtbot.waitUntil(lambda: ui.tasks.idle and shared.idle)
+
+    for row in rows[1:]:
+        rest()
+        ui.session.store.add(trace.reader.read([row]))
+        ui.session.wave_loaded()
+    rest()
+    assert mapped == Counter(rows)
+    assert looks == [1, 2, 4, 8]
+    ui.session.busy.set(())
+    rest()
+    assert looks[-1] == len(rows)
+    found = branches(ui.session.store.batches, trace.code)
+    assert not differences(shared.cell("branches").value, found)
+    assert mapped == Counter(rows)
 
 
 def test_another_capture_forgets_the_answer(ui, open_in, settled, trace, qtbot):

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from rcv_py.base.errors import NotATrace
-from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped, dumps, loads
+from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
+from rcv_py.work.shared import dumps, loads
 from tests.support.busy_forever import spin
 from tests.support.captures import ROOT
 from tests.support.processes import wait_until

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rcv_py.work.load import prepare, prepared_columns
-from rcv_py.work.pool import dumps, loads
+from rcv_py.work.shared import dumps, loads
 from tests.support.captures import trace_path
 from tests.support.wave_folder import ADD, END, NOP, reader, wave
 
@@ -68,4 +68,4 @@ def test_a_wave_costs_no_more_than_thirty_bytes_a_token():
 
 def test_many_waves_take_little_more_than_their_columns(tmp_path):
     columns = prepared_columns(reader(tmp_path, {f"{i}.json": wave() for i in range(50)}), list(range(50)))
-    assert len(dumps(columns)) < 3 * columns.batch().nbytes + 20_000
+    assert len(dumps(columns).data) < 3 * columns.batch().nbytes + 20_000

@@ -136,6 +136,7 @@ class Judgement:
     basis: str
     sentence: str
     beside: str = ""  # what the other of launch and waves says, or why it says nothing; a sentence
+    ratio: Ratio | None = None  # that the verdict is about; None if nothing can be compared
 
 
 def judge(kernel: KernelDelta, is_same_isa: bool) -> Judgement:
@@ -200,9 +201,10 @@ def _of_launch(launch: LaunchDelta) -> Judgement:
             _DIRECTION[ratio.direction],
             "launch",
             f"The launch of B takes {numbers}; up to {noise} may be noise.",
+            ratio=ratio,
         )
     text = f"{_NO_DIFFERENCE}: the launch of B takes {numbers}, and ±{noise} may be noise."
-    return Judgement(Verdict.SAME, "launch", text)
+    return Judgement(Verdict.SAME, "launch", text, ratio=ratio)
 
 
 def _durations(launch: LaunchDelta) -> str:
@@ -249,9 +251,9 @@ def _of(ratio: Ratio, basis: str, kernel: KernelDelta) -> Judgement:
     noise = f"±{100 * ratio.noise:.1f} %"
     if ratio.direction:
         text = f"B takes {change(ratio)} {per} ({numbers}; {noise})."
-        return Judgement(_DIRECTION[ratio.direction], basis, text)
+        return Judgement(_DIRECTION[ratio.direction], basis, text, ratio=ratio)
     text = f"{_NO_DIFFERENCE}: {change(ratio)} {per} ({numbers}), and {noise} may be noise."
-    return Judgement(Verdict.SAME, basis, text)
+    return Judgement(Verdict.SAME, basis, text, ratio=ratio)
 
 
 def _amounts(kernel: KernelDelta) -> str:

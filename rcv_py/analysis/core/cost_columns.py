@@ -15,17 +15,20 @@ MAX_WAVE    of the wave       of its longest execution  before it
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.core.saturated import sums
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.base.runs import starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import LatencyMode, ReferenceRule
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
 
@@ -47,16 +50,6 @@ class LineStats:
         """Return the code table with these totals instead of its own."""
         return replace(code, hits=self.hits, latency=self.latency, stall=self.stall, idle=self.idle)
 
-    def __add__(self, other: LineStats) -> LineStats:
-        return LineStats(
-            self.hits + other.hits,
-            self.latency + other.latency,
-            self.stall + other.stall,
-            np.maximum(self.longest, other.longest),
-            self.idle + other.idle,
-            self.idle_gaps + other.idle_gaps,
-        )
-
 
 def wave_lines(wave: Wave, n: int) -> LineStats:
     """Return the totals of one wave over the `n` rows of the code table."""
@@ -65,8 +58,48 @@ def wave_lines(wave: Wave, n: int) -> LineStats:
 
 def all_lines(batches: Iterable[WaveBatch], n: int, rows: Collection[int] | None = None) -> LineStats:
     """Return the totals of the waves whose index row is in `rows` (None: all), each wave once."""
-    nothing = LineStats(*(np.zeros(n, dtype=np.int64) for _ in range(6)))
-    return sum((_line_stats(tokens, n) for tokens in token_columns(batches, rows)), nothing)
+    return _on_all_lines(_merge([_of_run_lines(tokens, n) for tokens in token_columns(batches, rows)]), n)
+
+
+@dataclass(frozen=True, eq=False)
+class _RunLines:
+    """The totals of some waves over the lines that they ran."""
+
+    sums: Sums  # code row, and hits, latency, stall, idle and executions with idle
+    longest: np.ndarray  # int64, cycles, one row a code row of `sums`
+
+
+def _of_run_lines(tokens: TokenColumns, n: int) -> _RunLines:
+    stats = _line_stats(tokens, n)
+    line = np.flatnonzero(stats.hits)
+    columns = (stats.hits, stats.latency, stats.stall, stats.idle, stats.idle_gaps)
+    return _RunLines((line, *(column[line] for column in columns)), stats.longest[line])
+
+
+def _merge(parts: Sequence[_RunLines]) -> _RunLines:
+    added = joined_sums([no_sums(5), *(part.sums for part in parts)])
+    longest = np.zeros(len(added[0]), dtype=np.int64)
+    for part in parts:
+        at = np.searchsorted(added[0], part.sums[0])
+        longest[at] = np.maximum(longest[at], part.longest)
+    return _RunLines(added, longest)
+
+
+def _on_all_lines(part: _RunLines, n: int) -> LineStats:
+    hits, latency, stall, idle, gaps = dense(part.sums, n)
+    (longest,) = dense((part.sums[0], part.longest), n)
+    return LineStats(hits=hits, latency=latency, stall=stall, longest=longest, idle=idle, idle_gaps=gaps)
+
+
+def _map(trace: Trace, parcel: Parcel) -> _RunLines:
+    return _of_run_lines(parcel.own, len(trace.code))
+
+
+def _finish(trace: Trace, part: _RunLines) -> LineStats:
+    return _on_all_lines(part, len(trace.code))
+
+
+LINES = Reduction(_map, _merge, _finish)
 
 
 def _line_stats(tokens: TokenColumns, n: int) -> LineStats:

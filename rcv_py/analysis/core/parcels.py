@@ -168,12 +168,17 @@ def parcels(
         yield parcel_of((waves[at] for at in slab.rows.tolist()), rows, slab)
 
 
-def alone(batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Iterator[Parcel]:
-    """Yield a parcel a batch, each wave once: for what looks at every wave by itself."""
-    seen: set[int] = set()
+def alone(
+    batches: Iterable[WaveBatch], rows: Collection[int] | None = None, seen: set[int] | None = None
+) -> Iterator[Parcel]:
+    """Yield a parcel a batch, each wave once: for what looks at every wave by itself.
+
+    Waves whose index row is in `seen` are left out; those of the parcels are added to it.
+    """
+    seen = set() if seen is None else seen
     for batch in batches:
         fresh = [wave for wave in batch.waves if wave.row not in seen]
-        seen.update(wave.row for wave in fresh)
+        seen.update([wave.row for wave in fresh])
         if len(fresh) == len(batch.waves) > 0:
             chosen = np.array([rows is None or wave.row in rows for wave in fresh], dtype=bool)
             yield Parcel(columns_of(batch), chosen)  # nothing is copied

@@ -5,7 +5,11 @@ A damaged or hostile file may hold any number of cycles.  Ordinary numbers come 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+
+Sums = tuple[np.ndarray, ...]  # distinct keys, ascending, and columns of numbers that add up by them; int64
 
 MAX_CYCLES = (1 << 63) - 1  # cycles, the largest int64
 _EXACT = 1 << 53  # below it sums of float64 are exact
@@ -44,7 +48,31 @@ def total(cycles: np.ndarray) -> int:
     return int(sums(np.zeros(len(cycles), dtype=np.int64), cycles, 1)[0])
 
 
-def summed(key: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
+def summed(key: np.ndarray, *columns: np.ndarray) -> Sums:
     """Return the distinct keys, ascending, and the sums of each column by them, at most MAX_CYCLES; int64."""
     distinct, place = np.unique(key, return_inverse=True)
     return distinct, *(sums(place, column, len(distinct)) for column in columns)
+
+
+def no_sums(columns: int) -> Sums:
+    """Return no key at all, and as many columns."""
+    return (np.zeros(0, dtype=np.int64),) * (1 + columns)
+
+
+def joined_sums(parts: Sequence[Sums]) -> Sums:
+    """Return the keys and sums of several parts as one; in any order they give the same."""
+    return summed(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def nonzero(dense: np.ndarray) -> Sums:
+    """Return the places where a column is not zero as keys, and what stands there."""
+    key = np.flatnonzero(dense)
+    return key, dense[key]
+
+
+def dense(parts: Sums, rows: int) -> tuple[np.ndarray, ...]:
+    """Return each column with a row a number from 0 to rows - 1, 0 where there is no such key; int64."""
+    key, *columns = parts
+    table = np.zeros((len(columns), rows), dtype=np.int64)
+    table[:, key] = columns
+    return tuple(table)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import sums_by_kind, token_columns
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero
+from rcv_py.analysis.core.token_columns import TokenColumns, sums_by_kind, token_columns
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_COUNT
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
 from rcv_py.model.window import TimeWindow
 
@@ -44,16 +49,48 @@ def hotspot(
     With a window only the cycles inside it count.  Without one every token of a wave counts in full, which
     is what the reference viewer does.  Idle is not counted; unknown kinds count as NONE.
     """
-    step = max(1, -(-n_lines // max(1, bins)))
-    cycles = np.zeros((bins, KIND_COUNT), dtype=np.int64)
-    for tokens in token_columns(batches, rows):
-        inside = (tokens.line >= 0) & (tokens.line < n_lines)
-        group, spent = tokens.line[inside].astype(np.int64) // step, tokens.duration
-        if window is not None:
-            end = np.minimum(tokens.start + spent, window.end)
-            spent = np.maximum(0, end - np.maximum(tokens.start, window.begin))
-        cycles += sums_by_kind(group, tokens.kind[inside], spent[inside], bins)
-    return _bins(step, cycles)
+    parts = [_sums(tokens, n_lines, bins, window) for tokens in token_columns(batches, rows)]
+    return _made(_joined(parts), n_lines, bins)
+
+
+def _sums(tokens: TokenColumns, n_lines: int, bins: int, window: TimeWindow | None) -> Sums:
+    """Return the cycles of each bin and kind that has any."""
+    inside = (tokens.line >= 0) & (tokens.line < n_lines)
+    group, spent = tokens.line[inside].astype(np.int64) // _step(n_lines, bins), tokens.duration
+    if window is not None:
+        end = np.minimum(tokens.start + spent, window.end)
+        spent = np.maximum(0, end - np.maximum(tokens.start, window.begin))
+    return nonzero(sums_by_kind(group, tokens.kind[inside], spent[inside], bins).reshape(-1))
+
+
+def _joined(parts: Sequence[Sums]) -> Sums:
+    return joined_sums([no_sums(1), *parts])
+
+
+def _made(part: Sums, n_lines: int, bins: int) -> Bins:
+    return _bins(_step(n_lines, bins), dense(part, bins * KIND_COUNT)[0].reshape(bins, KIND_COUNT))
+
+
+def _step(n_lines: int, bins: int) -> int:
+    return max(1, -(-n_lines // max(1, bins)))
+
+
+def _map(trace: Trace, parcel: Parcel, *, bins: int | None, window: TimeWindow | None) -> Sums:
+    n = len(trace.code)
+    return _sums(parcel.own, n, n if bins is None else bins, window)
+
+
+def _finish(trace: Trace, part: Sums, *, bins: int | None) -> Bins:
+    n = len(trace.code)
+    return _made(part, n, n if bins is None else bins)
+
+
+def hotspot_bins(bins: int | None = 32, window: TimeWindow | None = None) -> Reduction[Sums, Bins]:
+    """Return the reduction that `hotspot` is; without a number of bins there is one a code row."""
+    return Reduction(partial(_map, bins=bins, window=window), _joined, partial(_finish, bins=bins))
+
+
+KINDS = hotspot_bins(None)  # `kind_latency`
 
 
 def static_bins(code: CodeTable, bins: int) -> Bins:
@@ -62,7 +99,7 @@ def static_bins(code: CodeTable, bins: int) -> Bins:
     if not cost.any() and code.samples_issued is not None:
         stalled = 0 if code.samples_stalled is None else code.samples_stalled
         cost = code.samples_issued + stalled
-    step = max(1, -(-len(code) // bins))
+    step = _step(len(code), bins)
     return _bins(step, sums_by_kind(np.arange(len(code)) // step, code.kind, cost, bins))
 
 

@@ -7,21 +7,26 @@ or the name of a label.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import of_waves, token_columns
+from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.base.text import operand
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
 _WORD = 4  # bytes; a branch is one word
 _ENDS = ("s_branch", "s_endpgm", "s_setpc", "s_rfe")  # nothing behind them runs next
 _JUMPS = ("s_branch", "s_cbranch", "s_call", "s_setpc", "s_swappc", "s_subvector_loop", "s_rfe")
+_SETTERS = ("s_set", "s_swap")  # of the program counter, if the text says `pc`
 _COMMENT = re.compile(r"\s*(//|;).*$")
 
 
@@ -32,19 +37,12 @@ class Flow:
     is_branch: np.ndarray  # bool, it may jump
     falls: np.ndarray  # bool, the line behind it may run next
     target: np.ndarray  # int32, code row a direct branch jumps to; -1: it is none, or the text does not say
+    sets_pc: np.ndarray  # bool, it writes the program counter
 
 
-_KNOWN: WeakKeyDictionary[CodeTable, Flow] = WeakKeyDictionary()  # blocks, loops, populations need the same
-
-
+@kept
 def flow(code: CodeTable) -> Flow:
     """Return how control may leave each line, by texts and addresses alone; computed once a table."""
-    if code not in _KNOWN:
-        _KNOWN[code] = _flow(code)
-    return _KNOWN[code]
-
-
-def _flow(code: CodeTable) -> Flow:
     n = len(code)
     is_branch = np.array([text.startswith(_JUMPS) for text in code.text], dtype=bool) & ~code.is_label
     ends = np.array([text.startswith(_ENDS) for text in code.text], dtype=bool) & ~code.is_label
@@ -52,10 +50,11 @@ def _flow(code: CodeTable) -> Flow:
     places = _Places(code)
     for row in np.flatnonzero(is_branch).tolist():
         target[row] = places.of(row)
+    sets_pc = np.array([text.startswith(_SETTERS) and "pc" in text for text in code.text], dtype=bool)
     continues = ~ends
-    for column in (is_branch, continues, target):
+    for column in (is_branch, continues, target, sets_pc):
         column.setflags(write=False)  # several analyses share them
-    return Flow(is_branch, continues, target)
+    return Flow(is_branch, continues, target, sets_pc)
 
 
 class _Places:
@@ -101,9 +100,6 @@ def _label(text: str) -> str:
     return text.strip().lstrip(";").strip().rstrip(":").strip()
 
 
-_SETTERS = ("s_set", "s_swap")  # of the program counter, if the text says `pc`
-
-
 @dataclass(frozen=True, eq=False)
 class Branches:
     """One row a pair of code lines between which a jump went, sorted by (source, target).
@@ -146,32 +142,62 @@ def branches(
     token of its wave.  Tokens that matched no code line count nowhere.
     """
     chosen = [of_waves([waves])] if isinstance(waves, Wave) else token_columns(waves, rows)
+    return _made(_merge([_jumps(tokens, code) for tokens in chosen]), code)
+
+
+@dataclass(frozen=True, eq=False)
+class _Jumps:
+    """The jumps of some waves."""
+
+    pairs: Sums  # source << 32 | target, and times
+    lines: Sums  # code row, and times it jumped, fell through and ran
+
+
+def _jumps(tokens: TokenColumns, code: CodeTable) -> _Jumps:
     n = len(code)
-    setters = np.array([*(text.startswith(_SETTERS) and "pc" in text for text in code.text), False])
-    pairs = [np.zeros(0, dtype=np.int64)]
-    jumped, passed, ran = (np.zeros(n, dtype=np.int64) for _ in range(3))
-    for tokens in chosen:
-        known = (tokens.line >= 0) & (tokens.line < n)
-        line = np.where(known, tokens.line, n).astype(np.int64)
-        is_jump = known & ((tokens.kind == TokenKind.JUMP) | setters[line])
-        at = np.flatnonzero(is_jump & ~tokens.is_last)
-        at = at[known[at + 1]]
-        pairs.append(line[at] << 32 | line[at + 1])
-        jumped += np.bincount(line[is_jump], minlength=n)
-        passed += np.bincount(line[known & (tokens.kind == TokenKind.NEXT)], minlength=n)
-        ran += np.bincount(line[known], minlength=n)
-    pair, taken = np.unique(np.concatenate(pairs), return_counts=True)
+    known = (tokens.line >= 0) & (tokens.line < n)
+    line = np.where(known, tokens.line, n).astype(np.int64)
+    is_jump = known & ((tokens.kind == TokenKind.JUMP) | np.append(flow(code).sets_pc, False)[line])
+    at = np.flatnonzero(is_jump & ~tokens.is_last)
+    at = at[known[at + 1]]
+    ran = np.bincount(line[known], minlength=n)
+    jumped = np.bincount(line[is_jump], minlength=n)
+    passed = np.bincount(line[known & (tokens.kind == TokenKind.NEXT)], minlength=n)
+    rows = np.flatnonzero(ran)
+    pairs = np.unique(line[at] << 32 | line[at + 1], return_counts=True)
+    return _Jumps(pairs, (rows, jumped[rows], passed[rows], ran[rows]))
+
+
+def _merge(parts: Sequence[_Jumps]) -> _Jumps:
+    pairs = joined_sums([no_sums(1), *(part.pairs for part in parts)])
+    return _Jumps(pairs, joined_sums([no_sums(3), *(part.lines for part in parts)]))
+
+
+def _made(part: _Jumps, code: CodeTable) -> Branches:
+    pair, taken = part.pairs
+    jumped, passed, ran = dense(part.lines, len(code))
     source = (pair >> 32).astype(np.int32)
     target = (pair & 0xFFFFFFFF).astype(np.int32)
     return Branches(
         source=source,
         target=target,
-        taken=taken.astype(np.int64),
+        taken=taken,
         not_taken=passed[source],
         jumped=jumped,
         passed=passed,
         ran=ran,
     )
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Jumps:
+    return _jumps(parcel.own, trace.code)
+
+
+def _finish(trace: Trace, part: _Jumps) -> Branches:
+    return _made(part, trace.code)
+
+
+BRANCHES = Reduction(_map, _merge, _finish)
 
 
 def branch_table(jumps: Branches, how: Flow) -> BranchTable:

@@ -9,12 +9,14 @@ place and cause is that of another instruction, and nothing may be concluded fro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import token_columns
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import count, percent
 from rcv_py.model.code import CodeTable
@@ -104,20 +106,32 @@ UNKNOWN = CodeMatch(0, 0)
 
 def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
     """Return how well the executions of some waves fit the instruction texts, each wave once."""
+    return MATCH.of(trace, batches)
+
+
+_UNIT_OF = np.array([_SAME.get(TokenKind(kind), kind) for kind in range(KIND_COUNT)], dtype=np.uint8)
+_IS_JUDGED = np.isin(np.arange(KIND_COUNT), list(_UNIT))
+
+
+def _map(trace: Trace, parcel: Parcel) -> Sums:
+    """Return the executions of each code row on each unit."""
+    tokens, rows = parcel.own, len(trace.code)
+    known = (tokens.line >= 0) & (tokens.line < rows)
+    unit = _UNIT_OF[np.minimum(tokens.kind[known], KIND_COUNT - 1)]
+    key = tokens.line[known].astype(np.int64) * KIND_COUNT + unit
+    return nonzero(np.bincount(key, minlength=rows * KIND_COUNT))
+
+
+def _merge(parts: Sequence[Sums]) -> Sums:
+    return joined_sums([no_sums(1), *parts])
+
+
+def _finish(trace: Trace, part: Sums) -> CodeMatch:
     rows = len(trace.code)
-    same = np.array([_SAME.get(TokenKind(kind), kind) for kind in range(KIND_COUNT)], dtype=np.uint8)
-    is_judged = np.isin(np.arange(KIND_COUNT), list(_UNIT))
-    by_text = same[np.minimum(trace.code.kind, KIND_COUNT - 1)]
-    table = np.zeros((rows, KIND_COUNT), dtype=np.int64)
-    for piece in token_columns(batches):
-        known = (piece.line >= 0) & (piece.line < rows)
-        key = (
-            piece.line[known].astype(np.int64) * KIND_COUNT
-            + same[np.minimum(piece.kind[known], KIND_COUNT - 1)]
-        )
-        table += np.bincount(key, minlength=rows * KIND_COUNT).reshape(rows, KIND_COUNT)
-    table[:, ~is_judged] = 0
-    table[~is_judged[by_text]] = 0
+    by_text = _UNIT_OF[np.minimum(trace.code.kind, KIND_COUNT - 1)]
+    table = dense(part, rows * KIND_COUNT)[0].reshape(rows, KIND_COUNT)
+    table[:, ~_IS_JUDGED] = 0
+    table[~_IS_JUDGED[by_text]] = 0
     wrong = table.copy()
     wrong[np.arange(rows), by_text] = 0
     worst = np.argsort(-wrong, axis=None, kind="stable")[:EXAMPLES].tolist() if rows else []
@@ -126,3 +140,6 @@ def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
         (row, TokenKind(kind), int(wrong[row, kind])) for row, kind in places if wrong[row, kind]
     )
     return CodeMatch(int(table.sum()), int(wrong.sum()), examples)
+
+
+MATCH = Reduction(_map, _merge, _finish)

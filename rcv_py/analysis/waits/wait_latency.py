@@ -21,7 +21,7 @@ from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.median import at_ranks
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.core.saturated import summed
+from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.generations import NUMBER_OF, generation_of
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
@@ -36,10 +36,8 @@ _LONGEST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may
 _PAIR_SHIFT = 32  # bits of a producer beside its wait in a key
 _NOBODY = (1 << _PAIR_SHIFT) - 1  # in place of a producer: the wait itself
 
-Part = tuple[np.ndarray, ...]  # what some waves say: keys, and columns of numbers that add up
-_NOTHING = np.zeros(0, dtype=np.int64)
-NO_SAMPLES: Part = (_NOTHING,) * 2
-NO_SUMS: Part = (_NOTHING,) * 4
+NO_SAMPLES = no_sums(1)
+NO_SUMS = no_sums(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +59,6 @@ class WaitLatency:
         return len(self.line)
 
 
-def joined_sums(parts: Sequence[Part]) -> Part:
-    """Return the keys and sums of several sets of waves as one."""
-    return summed(*map(np.concatenate, zip(*parts, strict=True)))
-
-
 def measured(tokens: TokenColumns, links: WaitLinks) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows of links measure the latency of their newest producer, and which bound it, bool.
 
@@ -83,7 +76,7 @@ def ages(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
     return age - tokens.busy[links.newest] if gfxip <= 9 else age
 
 
-def latency_samples(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> Part:
+def latency_samples(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> Sums:
     """Return keys (line, whether it is a bound, latency), and how many samples each stands for."""
     is_exact, is_bound = measured(tokens, links)
     line = tokens.line[links.newest].astype(np.int64) << (_SHIFT + 1)
@@ -92,7 +85,7 @@ def latency_samples(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> Part:
     return np.unique(key, return_counts=True)
 
 
-def wait_latency(parts: Sequence[Part]) -> WaitLatency:
+def wait_latency(parts: Sequence[Sums]) -> WaitLatency:
     """Return the statistics of each line over the samples of several sets of waves."""
     key, times = joined_sums(parts)
     lines, place = np.unique(key >> (_SHIFT + 1), return_inverse=True)
@@ -140,7 +133,7 @@ class Blocking:
         return slice(int(self.first[row]), int(self.first[row + 1]))
 
 
-def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -> Part:
+def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -> Sums:
     """Return keys (wait line, producer line or nobody), and executions, stall and measured ends of each.
 
     `is_wait` says which of the code rows wait for a counter.
@@ -167,7 +160,7 @@ def blocking_sums(tokens: TokenColumns, links: WaitLinks, is_wait: np.ndarray) -
     )
 
 
-def blocking(parts: Sequence[Part]) -> Blocking:
+def blocking(parts: Sequence[Sums]) -> Blocking:
     """Return the ranking over the sums of several sets of waves."""
     key, n, stall, blocked = joined_sums(parts)
     wait, producer = key >> _PAIR_SHIFT, key & _NOBODY
@@ -202,8 +195,8 @@ class WaitSummary:
 class _Waits:
     """What some waves say of waits."""
 
-    sums: Part
-    samples: Part
+    sums: Sums
+    samples: Sums
     waves: int
 
 

@@ -24,14 +24,17 @@ capture whole shader engines are read, so that waves of a SIMD stay together.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.median import median
-from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves, token_columns
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.token_columns import TokenColumns, batch_of
 from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
@@ -39,7 +42,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.runs import borders, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import joined
+from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch, WaveIndex
 
@@ -171,6 +174,16 @@ class _Waves:
     life: np.ndarray  # int64, cycles
     at_end: np.ndarray  # bool, its last instruction ends the program
     is_empty: np.ndarray  # bool
+    blocks: np.ndarray  # int64, how many it executed
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """What populations are made of."""
+
+    waves: _Waves
+    blocks: np.ndarray  # int32, those that each wave executed, ascending, one wave after the other
+    ran: np.ndarray  # int64, code rows that any wave executed, ascending
 
 
 def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
@@ -178,14 +191,35 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
 
     Kernels are told apart.  A wave that the buffer cut belongs to the way that its own is the beginning of.
     """
-    program = _program(trace.code)
-    parts, sets = [_facts(program, of_waves([]))], []
-    ran = np.zeros(len(trace.code), dtype=bool)
-    for tokens in token_columns(batches):
-        parts.append(_facts(program, tokens))
-        sets += _sets(program, tokens)
-        ran[tokens.line[(tokens.line >= 0) & (tokens.line < len(ran))]] = True
-    waves = joined(parts)
+    return POPULATIONS.of(trace, batches)
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Read:
+    program, tokens = _program(trace.code), parcel.own
+    at = np.flatnonzero((tokens.line >= 0) & (tokens.line < len(program.is_end)))
+    count = max(1, len(program.table))
+    key = tokens.owner[at] * count + program.table.of_row[tokens.line[at]]
+    executed = np.unique(key[starts_run(key)])
+    blocks = np.bincount(executed // count, minlength=len(tokens.waves))
+    ran = np.flatnonzero(np.bincount(tokens.line[at], minlength=1))
+    return _Read(_facts(program, tokens, blocks), (executed % count).astype(np.int32), ran)
+
+
+def _merge(parts: Sequence[_Read]) -> _Read:
+    nothing, no = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
+    none = _Waves(row=nothing, tokens=nothing, life=nothing, at_end=no, is_empty=no, blocks=nothing)
+    return _Read(
+        joined([none, *(part.waves for part in parts)]),
+        np.concatenate([nothing.astype(np.int32), *(part.blocks for part in parts)]),
+        np.unique(np.concatenate([nothing, *(part.ran for part in parts)])),
+    )
+
+
+def _finish(trace: Trace, read: _Read) -> Populations:
+    program, order = _program(trace.code), np.argsort(read.waves.row)
+    apart = borders(read.waves.blocks).tolist()
+    sets = [read.blocks[apart[at] : apart[at + 1]] for at in order.tolist()]
+    waves = of_rows(read.waves, order)
     ways = _joined(_ways(trace, waves, sets))
     by_kernel: dict[str, list[_Way]] = {}
     for way in ways:
@@ -214,7 +248,7 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
         is_working=column((way.kind == WORKING for way in ways), bool),
         blocks=tuple(way.blocks for way in ways),
         label=label,
-        ran=int(np.count_nonzero(ran & ~trace.code.is_label)),
+        ran=int(np.count_nonzero(~trace.code.is_label[read.ran])),
         of=program.reached(program.around(everything))
         if len(everything)
         else int((~trace.code.is_label).sum()),
@@ -224,6 +258,10 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
 # -- ways -----------------------------------------------------------------------------------------------
 
 
+POPULATIONS = Reduction(_map, _merge, _finish)
+
+
+@kept
 def _program(code: CodeTable) -> _Program:
     table = blocks(code)
     kind, ends = instruction_classes(code), ends_of(code)
@@ -242,7 +280,7 @@ def _program(code: CodeTable) -> _Program:
     )
 
 
-def _facts(program: _Program, tokens: TokenColumns) -> _Waves:
+def _facts(program: _Program, tokens: TokenColumns, blocks: np.ndarray) -> _Waves:
     known = (tokens.line >= 0) & (tokens.line < len(program.is_end))
     line = np.where(known, tokens.line, -1)
     does = borders(~np.append(program.is_idle, False)[line])[tokens.first]
@@ -250,22 +288,13 @@ def _facts(program: _Program, tokens: TokenColumns) -> _Waves:
     last = np.flatnonzero(tokens.is_last)
     at_end[tokens.owner[last]] = np.append(program.is_end, False)[line[last]]
     return _Waves(
-        np.array([wave.row for wave in tokens.waves], dtype=np.int64),
-        np.diff(tokens.first),
-        np.array([wave.end - wave.begin for wave in tokens.waves], dtype=np.int64),
-        at_end,
-        does[1:] == does[:-1],
+        row=np.array([wave.row for wave in tokens.waves], dtype=np.int64),
+        tokens=np.diff(tokens.first),
+        life=np.array([wave.end - wave.begin for wave in tokens.waves], dtype=np.int64),
+        at_end=at_end,
+        is_empty=does[1:] == does[:-1],
+        blocks=blocks,
     )
-
-
-def _sets(program: _Program, tokens: TokenColumns) -> list[np.ndarray]:
-    """Return the blocks that each wave executed, int32, ascending."""
-    count = max(1, len(program.table))
-    at = np.flatnonzero((tokens.line >= 0) & (tokens.line < len(program.is_end)))
-    key = tokens.owner[at] * count + program.table.of_row[tokens.line[at]]
-    executed = np.unique(key[starts_run(key)])
-    stops = np.searchsorted(executed, np.arange(1, len(tokens.waves)) * count)
-    return [blocks.astype(np.int32) for blocks in np.split(executed % count, stops)]
 
 
 def _ways(trace: Trace, waves: _Waves, sets: list[np.ndarray]) -> list[_Way]:

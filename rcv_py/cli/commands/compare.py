@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
+from rcv_py.analysis.compare.builds import Build, Step, step
 from rcv_py.analysis.compare.changes import numbers, sides
 from rcv_py.analysis.compare.compare import Comparison, compare
 from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.markdown import md_code, md_table, md_text
-from rcv_py.base.text import plural, short_paths
+from rcv_py.base.text import plural, short_paths, some
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import batches, opened, pooled
+from rcv_py.cli.opening import (
+    all_captures,
+    batches,
+    below,
+    opened,
+    pooled,
+    refuse_for_one,
+    waves_of_builds,
+)
 from rcv_py.cli.options.look_options import CompareOptions
-from rcv_py.cli.terminal import bold
+from rcv_py.cli.options.option import flag_of
+from rcv_py.cli.terminal import bold, watched
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import (
     CHANGES,
@@ -35,15 +49,21 @@ from rcv_py.results.compare import (
 )
 from rcv_py.results.places import with_short_places
 from rcv_py.results.table import Table
+from rcv_py.results.trend import trend_table
+from rcv_py.work.builds import builds
 
 POOL_BYTES = 32_000_000  # more than this is read by several processes
 MAX_IN_JUNIT = 10  # rows beyond noise in a message
-_TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
+TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
 _METRICS = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
 
 
 def run(options: CompareOptions) -> Answer:
-    """Compare two captures; the exit code is 3 if the gate trips."""
+    """Compare two captures, or one with each of several; the exit code is 3 if the gate trips."""
+    others = all_captures([options.other, *options.more])
+    if len(others) > 1:  # a folder around a single capture stands for it
+        return _several(others, options)
+    refuse_for_one(options)
     paths = [path for path in (options.folder, options.other, options.twin) if path is not None]
     traces = [opened(options, path) for path in paths]
     wanted = options.waves or WORKING
@@ -70,7 +90,7 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
         print(f"rcv: The gate cannot decide. {found.judgement.sentence}", file=sys.stderr)
         print("     Record the same kernel with the same input for both sides.", file=sys.stderr)
         return ExitCode.USAGE
-    return ExitCode.GATE if found.verdict in _TRIPS[fail_on] else ExitCode.DONE
+    return ExitCode.GATE if found.verdict in TRIPS[fail_on] else ExitCode.DONE
 
 
 def _costs(trace: Trace, wanted: str) -> CaptureCosts:
@@ -192,3 +212,93 @@ def _view(
         about=about,
         code=code,
     )
+
+
+# -- several captures, each compared with A -------------------------------------------------------------
+
+_OF_TWO = ("by", "top", "sort", "ascending", "beyond_noise", "junit")  # options that several have no use for
+
+
+def _several(paths: Sequence[Path], options: CompareOptions) -> Answer:
+    for flag in _OF_TWO:
+        if flag in options.given:
+            text = f"{flag_of(flag)} is about two captures, and there are {len(paths) + 1:,}."
+            raise UsageError(text, hint="Name one B, or leave it out.")
+    wanted = options.waves or WORKING
+    alone = all_captures([options.folder])
+    a = options.seen(alone[0] if len(alone) == 1 else options.folder)
+    sides = [a] if options.twin is None else [a, options.seen(options.twin)]
+    others = [options.seen(path) for path in paths if not _is_same(path, a)]
+    read = builds([*sides, *others], wanted, jobs=options.jobs, cluster=options.cluster, cache=options.cache)
+    shown = watched(read, "Captures", len(sides) + len(others))
+    base, *twins = [_needed(build) for build in islice(shown, len(sides))]
+    found = [
+        step(
+            build,
+            base,
+            base,
+            measure=options.metric,
+            threshold=None if options.least is None else options.least / 100,
+            replicate=twins[0].costs if twins else None,
+            seed=options.seed,
+        )
+        for build in shown
+    ]
+    root = Path(os.path.commonpath([path.absolute().parent for path in others]))
+    table = trend_table(found, [below(root, row.build.path) for row in found])
+    every = [base, *twins, *(row.build for row in found)]
+    names = [*("A", "replicate")[: len(sides)], *(row.build.name for row in found)]
+    return Answer(
+        schema="rcv.compare.several/2",
+        document=lambda: {"a": base.name, "metric": options.metric, "captures": table.rows()},
+        csv=table.csv,
+        text=lambda: [
+            bold(f"Compared with {base.name}", sys.stdout),
+            "",
+            Shown(table),
+            *sentences(found, root),
+        ],
+        forms={"markdown": table.markdown},
+        about={
+            "names": [build.name for build in every],
+            "problems": problems(every),
+            "waves": waves_of_builds(wanted, list(zip(names, every, strict=True))),
+        },
+        code=_gate_of_several(options.fail_on, found),
+    )
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
+def _needed(build: Build) -> Build:
+    """The build; raise RcvError if it cannot be read: there is nothing to compare with."""
+    if build.error:
+        raise RcvError(build.error)
+    return build
+
+
+def _gate_of_several(fail_on: str | None, found: Sequence[Step]) -> int:
+    if fail_on is None:
+        return ExitCode.DONE
+    if any(row.verdict in TRIPS[fail_on] for row in found):
+        return ExitCode.GATE
+    open_ones = [row.build.name for row in found if row.verdict in (None, Verdict.NOT_COMPARABLE)]
+    if open_ones:
+        print(f"rcv: The gate cannot decide about {some(open_ones, 3)}.", file=sys.stderr)
+        print("     Record the same kernel with the same input for all of them.", file=sys.stderr)
+    return ExitCode.USAGE if open_ones else ExitCode.DONE
+
+
+def sentences(rows: Sequence[Step], root: Path) -> Iterator[Part]:
+    """Yield what is said of captures that differ beyond noise, below a table of them."""
+    for row in rows:
+        if row.judgement is not None and row.verdict in (Verdict.MORE, Verdict.FEWER):
+            yield f"\n{below(root, row.build.path)} (B), compared with {row.before} (A):"
+            yield f"    {row.judgement.sentence}"
+
+
+def problems(found: Sequence[Build]) -> list[str]:
+    """Return what is wrong with captures, each sentence with the name of its own."""
+    return [f"{one.name}: {text}" for one in found for text in (*one.problems, one.error) if text]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,12 @@ from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.base.text import visible
-from rcv_py.base.whole_files import remove_parts
 from rcv_py.cli.answer import Answer
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import all_captures, wave_facts
 from rcv_py.cli.options.look_options import ReportOptions
 from rcv_py.cli.terminal import progress
-from rcv_py.export.report.files import check_form, check_index, write_index, write_report
+from rcv_py.export.report.files import check_form, check_index, report_page, write_index, write_page
 from rcv_py.export.report.index import Entry, entry
 from rcv_py.export.report.inputs import report_inputs
 from rcv_py.formats.capture_cache import CaptureCache
@@ -29,27 +27,27 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.results.table import Table
 from rcv_py.results.written import REPORTS
+from rcv_py.work.captures import Here, captures_done
+from rcv_py.work.executors import executor_for
 from rcv_py.work.load import load_all
-from rcv_py.work.pool import WorkerPool, WorkerStopped
+from rcv_py.work.pool import WorkerStopped
 
 STAGE = "Reports"
 INDEX = "index"
-DIED = "The process that wrote its report ended."
+DIED = "The process that made its report ended, each time it was tried."
 DIED_HINT = "There may not be enough memory: use --jobs 1."
-GRACE_S = 5.0  # in which a process that is ended removes what it has of a file
 
 
 def run(options: ReportOptions) -> Answer:
     """Write the reports and print the name of each; of what cannot be read it says why, and goes on."""
     jobs = _jobs(options)
-    at_once = min(len(jobs), options.jobs or os.cpu_count() or 1)
     index = None
     if len(jobs) > 1:
         index = jobs[0].target.with_name(f"{INDEX}.{options.format}")
         check_index(index)
     is_table = options.json or options.csv
     with progress() as report:
-        done = _collected(jobs, at_once, report, is_table, options.cache)
+        done = _collected(jobs, options, report, is_table)
     if sys.stderr.isatty():
         for job in jobs:
             _announce(job, done[job], is_table)
@@ -88,19 +86,19 @@ def _waves(options: ReportOptions, done: dict[Job, Outcome]) -> dict[str, Any] |
 
 
 def _collected(
-    jobs: Sequence[Job], at_once: int, report: Report, is_table: bool, cache: CaptureCache | None
+    jobs: Sequence[Job], options: ReportOptions, report: Report, is_table: bool
 ) -> dict[Job, Outcome]:
     """Do all jobs, and where nobody looks at progress, announce each when it is done."""
     is_shown = sys.stderr.isatty()  # the line of progress, which names of files would run into
     done: dict[Job, Outcome] = {}
     if len(jobs) > 1:
         report(Stage(STAGE, 0, len(jobs)))
-    for job, outcome in outcomes(jobs, at_once, report, cache):
+    for job, outcome in outcomes(jobs, options, report):
         done[job] = outcome
         if not is_shown:
             _announce(job, outcome, is_table)
         report(Stage(STAGE, len(done), len(jobs)))
-    return done
+    return {job: done[job] for job in jobs}
 
 
 def _announce(job: Job, outcome: Outcome, is_table: bool) -> None:
@@ -119,14 +117,11 @@ def _announce(job: Job, outcome: Outcome, is_table: bool) -> None:
 
 def _jobs(options: ReportOptions) -> list[Job]:
     """Which captures, and which files; raise UsageError where that cannot be said."""
-    folders = all_captures(options.folders)
-    given, wanted = tuple(options.run_files or ()), options.waves or WORKING
+    folders = [options.seen(folder) for folder in all_captures(options.folders)]
     if options.out is None:
         place = options.out_dir or Path()
-        return [
-            Job(folder, place / f"{name}.{options.format}", given, wanted)
-            for folder, name in _names(folders).items()
-        ]
+        names = _names(folders).items()
+        return [Job(folder, place / f"{name}.{options.format}") for folder, name in names]
     if len(folders) != 1:
         raise UsageError(
             f"There are {len(folders):,} captures, but --out names one file.", hint="Use --out-dir."
@@ -134,7 +129,7 @@ def _jobs(options: ReportOptions) -> list[Job]:
     check_form(options.out)
     if options.out.is_dir():
         raise UsageError(f"{options.out} is a folder.", hint="Use --out-dir, or name a file.")
-    return [Job(folders[0], options.out, given, wanted)]
+    return [Job(folders[0], options.out)]
 
 
 def _names(folders: Sequence[Path]) -> dict[Path, str]:
@@ -151,7 +146,7 @@ def _names(folders: Sequence[Path]) -> dict[Path, str]:
     return names
 
 
-# -- jobs: one capture, one file, in this process or in several ------------------------------------------
+# -- a page of each capture, made here, in another process or on a cluster, and written here ------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +155,13 @@ class Job:
 
     folder: Path
     target: Path
-    run_files: tuple[Path, ...] = ()  # where the tables of the run are; none: near the capture
-    waves: str = WORKING  # whose costs are explained
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The row for the index, or why there is no report; `bug` is the traceback of what nobody expected.
 
-    `waves` says whose costs the report explains, as documents do.
+    `page` is what is still to be written; `waves` says whose costs the report explains, as documents do.
     """
 
     entry: Entry | None = None
@@ -176,6 +169,7 @@ class Outcome:
     hint: str = ""
     bug: str = ""
     waves: dict[str, Any] | None = None
+    page: bytes = b""
 
     @property
     def code(self) -> ExitCode:
@@ -183,39 +177,62 @@ class Outcome:
         return ExitCode.BUG if self.bug else ExitCode.USAGE if self.entry is None else ExitCode.DONE
 
 
-def outcomes(
-    jobs: Sequence[Job], at_once: int, report: Report, cache: CaptureCache | None = None
-) -> Iterator[tuple[Job, Outcome]]:
-    """Yield each job when it is done; `cache` is for those that are done in this process."""
-    if at_once <= 1:
-        for job in jobs:
-            yield job, _outcome(job, report if len(jobs) == 1 else silent, None, cache)
-        return
-    with WorkerPool(make, at_once, grace_s=GRACE_S) as pool:
-        by_future = {pool.submit(job): job for job in jobs}
-        for future in as_completed(by_future):
-            job = by_future[future]
-            try:
-                yield job, future.result()
-            except WorkerStopped as error:
-                remove_parts(job.target.parent, error.process)
-                yield job, Outcome(error=DIED, hint=DIED_HINT)
+def outcomes(jobs: Sequence[Job], options: ReportOptions, report: Report) -> Iterator[tuple[Job, Outcome]]:
+    """Make and write the reports, and yield each when it is written, in any order."""
+    folders = [job.folder for job in jobs]
+    with executor_for(folders, jobs=options.jobs, cluster=options.cluster, here=1) as executor:
+        make = partial(
+            made,
+            ending=jobs[0].target.suffix,
+            given=tuple(map(options.seen, options.run_files or ())),
+            waves=options.waves or WORKING,
+        )
+        if isinstance(executor, Here):
+            shown = report if len(jobs) == 1 else silent
+            make = partial(make, report=shown, workers=None, cache=options.cache)
+        for at, outcome in captures_done(make, folders, executor, _lost):
+            yield jobs[at], _written(jobs[at], outcome)
 
 
-def make(job: Job) -> Outcome:
-    """Write one report, in a process of its own that starts no others."""
-    return _outcome(job, silent, 0)
-
-
-def _outcome(job: Job, report: Report, workers: int | None, cache: CaptureCache | None = None) -> Outcome:
+def made(
+    folder: Path,
+    ending: str,
+    given: tuple[Path, ...] = (),
+    waves: str = WORKING,
+    *,
+    report: Report = silent,
+    workers: int | None = 0,
+    cache: CaptureCache | None = None,
+) -> Outcome:
+    """Return the page about a capture, or why there is none; `workers` processes read its waves."""
     try:
-        trace = open_trace(job.folder, cache=cache)
+        trace = open_trace(folder, cache=cache)
         batches = load_all(trace, report=report, workers=workers)
-        facts = run_facts(trace.path, trace.kernel_name, trace.target, job.run_files)
-        inputs = report_inputs(trace, batches, facts, job.waves)
-        write_report(inputs, job.target, report=report)
-        return Outcome(entry(inputs, job.target.name), waves=wave_facts(inputs.choice, len(trace.waves)))
+        facts = run_facts(trace.path, trace.kernel_name, trace.target, given)
+        inputs = report_inputs(trace, batches, facts, waves)
+        return Outcome(
+            entry(inputs, ""),
+            waves=wave_facts(inputs.choice, len(trace.waves)),
+            page=report_page(inputs, ending, report=report),
+        )
     except RcvError as error:
         return Outcome(error=str(error), hint=error.hint)
     except Exception as error:  # a bug that one capture meets must not cost the reports of the others
         return Outcome(error=f"{type(error).__name__}: {error}.", bug=traceback.format_exc())
+
+
+def _lost(folder: Path, error: RcvError) -> Outcome:
+    if isinstance(error, WorkerStopped):
+        return Outcome(error=DIED, hint=DIED_HINT)
+    return Outcome(error=str(error), hint=error.hint)
+
+
+def _written(job: Job, outcome: Outcome) -> Outcome:
+    """Write the page, if there is one."""
+    if outcome.entry is None:
+        return outcome
+    try:
+        write_page(outcome.page, job.target)
+    except RcvError as error:
+        return Outcome(error=str(error), hint=error.hint)
+    return replace(outcome, entry=replace(outcome.entry, file=job.target.name), page=b"")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from rcv_py.analysis.findings.detect import findings
@@ -12,14 +13,18 @@ from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
-from rcv_py.cli.opening import all_captures, facts_of, opened, pooled, wave_facts
+from rcv_py.cli.opening import all_captures, facts_of, opened, pooled, refuse_for_one, wave_facts
 from rcv_py.cli.options.look_options import TriageOptions
-from rcv_py.cli.terminal import bold
-from rcv_py.formats.open import capture_entry
+from rcv_py.cli.terminal import bold, watched
+from rcv_py.formats.capture_cache import CaptureCache
+from rcv_py.formats.open import capture_entry, open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table
+from rcv_py.work.captures import Here, captures_mapped
+from rcv_py.work.executors import executor_for
+from rcv_py.work.findings_process import findings_of_trace
 
 _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
@@ -29,6 +34,7 @@ def run(options: TriageOptions) -> Answer:
     paths = all_captures([options.folder, *options.more])
     if len(paths) > 1:  # a folder around a single capture stands for it
         return _several(paths, options)
+    refuse_for_one(options)
     trace = opened(options)
     facts = facts_of(trace, options)
     found = look(trace, is_whole=options.all, facts=facts, waves=options.waves or WORKING)
@@ -105,8 +111,20 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
         raise UsageError(
             "--top is about the findings of one capture.", hint="Name one of the captures, or leave it out."
         )
-    judged = [_judged(options, path) for path in paths]
-    table = capture_table(judged, options.folder)
+    places = [options.seen(path) for path in paths]
+    with executor_for(places, jobs=options.jobs, cluster=options.cluster) as executor:
+        is_here = isinstance(executor, Here)
+        judge = partial(
+            judged_capture,
+            given=tuple(map(options.seen, options.run_files or ())),
+            waves=options.waves or WORKING,
+            is_whole=options.all,
+            workers=None if is_here else 0,
+            cache=options.cache if is_here else None,
+        )
+        found = captures_mapped(judge, places, executor, _without_findings)
+        judged = list(watched(found, "Captures", len(places)))
+    table = capture_table(judged, options.seen(options.folder))
     return Answer(
         schema="rcv.triage.folder/2",
         document=lambda: {"folder": str(options.folder), "captures": table.rows()},
@@ -117,13 +135,25 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
     )
 
 
-def _judged(options: TriageOptions, path: Path) -> Judged:
-    """The findings of one capture, or why there are none; a broken capture does not stop the others."""
+def judged_capture(
+    path: Path,
+    given: tuple[Path, ...] = (),
+    waves: str = WORKING,
+    *,
+    is_whole: bool = False,
+    workers: int | None = 0,
+    cache: CaptureCache | None = None,
+) -> Judged:
+    """Return the findings of one capture, or why there are none; a broken one does not stop the others."""
     entry = capture_entry(path)
     try:
-        trace = opened(options, entry.path)
-        facts = facts_of(trace, options) if options.run_files else None
-        found = look(trace, is_whole=options.all, facts=facts, waves=options.waves or WORKING)
+        trace = open_trace(entry.path, cache=cache)
+        facts = run_facts(trace.path, trace.kernel_name, trace.target, given)
+        found = findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=workers)
     except RcvError as error:
         return Judged(entry, None, str(error))
     return Judged(entry, found, "" if found.findings else entry.note or found.headline)
+
+
+def _without_findings(path: Path, error: RcvError) -> Judged:
+    return Judged(capture_entry(path), None, f"{error} {error.hint}".strip())

@@ -82,7 +82,8 @@ MAX_VALUES = 1000  # of a list
 USUAL_KB = 8  # of an answer: some two thousand tokens of a language model
 _TARGETS = frozenset(("out", "out_dir"))
 # Exit codes that a tool has not, and what the server decides itself; forms are left out, too.
-_LEFT_OUT = ("more", "fail_on", "strict", "jobs")
+# The address of a cluster, too: whoever answers there may run code here.
+_LEFT_OUT = ("more", "fail_on", "strict", "jobs", "cluster")
 _LEFT_OUT_OF = {"index": ("out",)}
 _DEFAULTS: Mapping[tuple[str, str], Any] = {
     ("isa", "top"): 40,  # all is right for a file, not for a chat
@@ -125,6 +126,7 @@ _WHEN = {
     "pmc": "Use it on CSV files of rocprofv3 --pmc, beside a capture.",
     "events": "Use it for order in time: dispatches and markers.",
     "compare": "Use it after a change: folder is before, other is after.",
+    "trend": "Use it on captures of several builds: which one became slower.",
     "index": "Use it to see which captures there are; no argument lists the root.",
     "report": "Use it for a page that people read.",
     "export": "Use it to hand a trace to another tool.",

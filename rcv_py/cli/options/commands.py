@@ -15,6 +15,7 @@ from rcv_py.cli.options.other_options import (
     SchemaOptions,
     ShotOptions,
     SynthOptions,
+    TrendOptions,
 )
 
 
@@ -26,7 +27,7 @@ def _declared(module: ModuleType) -> tuple[type[Options], ...]:
 GROUPS: dict[str, tuple[type[Options], ...]] = {
     "Look first": _declared(look_options),
     "Dig into costs": _declared(dig_options),
-    "Manage captures": (IndexOptions, SynthOptions),
+    "Manage captures": (IndexOptions, TrendOptions, SynthOptions),
     "Give away": (ExportOptions, ShotOptions),
     "Agents, scripts and the shell": (SchemaOptions, McpOptions, CompletionOptions, HelpOptions),
 }

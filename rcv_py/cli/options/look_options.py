@@ -7,7 +7,6 @@ from pathlib import Path
 from rcv_py.cli.options import shared
 from rcv_py.cli.options.option import (
     MAX_BINS,
-    MAX_JOBS,
     Need,
     Section,
     at_most,
@@ -33,6 +32,7 @@ RANKED_BY = ("instruction", "source", "kind", "class", "tree")
 LIKE = ("old", "new")
 COMPARED_BY = ("instruction", "source", "block", "class", "listing", "flame")
 COMPARED = ("cost", "latency", "stall")
+FAIL_ON = ("regression", "difference")
 
 _LIKE = Section(
     "as hotspot_analyzer.py",
@@ -69,7 +69,9 @@ class ViewOptions(shared.WithRunFiles, example="rcv ui_output_agent_1_dispatch_2
     cycle: int | None = number("show this cycle")
 
 
-class TriageOptions(shared.OfCaptures, shared.WithRunFiles, example="rcv triage FOLDER --top 3"):
+class TriageOptions(
+    shared.OfCaptures, shared.WithRunFiles, shared.OverCaptures, example="rcv triage FOLDER --top 3"
+):
     """Print what limits the kernel and what to do first, by gain."""
 
     folder: Path = shared.folder(help="a ui_output_* folder, or a folder with several of them")
@@ -177,7 +179,9 @@ class HotspotOptions(
         return None if self.like else ALL
 
 
-class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on regression"):
+class CompareOptions(
+    shared.Rows, shared.OverCaptures, example="rcv compare BEFORE AFTER --fail-on regression"
+):
     """Compare two captures: which takes more cycles, and where."""
 
     needs = (
@@ -195,7 +199,10 @@ class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on re
     )
 
     folder: Path = shared.folder("A", "the capture that is compared with, before the change")
-    other: Path = positional("B", "the capture that is judged, after the change")
+    other: Path = positional(
+        "B", "the capture that is judged, after the change, or a folder with several: a row each"
+    )
+    more: list[Path] = positional("B", "more captures, or folders with several", nargs="*")
     twin: Path | None = shared.twin("another capture of the build of A: what it differs by is noise")
     by: str = option("what a row is (default instruction)", "instruction", choices=COMPARED_BY)
     metric: str = option(
@@ -203,7 +210,7 @@ class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on re
     )
     fail_on: str | None = option(
         "exit with 3 if B takes more cycles beyond noise, or any other number of them",
-        choices=("regression", "difference"),
+        choices=FAIL_ON,
     )
     least: float | None = option(
         "differences of the whole below it are noise (default 6, with a replicate 2)",
@@ -218,7 +225,12 @@ class CompareOptions(shared.Rows, example="rcv compare BEFORE AFTER --fail-on re
     junit: bool = shared.form("a test report: the gate as one test case")
 
 
-class ReportOptions(shared.Forms, shared.WithRunFiles, example="rcv report FOLDER --out report.html"):
+class ReportOptions(
+    shared.Forms,
+    shared.WithRunFiles,
+    shared.OverCaptures,
+    example="rcv report FOLDER --out report.html",
+):
     """Write a report of captures: a page of HTML or Markdown each."""
 
     needs = (Need("format", lacks("out"), "--out-dir", "The ending of --out names the form: leave it out."),)
@@ -231,5 +243,4 @@ class ReportOptions(shared.Forms, shared.WithRunFiles, example="rcv report FOLDE
         one_of="where",
     )
     format: str = option("of files in a folder (default html)", "html", choices=("html", "md"))
-    jobs: int = number("captures at a time (default: as many as processors)", 0, read=at_most(MAX_JOBS))
     waves: str | None = shared.waves()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rcv_py.cli.options import shared
+from rcv_py.cli.options.look_options import COMPARED, FAIL_ON
 from rcv_py.cli.options.option import (
     MAX_DEPTH,
-    MAX_JOBS,
     Need,
     Options,
     at_most,
@@ -15,6 +15,7 @@ from rcv_py.cli.options.option import (
     number,
     option,
     path,
+    percent,
     positional,
     range_of,
     size,
@@ -25,7 +26,11 @@ EXPORTED_TABLES = ("code", "waves", "tokens", "states", "waits", "occupancy", "e
 SHELLS = ("bash", "zsh", "fish")
 
 
-class IndexOptions(shared.OfCaptures, example="rcv index captures --sort health --markdown > README.md"):
+class IndexOptions(
+    shared.OfCaptures,
+    shared.OverCaptures,
+    example="rcv index captures --sort health --markdown > README.md",
+):
     """Rank all captures below a folder by cost or health."""
 
     folder: Path = shared.folder("DIR", "a folder with captures at any place below it")
@@ -34,10 +39,34 @@ class IndexOptions(shared.OfCaptures, example="rcv index captures --sort health 
     findings: bool = flag("read waves too, for the bound class and the first finding")
     depth: int = number("folders looked into below DIR (default 6)", 6, read=at_most(MAX_DEPTH, 1))
     limit: int = number("captures at most; 0 for all (default 1000)", 1000)
-    jobs: int | None = number("processes; 0 for none (default: 2 for many captures)", read=at_most(MAX_JOBS))
     markdown: bool = shared.form("a table for a README")
     html: bool = shared.form("a page that needs nothing else")
     out: Path | None = shared.out()
+
+
+class TrendOptions(
+    shared.OfCaptures,
+    shared.OverCaptures,
+    example="rcv trend nightly --fail-on regression --cluster tcp://HOST:8786",
+):
+    """Compare each capture of a folder with the one before, by time."""
+
+    folder: Path = shared.folder("DIR", "a folder with captures of several builds")
+    more: list[Path] = positional("DIR", "more captures or folders", nargs="*")
+    sort: str = option(
+        "what comes first: what was written first, or by path", "time", choices=("time", "path")
+    )
+    metric: str = option("cycles of what (default cost: latency and idle)", "cost", choices=COMPARED)
+    least: float | None = option(
+        "differences of the whole below it are noise (default 6)", read=percent, metavar="PERCENT"
+    )
+    fail_on: str | None = option(
+        "exit with 3 if the last capture of a kernel takes more cycles than the one before, beyond noise, or"
+        " any other number of them",
+        choices=FAIL_ON,
+    )
+    waves: str | None = shared.waves()
+    markdown: bool = shared.form("a table for a job's page")
 
 
 class SynthOptions(shared.Forms, example="rcv synth --all --out samples"):

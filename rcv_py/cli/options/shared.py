@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 from rcv_py.cli.options.option import (
     FORM,
+    MAX_JOBS,
     Need,
     Options,
+    at_most,
     beside,
     flag,
     number,
@@ -178,6 +180,26 @@ class OfAllWaves(OfWaves):
     usual = ALL
 
     waves: str | None = waves(ALL)
+
+
+class OverCaptures(Options):
+    """Options of what works on many captures, each of them in one go."""
+
+    needs: ClassVar[Sequence[Need]] = (without("cluster", "work on this machine", "jobs"),)
+
+    jobs: int | None = number(
+        "captures at a time, each in a process (default: few 1, many as many as processors)",
+        read=at_most(MAX_JOBS),
+    )
+    cluster: str | None = text(
+        "instead: let the workers of a Dask cluster do it, e.g. tcp://HOST:8786 (`dask scheduler` prints it);"
+        " they must see the captures under the same paths",
+        "ADDRESS",
+    )
+
+    def seen(self, path: Path) -> Path:
+        """Return a path as all who work on it understand it: an absolute one on a cluster."""
+        return path if self.cluster is None else path.absolute()
 
 
 class WithRunFiles(Options):

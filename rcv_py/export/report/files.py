@@ -63,7 +63,20 @@ def write_report(
 ) -> None:
     """Write a report; raises UsageError, ExportError, or Cancelled once `cancel` is set."""
     check_form(path)
-    _write(make_report(inputs, report=report, cancel=cancel), path)
+    write_page(report_page(inputs, path.suffix, report=report, cancel=cancel), path)
+
+
+def report_page(
+    inputs: ReportInputs, ending: str, *, report: Progress = silent, cancel: CancelFlag | None = None
+) -> bytes:
+    """Return what is in the file of a report whose name has this ending; raises Cancelled as above."""
+    return _page(make_report(inputs, report=report, cancel=cancel), ending)
+
+
+def write_page(page: bytes, path: Path) -> None:
+    """Write the file of a report; raises ExportError."""
+    with whole_file(path) as target:
+        target.write(page)
 
 
 def check_index(path: Path) -> None:
@@ -81,10 +94,8 @@ def write_index(entries: Sequence[Entry], path: Path) -> None:
     """Write the page that lists several reports; raises UsageError or ExportError."""
     check_form(path)
     check_index(path)
-    _write(index(entries), path)
+    write_page(_page(index(entries), path.suffix), path)
 
 
-def _write(report: Report, path: Path) -> None:
-    text = FORMS[path.suffix.lower()](report)
-    with whole_file(path) as target:
-        target.write(visible(text, "\n\t").encode())
+def _page(report: Report, ending: str) -> bytes:
+    return visible(FORMS[ending.lower()](report), "\n\t").encode()

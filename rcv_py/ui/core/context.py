@@ -14,7 +14,7 @@ from rcv_py.ui.core.theme import Theme
 
 @dataclass(frozen=True, slots=True)
 class UiContext:
-    """Session, worker threads, theme, settings, commands and shared results; made once in `ui/app.py`."""
+    """Session, worker threads, theme, settings, commands and shared results; made in `ui/app.py`."""
 
     session: Session
     tasks: Tasks
@@ -22,3 +22,4 @@ class UiContext:
     settings: Settings
     commands: Commands
     results: SharedResults
+    is_docked: bool = False  # what is made with this stands in a dock, and sleeps until it is seen

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import CostColumns, all_lines, cost_columns
+from rcv_py.analysis.core.cost_columns import LINES, CostColumns, cost_columns
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
@@ -29,11 +29,12 @@ def cost_job(session: Session, mode: LatencyMode | None = None) -> Callable[[], 
     mode = mode or session.latency_mode.value
     window, batches = session.clock_range.value, store.batches
     wave, hit = session.wave(), session.selection.value.hit
+    lines = store.running("lines of a range", LINES, window)
 
     def job() -> CostColumns:
         counted = None
         if window is not None and mode in OF_ALL_WAVES:
-            counted = all_lines(batches, len(trace.code), counted_rows(trace.waves, None, window))
+            counted = lines.of(batches, counted_rows(trace.waves, None, window))
         return cost_columns(trace.code, mode, wave, hit, counted)
 
     return job

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
@@ -46,6 +46,7 @@ NO_TRACE = "No capture is open. Open a ui_output folder with Ctrl+O, or drop one
 
 Result = TypeVar("Result")
 Kind = TypeVar("Kind", bound="type[Panel]")
+APanel = TypeVar("APanel", bound="Panel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,38 @@ class Remembers(Protocol):
         """Take back what `save_state` returned."""
 
 
+@dataclass(frozen=True, slots=True)
+class Late(Generic[APanel]):
+    """A panel of a kind that may not have been made yet, as commands know it."""
+
+    kind: type[APanel]
+    made: Callable[[], Panel | None]
+    need: Callable[[], Panel]  # makes it if need be
+
+    @classmethod
+    def of(cls, panel: APanel) -> Late[APanel]:
+        """Return one that is made."""
+        return cls(type(panel), lambda: panel, lambda: panel)
+
+    @property
+    def now(self) -> APanel | None:
+        """The panel, None if it is not made or could not be."""
+        panel = self.made()
+        return panel if isinstance(panel, self.kind) else None
+
+    def then(self, action: Callable[[APanel], object]) -> Callable[[], None]:
+        """Return what makes the panel if need be and does something with it; one that is broken is shown."""
+
+        def run() -> None:
+            panel = self.need()
+            if isinstance(panel, self.kind):
+                action(panel)
+            else:
+                panel.wants.emit(self.kind.panel_id)
+
+        return run
+
+
 class Panel(QWidget):
     """A view of the session.  It sets the session and watches the session, and calls no other panel.
 
@@ -95,6 +128,8 @@ class Panel(QWidget):
         self.session = ui.session
         self.remembered: dict[str, Remembers | QAbstractButton | QSplitter] = {}  # parts that keep a state
         self.visibility = Visibility(self)
+        if ui.is_docked:
+            self.visibility.allow_sleep()
         self.session.trace.watch(self.visibility.forget)
 
     # -- computing while somebody can see it --------------------------------------------------------
@@ -130,7 +165,9 @@ class Panel(QWidget):
 
     def coalesced(self, call: Callable[[], None], every_ms: int = 0) -> Coalesce:
         """Return what makes one call of a burst, and none while nobody can see the panel."""
-        return Coalesce(self, call, every_ms, visibility=self.visibility)
+        return Coalesce(
+            self, call, every_ms, visibility=self.visibility, is_over=lambda: not self.session.is_streaming
+        )
 
     def puts_off(self, call: Callable[[], None]) -> bool:
         """Whether nobody can see the panel; if so, `call` is made as soon as somebody can."""
@@ -159,8 +196,9 @@ class Panel(QWidget):
 
     # -- what a panel offers ------------------------------------------------------------------------
 
-    def commands(self) -> tuple[Command, ...]:
-        """Extra actions for menus and palette."""
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
+        """Extra actions for menus and palette, known before there is a panel."""
         return ()
 
     def sheet(self) -> Sheet | None:
@@ -229,6 +267,10 @@ def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
         part.setSizes(state)
 
 
+# Of a context, what has the panel if it is made, and what makes it.
+PanelCommands = Callable[[UiContext, Callable[[], Panel | None], Callable[[], Panel]], tuple[Command, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class PanelInfo:
     """A panel class with its place.
@@ -244,6 +286,7 @@ class PanelInfo:
     make: Callable[[UiContext], Panel]
     tip: str
     needs: tuple[Affects, ...] = ()
+    commands: PanelCommands = lambda ui, made, need: ()
 
 
 PANELS: Registry[PanelInfo] = Registry("panel")
@@ -269,6 +312,7 @@ def panel(
                 make=kind,
                 tip=tip,
                 needs=tuple(map(Affects, needs)),
+                commands=lambda ui, made, need: kind.commands(ui, Late(kind, made, need)),
             ),
         )
         kind.panel_id = id

@@ -13,24 +13,33 @@ from PySide6.QtCore import QObject
 
 from rcv_py.analysis.attribution.attribute import attribution
 from rcv_py.analysis.core.cost_columns import all_lines
-from rcv_py.analysis.cost.hotspot import kind_latency
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.cost.hotspot import KINDS
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.health.capture_health import capture_health
-from rcv_py.analysis.iterations.loop_summary import loop_summary
+from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
-from rcv_py.analysis.program.branches import branches
-from rcv_py.analysis.program.code_match import code_match
-from rcv_py.analysis.waits.wait_latency import wait_summary
-from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working, populations
+from rcv_py.analysis.program.branches import BRANCHES
+from rcv_py.analysis.program.code_match import MATCH
+from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.analysis.waves.populations import (
+    POPULATIONS,
+    WORKING,
+    Populations,
+    WaveChoice,
+    chosen_or_working,
+)
 from rcv_py.base.problems import Problem
 from rcv_py.base.text import plural
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
+from rcv_py.state.running import Running
 from rcv_py.state.session import Session
+from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 from rcv_py.work.findings_process import FindingsProcess
@@ -51,7 +60,10 @@ def waves_note(session: Session) -> str:
 
 STREAM_MS = 800
 
-Job = Callable[..., Any]  # of a trace and batches; what explains takes rows of the wave index too
+MORE = 2  # while waves arrive, what has to look at all of them does when there are so many times as many
+
+Job = Callable[..., Any] | Reduction[Any, Any]
+# A function is one of a trace and batches; what explains takes rows of the wave index too.
 
 
 def hidden_of(
@@ -67,21 +79,21 @@ def hidden_of(
 
 JOBS: dict[str, Job] = {
     "attribution": attribution,
-    "branches": lambda trace, batches: branches(batches, trace.code),
+    "branches": BRANCHES,
     "bubbles": bubbles,
     "health": capture_health,
     "hidden": hidden_latency,
     "hidden_chosen": hidden_of,
-    "kinds": lambda trace, batches: kind_latency(batches, len(trace.code)),
+    "kinds": KINDS,
     "hidden_chosen_reference": partial(hidden_of, rule=ReferenceRule.REFERENCE),
     "hidden_reference": partial(hidden_latency, rule=ReferenceRule.REFERENCE),
-    "loops": loop_summary,
-    "match": code_match,
+    "loops": LOOPS,
+    "match": MATCH,
     "memory": memory_latency,
     "memory_reference": partial(memory_latency, rule=ReferenceRule.REFERENCE),
     "markers": marker_spans,
-    "populations": populations,
-    "waits": wait_summary,
+    "populations": POPULATIONS,
+    "waits": WAITS,
 }
 # What explains follows the choice of waves; the others count all of them.
 OF_ROWS = frozenset(("attribution", "bubbles", "hidden_chosen", "hidden_chosen_reference", "loops", "waits"))
@@ -100,15 +112,16 @@ class HasProblems(Protocol):
 class SharedResults(QObject):
     """A cell a result: None until somebody wanted it and it was computed.
 
-    While waves stream in, what is wanted is computed again from time to time, and when all are there; but
-    only while somebody can see a panel that wants it.
+    While waves stream in, what is wanted is kept up to date, but only while somebody can see a panel that
+    wants it: what looks at every wave by itself at the price of what arrived, what looks at waves beside each
+    other at doubling numbers of waves, and when all are there.
     """
 
     def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
         super().__init__()
         self.ways = Ways()
         self._findings = FindingsProcess()
-        own: dict[str, Job] = {"findings": self._findings.find} | (JOBS if jobs is None else jobs)
+        own: dict[str, Job] = {"findings": self._findings.find, **(JOBS if jobs is None else jobs)}
         self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
 
     def cell(self, name: str) -> Cell[Any]:
@@ -139,17 +152,20 @@ class SharedResults(QObject):
 
 
 class Ways:
-    """Populations of the batches that were asked for last, made once for all analyses that need them."""
+    """Populations of the waves that were read, made once for all analyses that need them."""
 
     def __init__(self) -> None:
         self._lock = Lock()
+        self._running: tuple[Trace, Running[Any, Populations]] | None = None
         self._last: tuple[Sequence[WaveBatch], Populations] | None = None
 
     def of(self, trace: Trace, batches: Sequence[WaveBatch]) -> Populations:
-        """Return the populations of these batches."""
+        """Return the populations of these waves and those that were read before."""
         with self._lock:
+            if self._running is None or self._running[0] is not trace:
+                self._running, self._last = (trace, Running(trace, POPULATIONS)), None
             if self._last is None or self._last[0] is not batches:
-                self._last = batches, populations(trace, batches)
+                self._last = batches, self._running[1].of(batches)
             return self._last[1]
 
     def choice(self, trace: Trace, batches: Sequence[WaveBatch], name: str) -> WaveChoice:
@@ -165,12 +181,16 @@ class _Result(QObject):
         self._ways = parent.ways
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
+        self._is_alone = isinstance(job, Reduction) and not job.is_together
         self._is_wanted = False  # whether or not anything can be seen
         self.wanted_by: WeakSet[Visibility] = WeakSet()
-        self._of: tuple[tuple[WaveBatch, ...], str] | None = None  # batches and name of waves of the answer
-        self.stream = Coalesce(self, self._compute, STREAM_MS)
+        # What was asked for last: batches, name of waves, whether more were to come; how many there were.
+        self._of: tuple[tuple[WaveBatch, ...], str, bool] | None = None
+        self._waves = 0
+        self.stream = Coalesce(self, self._compute, STREAM_MS, is_over=lambda: not self._session.is_streaming)
         session.trace.watch(self._forget)
         session.loaded.watch(self._ask)
+        session.busy.watch(self._ask_at_the_end)
         if name in OF_ROWS or name in BY_NAME:
             session.waves.watch(self._ask)
 
@@ -194,6 +214,18 @@ class _Result(QObject):
         if store.batches or len(trace.waves) <= len(store.missing):  # there are waves, or none to come
             self.stream.ask()
 
+    def _ask_at_the_end(self) -> None:
+        if not self._session.is_streaming:
+            self._ask()
+
+    def _is_answered(self, store: WaveStore, name: str, is_streaming: bool) -> bool:
+        """Whether another answer would be the same, or is not worth its price while more waves arrive."""
+        if self._of is None or self._of[1] != name:
+            return False
+        is_same = self._of[0] is store.batches and (is_streaming or not self._of[2])
+        is_cheap = self._is_alone or self._name in BY_NAME
+        return is_same or (is_streaming and not is_cheap and store.count < MORE * self._waves)
+
     def _is_needed(self) -> bool:
         """Whether anybody waits for the answer just now; what nobody sees asks again when somebody does."""
         if self._is_wanted or not all(panel.is_asleep for panel in self.wanted_by):
@@ -206,10 +238,10 @@ class _Result(QObject):
         trace, store = self._session.trace.value, self._session.store
         if trace is None or store is None or not self._is_needed():
             return
-        batches, name = store.batches, self._session.waves.value
-        if self._of is not None and self._of[0] is batches and self._of[1] == name:
+        batches, name, is_streaming = store.batches, self._session.waves.value, self._session.is_streaming
+        if self._is_answered(store, name, is_streaming):
             return
-        self._of = batches, name
+        self._of, self._waves = (batches, name, is_streaming), store.count
 
         def take(answer: Any) -> None:
             if self._session.trace.value is trace:
@@ -219,15 +251,22 @@ class _Result(QObject):
                 self.stream.finished()
 
         self.stream.started()
-        self._tasks.run(self, lambda: self._answer(trace, batches, name), take)
+        self._tasks.run(self, lambda: self._answer(trace, store, batches, name, is_streaming), take)
 
-    def _answer(self, trace: Trace, batches: tuple[WaveBatch, ...], name: str) -> Any:
+    def _answer(
+        self, trace: Trace, store: WaveStore, batches: tuple[WaveBatch, ...], name: str, is_streaming: bool
+    ) -> Any:
         """Compute it, of the chosen waves if it explains."""
-        if self._name in BY_NAME:
-            files = self._session.run_files
-            chosen = {"waves": name} if name != WORKING else {}
-            return self._job(trace, batches, **chosen, **({"run_files": files} if files else {}))
         if self._name == "populations":
             return self._ways.of(trace, batches)
         rows = self._ways.choice(trace, batches, name).rows if self._name in OF_ROWS else None
-        return self._job(trace, batches) if rows is None else self._job(trace, batches, rows)
+        job = self._job
+        if isinstance(job, Reduction):
+            if job.is_together:
+                return job.of(trace, batches, rows)
+            return store.running(self._name, job).of(batches, rows, is_streaming=is_streaming)
+        if self._name in BY_NAME:
+            files = self._session.run_files
+            chosen = {"waves": name} if name != WORKING else {}
+            return job(trace, batches, **chosen, **({"run_files": files} if files else {}))
+        return job(trace, batches) if rows is None else job(trace, batches, rows)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import Self
 
 import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
@@ -18,20 +19,18 @@ from rcv_py.analysis.cost.distribution import (
     LineHits,
     Wanted,
     distribution_view,
-    line_hits,
+    hits_of,
 )
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.waves.populations import only
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 from rcv_py.results.line import hit_table
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar, boxed, column, split
-from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
+from rcv_py.ui.core.panel import READING, Late, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import ElidedLabel, draw_text, tooltip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.core.theme import Theme
@@ -156,16 +155,6 @@ class DistributionChart(BarChart):
         return [value for value in (0, *steps) if low <= value <= high]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Known:
-    """Hits that were looked up already: of which line, in which batches."""
-
-    line: int
-    batches: tuple[WaveBatch, ...]
-    hits: LineHits
-    waves: str  # of which waves, by name
-
-
 def hit_columns(trace: Trace, hits: LineHits, rows: np.ndarray, measure: str) -> tuple[Column, ...]:
     """Return the columns of these hits; the measure that they are sorted by comes first."""
     table = hit_table(trace, hits, rows)
@@ -181,7 +170,7 @@ class DistributionPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view: DistributionView | None = None
-        self._hits: _Known | None = None
+        self._shown: int | None = None  # code row of what is shown
         self._bin = -1  # whose hits are listed, -1: the slowest
         self.shown = np.zeros(0, dtype=np.int64)  # rows of the hits in the table
         self.plot = DistributionChart(ui.theme)
@@ -217,30 +206,35 @@ class DistributionPanel(Panel):
         self.listed.setContentsMargins(8, 2, 8, 0)
         right = boxed(column(self.listed, (self.table, 1), spacing=2))
         self.empty = page(self, choices, (split(self.plot, right, sizes=(620, 520)), 1))
-        for button, command in zip((self.faster, self.slower), self.commands(), strict=True):
+        steps = self.commands(self.ui, Late.of(self))
+        for button, command in zip((self.faster, self.slower), steps, strict=True):
             button.setToolTip(tooltip(f"{command.title}  ({command.shortcuts[0]})"))
             button.setAccessibleName(command.title)
             button.setIconSize(QSize(14, 14))
             button.clicked.connect(lambda _=False, command=command: command.run())
 
-    def commands(self) -> tuple[Command, ...]:
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
         """Steps in the order of times."""
 
         def why_not() -> str:
-            return "" if self.view is not None else "Select an instruction that was executed first."
+            has_hits = late.now is not None and late.now.view is not None
+            return "" if has_hits else "Select an instruction that was executed first."
 
         tip = "Select the hit of this instruction that took next {} time, in any wave."
         return commands("Go", (
-            ("go.faster_hit", "Next faster hit of this instruction", "Alt+[", partial(self._step, -1),
+            ("go.faster_hit", "Next faster hit of this instruction", "Alt+[",
+             late.then(lambda panel: panel.step(-1)),
              tip.format("less"), why_not),
-            ("go.slower_hit", "Next slower hit of this instruction", "Alt+]", partial(self._step, 1),
+            ("go.slower_hit", "Next slower hit of this instruction", "Alt+]",
+             late.then(lambda panel: panel.step(1)),
              tip.format("more"), why_not),
         ))  # fmt: skip
 
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self._hits = None
+        self._shown = None
         self._stream.reset()
         self._show(None)
         self._wanted.ask()
@@ -248,10 +242,6 @@ class DistributionPanel(Panel):
     def _line(self) -> int | None:
         trace, line = self.session.trace.value, self.session.selection.value.line
         return line if trace is not None and line is not None and 0 <= line < len(trace.code) else None
-
-    def _key(self) -> tuple[int | None, tuple[WaveBatch, ...]]:
-        store = self.session.store
-        return self._line(), () if store is None else store.batches
 
     def _want(self) -> Wanted:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
@@ -266,32 +256,30 @@ class DistributionPanel(Panel):
             (self._wanted if store.is_complete else self._stream).ask()
 
     def _compute(self) -> None:
-        trace = self.session.trace.value
-        (line, batches), wanted = self._key(), self._want()
-        if trace is None or line is None or not batches:
+        trace, store = self.session.trace.value, self.session.store
+        line, wanted = self._line(), self._want()
+        if trace is None or store is None or line is None or not store.batches:
             self._show(None)
             return
-        known, step = self._hits, trace.base_clock
+        batches, is_streaming = store.batches, self.session.is_streaming
         name, ways = self.session.waves.value, self.ui.results.ways
-        if known is not None and (known.line, known.batches, known.waves) != (line, batches, name):
-            known = None
+        running = store.running("hits", hits_of(line), line)
 
-        def job() -> tuple[_Known, DistributionView]:
+        def job() -> tuple[int, DistributionView]:
             rows = ways.choice(trace, batches, name).rows
-            own = batches if rows is None else only(batches, rows)
-            found = known or _Known(line, batches, line_hits(own, line), name)
-            return found, distribution_view(found.hits, wanted, step)
+            hits = running.of(batches, rows, is_streaming=is_streaming)
+            return line, distribution_view(hits, wanted, trace.base_clock)
 
         self.run_job(job, self._take, stream=self._stream)
 
-    def _take(self, answer: tuple[_Known, DistributionView]) -> None:
-        known, view = answer
-        if known.line != self._line():
+    def _take(self, answer: tuple[int, DistributionView]) -> None:
+        line, view = answer
+        if line != self._line():
             return
-        is_same = self._hits is not None and self._hits.line == known.line
+        is_same = self._shown == line
         if self.view is None or not is_same or self.view.wanted.shape != view.wanted.shape:
             self._bin = -1
-        self._hits = known
+        self._shown = line
         self._show(view)
 
     # -- showing ------------------------------------------------------------------------------------
@@ -344,7 +332,7 @@ class DistributionPanel(Panel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        known = self._hits.line if self._hits is not None else None
+        known = self._shown
         is_other_wave = self.view is not None and self.view.wanted != self._want()
         is_back = self.view is None and self._line() is not None
         if self._line() != known or is_other_wave or is_back:
@@ -374,7 +362,8 @@ class DistributionPanel(Panel):
         if 0 <= at < len(self.shown):
             self._select(int(self.shown[at]))
 
-    def _step(self, direction: int) -> None:
+    def step(self, direction: int) -> None:
+        """Select the hit that took next more (+1) or less (-1) time."""
         if self.view is None:
             return
         row = self.view.step(self._selected_row(), direction)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
@@ -18,7 +19,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import SEVERITIES, pixmap
 from rcv_py.ui.core.layout import bar, scrolled
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, copy_text, tooltip, with_tip
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table import command_text
@@ -183,16 +184,19 @@ class HealthPanel(Panel):
         if trace is not None and self.notes is not None:
             copy_text(input_yaml(trace, self.notes))
 
-    def commands(self) -> tuple[Command, ...]:
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
         """Copy the input file."""
+
+        def why_not() -> str:
+            if ui.session.trace.value is None:
+                return "No capture is open."
+            is_known = late.now is not None and late.now.notes is not None
+            return "" if is_known else "The capture is still being looked at."
+
         tip = "Copy an input file for rocprofv3 that records this kernel again as Health recommends."
         row = ("analyze.copy_input_yaml", "Copy input.yaml for a better capture", "Ctrl+Alt+Y")
-        return commands("Analyze", [(*row, self.copy_input, tip, self._why_not)])
-
-    def _why_not(self) -> str:
-        if self.session.trace.value is None:
-            return "No capture is open."
-        return "" if self.notes is not None else "The capture is still being looked at."
+        return commands("Analyze", [(*row, late.then(cls.copy_input), tip, why_not)])
 
     def caption(self) -> str:
         """The worst of it."""

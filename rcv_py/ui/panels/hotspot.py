@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter
 
-from rcv_py.analysis.cost.hotspot import Bins, counted_rows, hotspot, static_bins
+from rcv_py.analysis.cost.hotspot import Bins, counted_rows, hotspot_bins, static_bins
 from rcv_py.base.text import percent, plural
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.results.hotspot import bins_table
@@ -125,12 +125,12 @@ class HotspotPanel(Panel):
         bins = self.ui.settings["hotspot.bins"]
         self._counted_of = se
         self._say(store.count, len(trace.waves), len(store.missing))
+        running = store.running("hotspot", hotspot_bins(bins, window), (bins, window, se))
 
         def job() -> Bins:
             if not batches:
                 return static_bins(trace.code, bins)
-            rows = counted_rows(trace.waves, se, window)
-            return hotspot(batches, len(trace.code), rows, bins, window=window)
+            return running.of(batches, counted_rows(trace.waves, se, window))
 
         self.run_job(job, self._take, stream=self._stream if batches else None)
 

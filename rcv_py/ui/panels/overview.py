@@ -9,20 +9,17 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
 
 from rcv_py.analysis.core.occupancy import steps
-from rcv_py.analysis.timeline.pixel_codes import Pixels
-from rcv_py.analysis.timeline.raster import raster
-from rcv_py.analysis.timeline.wave_places import waves_of_unit
+from rcv_py.analysis.core.step_curve import pixel_edges
+from rcv_py.analysis.device.state_strip import STATES, STRIP
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
-from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column
 from rcv_py.ui.core.panel import Panel, panel
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.brush import RANGE_PX, BrushStrip
-from rcv_py.ui.timeline.token_rows import wave_rows
 
 HEIGHT = 44
 REBUILD_MS = 300  # while waves arrive
@@ -35,23 +32,18 @@ ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # fro
 class Sums:
     """The whole capture, one column a pixel."""
 
-    state: np.ndarray  # float64 [width, 4]: traced waves in IDLE, EXEC, WAIT, STALL
+    state: np.ndarray  # float64 [width, STATES]: traced waves in each state
     resident: np.ndarray  # float64 [width]: waves on the whole device, at most in the pixel
 
 
-def state_sums(trace: Trace, store: WaveStore, outer: TimeWindow, width_px: int) -> Sums:
-    """Sum the states of all loaded waves, and the waves that were resident, in every pixel."""
-    pixels = Pixels(outer, width_px)
-    waves = wave_rows(trace, store, waves_of_unit(trace, None), {}, others=False)
-    state = np.zeros((width_px, 4))
-    for row in waves.rows:
-        state += raster([row], pixels).share[0] / 255.0
-    resident = np.zeros(width_px)
+def residents(trace: Trace, outer: TimeWindow, width_px: int) -> np.ndarray:
+    """Return the waves on the whole device, at most in every pixel, float64 [width]."""
+    edges, resident = pixel_edges(outer, width_px), np.zeros(width_px)
     for curve in steps(trace.occupancy).values() if len(trace.occupancy) else ():
-        at = np.clip(np.searchsorted(curve.time, pixels.edges, side="right") - 1, 0, None)
+        at = np.clip(np.searchsorted(curve.time, edges, side="right") - 1, 0, None)
         peak = np.maximum.reduceat(curve.value, np.minimum(at[:-1], len(curve.value) - 1))
-        resident += np.where(pixels.edges[1:] > curve.time[0], peak, 0)
-    return Sums(state, resident)
+        resident += np.where(edges[1:] > curve.time[0], peak, 0)
+    return resident
 
 
 class OverviewStrip(BrushStrip):
@@ -90,7 +82,7 @@ class OverviewStrip(BrushStrip):
         colors = np.full((height, len(sums.resident)), theme.role("canvas").rgba(), np.uint32)
         peak = max(1.0, float(sums.resident.max(initial=0)))
         colors[level <= sums.resident / peak * (height - 4)] = theme.role("grid").rgba()
-        running = np.cumsum(sums.state[:, [state - 1 for state in ORDER]], axis=1)
+        running = np.cumsum(sums.state[:, [STATES.index(state) for state in ORDER]], axis=1)
         peak = max(1.0, float(running[:, -1].max(initial=0)))
         for i in reversed(range(len(ORDER))):
             color = theme.soft(theme.state(ORDER[i]), 0.25)
@@ -157,6 +149,14 @@ class OverviewPanel(Panel):
 
     def _start(self) -> None:
         trace, store, width = self.session.trace.value, self.session.store, self.strip.width()
-        if trace is not None and store is not None and width >= 2:
-            outer = self.strip.outer
-            self.run_job(lambda: state_sums(trace, store, outer, width), self.strip.show_sums)
+        if trace is None or store is None or width < 2:
+            return
+        outer, batches, running = self.strip.outer, store.batches, store.running("overview", STRIP)
+        known = self.strip.sums  # None if another capture was open before
+        resident = None if known is None or len(known.resident) != width else known.resident
+
+        def job() -> Sums:
+            state = running.of(batches).waves(outer, width)
+            return Sums(state, residents(trace, outer, width) if resident is None else resident)
+
+        self.run_job(job, self.strip.show_sums)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Self
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.overview.text_hits import Hits, text_hits
@@ -10,7 +10,8 @@ from rcv_py.results.search import HITS
 from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column
-from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.panel import Late, panel
+from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.find_bar import FindBar
@@ -36,7 +37,7 @@ class SearchPanel(TablePanel[Hits]):
         self.view = self.rows_view("Hits of the search", Elastic("text", "text", 80, 4000))
         self.empty = WithEmptyState(self.view)
         column(boxed(column(self.bar, margins=BAR)), (self.empty, 1), of=self)
-        self._soon = self.coalesced(self._search, EVERY_MS)
+        self._soon = Coalesce(self, self._search, EVERY_MS, visibility=self.visibility)
         for cell in (ui.session.query, ui.results.cell("markers")):
             cell.watch(self._soon.ask)
         self._start()
@@ -45,16 +46,20 @@ class SearchPanel(TablePanel[Hits]):
     def _open(self) -> None:
         self._soon.ask()
 
-    def commands(self) -> tuple[Command, ...]:
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
         """Walking over the hits."""
 
         def why_not() -> str:
-            return "" if self.hits.lines else "Nothing was searched for, or nothing was found."
+            has_hits = late.now is not None and bool(late.now.hits.lines)
+            return "" if has_hits else "Nothing was searched for, or nothing was found."
 
         return commands("Go", (
-            ("search.next", "Next hit of the search", "F3", partial(self.step, +1),
+            ("search.next", "Next hit of the search", "F3",
+             late.then(lambda panel: panel.step(+1)),
              "Go to the next place that matches the search.", why_not),
-            ("search.previous", "Previous hit of the search", "Shift+F3", partial(self.step, -1),
+            ("search.previous", "Previous hit of the search", "Shift+F3",
+             late.then(lambda panel: panel.step(-1)),
              "Go to the place before that matches the search.", why_not),
         ))  # fmt: skip
 

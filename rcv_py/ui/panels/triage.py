@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter
@@ -29,6 +30,7 @@ from rcv_py.analysis.findings.finding import (
     markdown,
     one_as_markdown,
 )
+from rcv_py.model.code import SourceFile
 from rcv_py.model.window import TimeWindow
 from rcv_py.results.field import At
 from rcv_py.results.triage import finding_table
@@ -36,7 +38,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, split
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import (
     ElidedLabel,
     PlainLabel,
@@ -229,7 +231,7 @@ def _share(finding: Finding, share: float) -> str:
     return f"{sign}{100 * share:.1f} %"
 
 
-def finding_html(finding: Finding, *, is_open: bool, sources: object = None) -> Rich:
+def finding_html(finding: Finding, *, is_open: bool, sources: Sequence[SourceFile] = ()) -> Rich:
     """Return the page of a finding; `is_open` shows what it takes for granted."""
     parts = [rich("<p><b>{}</b>", finding.title)]
     if finding.evidence:
@@ -260,16 +262,16 @@ def small_html(findings: Findings) -> Rich:
     return rich("<p><b>Below 2 % of the kernel's duration</b></p>{}", joined("", rows)) if rows else Rich()
 
 
-def _row(number: int, place: Evidence, sources: object) -> Rich:
+def _row(number: int, place: Evidence, sources: Sequence[SourceFile]) -> Rich:
     key = rich("<span class='q'>{}</span>&nbsp; ", number + 1) if number < 9 else ""
     text = "" if place.kind == "source" else place.text
     return rich("{}{} &nbsp;{}", key, _link(number, place, sources), text)
 
 
-def _link(number: int, place: Evidence, sources: object) -> Rich:
+def _link(number: int, place: Evidence, sources: Sequence[SourceFile]) -> Rich:
     where = place.place
-    if place.kind == "source" and place.source is not None and sources is not None:
-        where = place_text(sources, *place.source)  # type: ignore[arg-type]
+    if place.kind == "source" and place.source is not None and sources:
+        where = place_text(sources, *place.source)
     return rich("<a href='{}:{}'>{}</a>", EVIDENCE, number, where)
 
 
@@ -379,7 +381,7 @@ class TriagePanel(Panel):
 
     def _show_one(self, row: int) -> None:
         finding, trace = self._one(row), self.session.trace.value
-        sources = None if trace is None else trace.sources
+        sources = () if trace is None else trace.sources
         if finding is None:
             self.page.show_html("" if row < 0 or self.findings is None else small_html(self.findings))
         else:
@@ -417,6 +419,11 @@ class TriagePanel(Panel):
         if self.current is not None:
             copy_text(one_as_markdown(self.list.currentRow() + 1, self.current))
 
+    @property
+    def has_findings(self) -> bool:
+        """Whether there is anything to copy."""
+        return self.findings is not None and bool(self.findings.findings)
+
     def copy_all(self) -> None:
         """Copy all findings as Markdown."""
         trace = self.session.trace.value
@@ -425,15 +432,17 @@ class TriagePanel(Panel):
 
     # -- what the shell asks ------------------------------------------------------------------------
 
-    def commands(self) -> tuple[Command, ...]:
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
         """The page, and its contents."""
         return commands("Analyze", (
-            ("triage.show", "What to look at first", "F4", lambda: self.wants.emit("triage"),
+            ("triage.show", "What to look at first", "F4",
+             late.then(lambda panel: panel.wants.emit(cls.panel_id)),
              "Show the findings: patterns that cost cycles, with evidence and a remedy.",
-             lambda: "" if self.session.trace.value is not None else NOTHING_OPEN),
-            ("triage.copy", "Copy findings as Markdown", "Ctrl+Shift+F", self.copy_all,
+             lambda: "" if ui.session.trace.value is not None else NOTHING_OPEN),
+            ("triage.copy", "Copy findings as Markdown", "Ctrl+Shift+F", late.then(cls.copy_all),
              "Copy all findings with their evidence, to paste into a ticket.",
-             lambda: "" if self.findings and self.findings.findings else "There are no findings."),
+             lambda: "" if late.now is not None and late.now.has_findings else "There are no findings."),
         ))  # fmt: skip
 
     def caption(self) -> str:
@@ -447,7 +456,7 @@ class TriagePanel(Panel):
 
     def sheet(self) -> Sheet | None:
         """One row a finding."""
-        if self.findings is None or not self.findings.findings:
+        if self.findings is None or not self.has_findings:
             return None
         table = finding_table(self.findings.findings)
         fields = table.fields(At.WINDOW)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Self
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
@@ -18,9 +19,10 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.commands import Command, commands
+from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
-from rcv_py.ui.core.panel import Panel, Sheet, panel
+from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
@@ -120,6 +122,21 @@ def by_speed(index: WaveIndex, row: int) -> dict[str, int]:
     return {name: int(row) for name, row in zip(SPEEDS, chosen, strict=True)}
 
 
+def go_by_speed(session: Session, name: str) -> None:
+    """Select the fastest wave of the kernel of the selected one, that of median life or the slowest."""
+    trace, wave = session.trace.value, session.selection.value.wave
+    if trace is None or not len(trace.waves):
+        return
+    row = 0 if wave is None else trace.waves.row(wave) or 0
+    session.select_wave(trace.waves.id(by_speed(trace.waves, row)[name]))
+
+
+def take_view(session: Session) -> None:
+    """Make the shown time the clock range."""
+    if session.trace.value is not None:
+        session.clock_range.set(session.view.value)
+
+
 def _even(rows: Iterable[Sequence[QWidget]]) -> QGridLayout:
     """Return rows of widgets in columns of one width."""
     grid = QGridLayout()
@@ -154,22 +171,23 @@ class WavePickerPanel(Panel):
         ui.settings.cell("timeline.units").watch(self._soon.ask)
         self._update()
 
-    def commands(self) -> tuple[Command, ...]:
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
         """The clock range, and the waves by speed."""
 
         def needs_waves() -> str:
-            trace = self.session.trace.value
+            trace = ui.session.trace.value
             return "" if trace is not None and len(trace.waves) else "The capture has no waves."
 
         speeds = (
-            (f"wave.{name}", f"Go to the {name} wave", key, partial(self._go_by_speed, name),
+            (f"wave.{name}", f"Go to the {name} wave", key, partial(go_by_speed, ui.session, name),
              f"Select the {name} wave of this kernel.", needs_waves)
             for name, key in zip(SPEEDS, SPEED_KEYS, strict=True)
         )  # fmt: skip
         return commands("Analyze", (
-            ("range.use_view", "Count the waves in view", "R", self._take_view,
+            ("range.use_view", "Count the waves in view", "R", partial(take_view, ui.session),
              "Make the shown time the clock range: waves that touch it count.", needs_waves),
-            ("range.reset", "Count all waves", "Shift+R", lambda: self.session.clock_range.set(None),
+            ("range.reset", "Count all waves", "Shift+R", lambda: ui.session.clock_range.set(None),
              "Take the clock range away: all waves count.", needs_waves),
         )) + commands("Go", speeds)  # fmt: skip
 
@@ -180,7 +198,7 @@ class WavePickerPanel(Panel):
             button.setProperty("small", "true")
             button.setToolTip(tooltip(f"Select the {name} wave of this kernel."))
             button.setMinimumWidth(MIN_PX)
-            button.clicked.connect(partial(self._go_by_speed, name))
+            button.clicked.connect(partial(go_by_speed, self.session, name))
         for label in (self.life, self.length, self.shares, self.counted):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         body = column(
@@ -215,7 +233,11 @@ class WavePickerPanel(Panel):
         for field in fields:
             field.edited.connect(self._range_edited)
         for button, tip, call in (
-            (self.use_view, "Count the waves that touch the shown time  (R)", self._take_view),
+            (
+                self.use_view,
+                "Count the waves that touch the shown time  (R)",
+                partial(take_view, self.session),
+            ),
             (self.reset, "Count all waves  (Shift+R)", lambda: self.session.clock_range.set(None)),
         ):
             button.setProperty("small", "true")
@@ -297,17 +319,6 @@ class WavePickerPanel(Panel):
         other = changed(trace.waves, wave, level, int(text))
         if other is not None:
             self.session.select_wave(other)
-
-    def _go_by_speed(self, name: str) -> None:
-        trace, wave = self.session.trace.value, self.session.selection.value.wave
-        if trace is None or not len(trace.waves):
-            return
-        row = 0 if wave is None else trace.waves.row(wave) or 0
-        self.session.select_wave(trace.waves.id(by_speed(trace.waves, row)[name]))
-
-    def _take_view(self) -> None:
-        if self.session.trace.value is not None:
-            self.session.clock_range.set(self.session.view.value)
 
     def _range_edited(self, value: int) -> None:
         begin, end = cycles_in(self.begin.text()), cycles_in(self.end.text())

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
@@ -30,10 +31,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column, row
 from rcv_py.ui.core.panel import Panel, PanelInfo, discover
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text, with_tip
+from rcv_py.ui.core.visibility import WAKE_MS
 
 
 class BrokenNotice(QWidget):
@@ -77,10 +80,11 @@ def make_panel(ui: UiContext, info: PanelInfo) -> Panel:
     return panel
 
 
-def make_panels(ui: UiContext) -> list[tuple[PanelInfo, Panel]]:
-    """Make all panels that are found, in the order of their areas."""
+def make_docks(ui: UiContext) -> list[Dock]:
+    """Make a dock for each panel that is found, in the order of their areas."""
     infos = sorted(discover(), key=lambda info: (info.area, info.order, info.id))
-    return [(info, make_panel(ui, info)) for info in infos]
+    docked = replace(ui, is_docked=True)
+    return [Dock(docked, info) for info in infos]
 
 
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
@@ -89,6 +93,7 @@ COMPACT_WIDTH = 1500  # px: below it columns are narrow and the bottom starts fo
 RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
 WAVE_PX = 344  # height of the first panel at the right: all it shows
 MAX_MINIMUM = QSize(600, 170)  # px: no panel may insist on more
+NO_PANEL = QSize(0, 100)  # px: at least, of a dock whose panel is not made
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
 FOCUS_TRIES, FOCUS_AGAIN_MS = 20, 100  # as long as a panel takes to have something
 UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
@@ -123,27 +128,72 @@ PLACES = (
 
 
 class Dock(QDockWidget):
-    """The frame around a panel.  It has a title only while it is no tab."""
+    """The frame around a panel, which is made when it is first seen or needed.
 
-    def __init__(self, info: PanelInfo, panel: Panel) -> None:
+    It has a title only while it is no tab.
+    """
+
+    wants = Signal(str)  # what the panel wants
+    copy_asked = Signal(str)  # id of the panel that is to be copied as a command
+
+    def __init__(self, ui: UiContext, info: PanelInfo) -> None:
         super().__init__(info.title)
-        panel.visibility.allow_sleep()
         self.info = info
-        self.panel = panel
+        self.made: Panel | None = None
+        self._ui = ui
+        self._state: dict[str, Any] = {}  # of a panel that is not made yet
+        self._is_in_front = self._is_folded = False
         self.is_strip = info.id in STRIPS
         area = "strip" if self.is_strip else info.area
         self.area = area if any(place.area == area for place in PLACES) else "bottom"
         self.setObjectName(info.id)
-        self.visibilityChanged.connect(self._seen)
         self._body = _Body()  # stays when the panel is folded away: a dock without a widget is no dock
-        self._around = column(panel, of=self._body)
+        self._around = column(of=self._body)
         self.setWidget(self._body)
         self.notice: BrokenNotice | None = None
         self._no_title = QWidget()
-        if self.is_strip:
+        self.visibilityChanged.connect(self._seen)
+        if self.is_strip:  # its height is that of the panel
             self.setFeatures(QDockWidget.DockWidgetFeature.NoDockWidgetFeatures)
-            self._body.setMaximumHeight(panel.sizeHint().height())
+            self._body.setMaximumHeight(self.panel.sizeHint().height())
             self.update_title(True)
+
+    # -- the panel ----------------------------------------------------------------------------------
+
+    @property
+    def panel(self) -> Panel:
+        """The panel, made now if nobody needed it before."""
+        self.make()
+        assert self.made is not None
+        return self.made
+
+    def commands(self) -> tuple[Command, ...]:
+        """The actions of the panel, which make it when they need it."""
+        return self.info.commands(self._ui, lambda: self.made, lambda: self.panel)
+
+    def make(self) -> None:
+        """Make the panel, if it is not made."""
+        if self.made is None:
+            panel = self.made = make_panel(self._ui, self.info)
+            panel.wants.connect(self.wants)
+            panel.copy_asked.connect(lambda: self.copy_asked.emit(self.info.id))
+            panel.visibility.set_in_front(self._is_in_front)
+            self._around.addWidget(panel)
+            panel.setVisible(not self._is_folded)
+            if self._state:
+                panel.load_state(self._state)
+
+    def save_state(self) -> dict[str, Any]:
+        """Return what the panel remembers; of one that is not made, what it is to be given."""
+        if self.made is None or isinstance(self.made, BrokenPanel):
+            return self._state
+        return self.made.save_state()
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Give the panel what it remembered, now or when it is made."""
+        self._state = state
+        if self.made is not None:
+            self.made.load_state(state)
 
     def sizeHint(self) -> QSize:
         """Small: the layout decides, not the panels."""
@@ -173,7 +223,14 @@ class Dock(QDockWidget):
         self._seen(at.right() >= 0 and at.bottom() >= 0)
 
     def _seen(self, is_seen: bool) -> None:
-        self.panel.visibility.set_in_front(is_seen or self.isFloating())
+        self._is_in_front = is_seen or self.isFloating()
+        if self.made is not None:
+            self.made.visibility.set_in_front(self._is_in_front)
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether the panel is in front of other tabs, or would be if it were made."""
+        return self.isVisible() and self._is_in_front and not self._is_folded
 
     def has_focus(self) -> bool:
         """Whether keys go to something in it."""
@@ -208,7 +265,9 @@ class Dock(QDockWidget):
 
     def fold(self, is_folded: bool) -> None:
         """Show nothing but the tab, or the panel as well."""
-        self.panel.setVisible(not is_folded)
+        self._is_folded = is_folded
+        if self.made is not None:
+            self.made.setVisible(not is_folded)
         self._body.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
         self.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
 
@@ -217,8 +276,9 @@ class Workspace(QMainWindow):
     """All panels in docks.  Knows their areas, not what they are."""
 
     panels_changed = Signal()  # shown, hidden, moved
+    copy_asked = Signal(str)  # id of the panel that is to be copied as a command
 
-    def __init__(self, panels: Iterable[tuple[PanelInfo, Panel]]) -> None:
+    def __init__(self, docks: Iterable[Dock]) -> None:
         super().__init__()
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setDockOptions(
@@ -234,15 +294,19 @@ class Workspace(QMainWindow):
         middle.setFixedHeight(0)
         middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCentralWidget(middle)
-        self.docks = {info.id: Dock(info, panel) for info, panel in panels}
+        self.docks = {dock.info.id: dock for dock in docks}
         self.is_bottom_folded = False
         self._wanted, self._passes = QSize(), 0
         self._pending: tuple[QByteArray, bool] | None = None  # a saved layout, until there is room for it
         self._was_shown = False
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
+        self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
+        self._make_timer.timeout.connect(self._make_seen)
         for dock in self.docks.values():
             dock.setParent(self)
+            dock.wants.connect(self.show_panel)
+            dock.copy_asked.connect(self.copy_asked)
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
         self.reset_layout(QSize(1600, 900))
@@ -333,7 +397,7 @@ class Workspace(QMainWindow):
     def show_broken(self, panel: Panel, report: str) -> None:
         """Show a sentence in the place of a panel that met a mistake."""
         for dock in self.docks.values():
-            if dock.panel is panel:
+            if dock.made is panel:
                 dock.show_broken(report)
 
     def toggle_panel(self, name: str, by_key: bool = False) -> None:
@@ -383,7 +447,23 @@ class Workspace(QMainWindow):
         if pending is None or not self.restore(*pending):
             self._measure(self.size())
 
+    @property
+    def is_waking(self) -> bool:
+        """Whether a panel is about to be made, or to do what was put off while nobody saw it."""
+        made = (dock.made for dock in self.docks.values())
+        is_any = any(panel is not None and panel.visibility.is_waking for panel in made)
+        return is_any or self._make_timer.isActive()
+
     # -- inside -------------------------------------------------------------------------------------
+
+    def _make_seen(self) -> None:
+        """Make the panels that are in front."""
+        if self._tidy_timer.isActive():  # not all are where they will be
+            return
+        for dock in self.docks.values():
+            dock.look()
+        for dock in [dock for dock in self.docks.values() if dock.is_seen]:
+            dock.panel.visibility.wake()
 
     def _tidy_soon(self) -> None:
         self._tidy_timer.start(0)
@@ -403,6 +483,7 @@ class Workspace(QMainWindow):
             if not bar.property("rcv_watched"):
                 bar.setProperty("rcv_watched", True)
                 bar.tabBarClicked.connect(self._tab_clicked)
+        self._make_timer.start()
         self.panels_changed.emit()
 
     def _tab_clicked(self, at: int) -> None:
@@ -420,5 +501,7 @@ class _Body(QWidget):
     """What a dock holds: it can be low, whatever the tallest panel of its tabs asks for."""
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as the panel needs, but not as high."""
-        return super().minimumSizeHint().boundedTo(MAX_MINIMUM)
+        """As wide as the panel needs, but not as high; some height before it is made, or nobody saw it."""
+        layout = self.layout()
+        is_empty = layout is None or not layout.count()
+        return NO_PANEL if is_empty else super().minimumSizeHint().boundedTo(MAX_MINIMUM)

@@ -81,7 +81,8 @@ class Exporter:
         focus: QWidget | None = QApplication.focusWidget()
         while focus is not None and not isinstance(focus, Panel):
             focus = focus.parentWidget()
-        return next((name for name, dock in self.workspace.docks.items() if dock.panel is focus), WINDOW)
+        docks = self.workspace.docks.items()
+        return WINDOW if focus is None else next((name for name, dock in docks if dock.made is focus), WINDOW)
 
     def sheet(self, name: str) -> Sheet:
         """The table of a panel; raise ExportError if it has none."""

@@ -17,13 +17,12 @@ from rcv_py.state.commands import Command, always, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column
 from rcv_py.ui.core.loader import Loader
-from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.plain_text import add_action, copy_text
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, facts
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
-from rcv_py.ui.shell.docks import VERSION, Workspace, make_panels
+from rcv_py.ui.shell.docks import VERSION, Workspace, make_docks
 from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
@@ -54,7 +53,7 @@ class MainWindow(QMainWindow):
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorReporter(self, self._where)
         self.opener = Opener(ui, loader)
-        self.workspace = Workspace(make_panels(ui))
+        self.workspace = Workspace(make_docks(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
         self.writer = FileWriter(ui, self)
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel("compare"))
@@ -96,8 +95,8 @@ class MainWindow(QMainWindow):
         register(*export_commands(self.exporter, ui.session))
         register(*writer_commands(self.writer, self.exporter.guarded, ui))
         register(*panel_commands(self.workspace))
-        for panel in self.panels:
-            register(*panel.commands())
+        for dock in self.workspace.docks.values():
+            register(*dock.commands())
 
     def _file_commands(self) -> tuple[Command, ...]:
         """The menu File; the recent captures are added to it apart."""
@@ -181,11 +180,9 @@ class MainWindow(QMainWindow):
         for cell in cells:
             cell.watch(soon.ask)
         self.workspace.panels_changed.connect(soon.ask)
-        for panel in self.panels:
-            panel.wants.connect(self.workspace.show_panel)
-        for name, dock in self.workspace.docks.items():
-            copy = partial(self.exporter.copy_command, name)
-            dock.panel.copy_asked.connect(partial(self.exporter.guarded, copy))
+        self.workspace.copy_asked.connect(
+            lambda name: self.exporter.guarded(partial(self.exporter.copy_command, name))
+        )
         self.errors.broke.connect(self.workspace.show_broken)
         session.trace.watch(self._trace_changed)
         ui.results.cell("populations").watch(self._take_populations)
@@ -200,11 +197,6 @@ class MainWindow(QMainWindow):
         soon.now()
 
     # -- what commands call --------------------------------------------------------------------------
-
-    @property
-    def panels(self) -> list[Panel]:
-        """All panels, shown or not."""
-        return [dock.panel for dock in self.workspace.docks.values()]
 
     def browse(self, what: str = "capture") -> None:
         """Ask for a folder, beginning beside the capture that it is to follow, and open it."""
@@ -272,9 +264,8 @@ class MainWindow(QMainWindow):
     @property
     def idle(self) -> bool:
         """Whether nothing is being read, searched or computed."""
-        is_computed = self.ui.tasks.idle and self.ui.results.idle
-        is_waking = any(dock.panel.visibility.is_waking for dock in self.workspace.docks.values())
-        return self.loader.idle and is_computed and not is_waking and not self.opener.is_searching
+        is_computed = self.ui.tasks.idle and self.ui.results.idle and not self.workspace.is_waking
+        return self.loader.idle and is_computed and not self.opener.is_searching
 
     # -- following -----------------------------------------------------------------------------------
 
@@ -347,7 +338,7 @@ class MainWindow(QMainWindow):
         settings.remember("geometry", self.saveGeometry())
         settings.remember("layout", self.workspace.saveState(VERSION))
         settings.remember("bottom_folded", self.workspace.is_bottom_folded)
-        states = {name: dock.panel.save_state() for name, dock in self.workspace.docks.items()}
+        states = {name: dock.save_state() for name, dock in self.workspace.docks.items()}
         settings.remember("panels", json.dumps(states))
         self.writer.cancel()
         self.loader.close()
@@ -370,4 +361,4 @@ class MainWindow(QMainWindow):
         for name, dock in self.workspace.docks.items():
             state = states.get(name) if isinstance(states, dict) else None
             if isinstance(state, dict):
-                dock.panel.load_state(state)
+                dock.load_state(state)

@@ -37,7 +37,6 @@ class FindBar(QWidget):
         self.case = _toggle("Aa", "Match upper and lower case")
         self.regex = _toggle(".*", "The text is a regular expression")
         self.filter = _toggle("Filter", "Show only rows that match")
-        self.filter.setVisible(has_filter)
         self.count = PlainLabel(role="muted")
         self.up = _step("Previous match (Shift+Return)")
         self.down = _step("Next match (Return)")
@@ -46,6 +45,7 @@ class FindBar(QWidget):
         if is_narrow:
             self.count.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         (column if is_narrow else row)((search, 1), matches, spacing=4, of=self)
+        self.filter.setVisible(has_filter)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.field.textEdited.connect(self._edit)
         self.field.textChanged.connect(lambda text: None if text else self._edit())

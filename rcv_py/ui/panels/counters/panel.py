@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -26,7 +26,7 @@ from rcv_py.state.commands import Command, always, commands
 from rcv_py.state.formula_files import FormulaFiles
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import split
-from rcv_py.ui.core.panel import panel
+from rcv_py.ui.core.panel import Late, panel
 from rcv_py.ui.core.plain_text import with_tip
 from rcv_py.ui.panels.counters.formula_dialog import FormulaDialog
 from rcv_py.ui.panels.counters.tree import CounterTree, number_text
@@ -228,11 +228,12 @@ class CountersPanel(CurvePanel):
         self.dialog.raise_()
         self._compute()
 
-    def commands(self) -> tuple[Command, ...]:
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
         """Write formulas."""
         tip = "Write formulas over hardware counters and see their curves."
         row = ("analyze.formulas", "Formulas of counters…", "Ctrl+Shift+D")
-        return commands("Analyze", [(*row, self.edit_formulas, tip, always)])
+        return commands("Analyze", [(*row, late.then(cls.edit_formulas), tip, always)])
 
     # -- what the shell asks ------------------------------------------------------------------------
 

@@ -33,6 +33,10 @@ class IsaFolds:
     """Sections of the code [first, stop), in program order without gaps; any of them may be folded."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin with no sections, for another program."""
         self.first, self.stop, self._of_row = np.zeros((3, 0), dtype=np.int64)
         self.folded = np.zeros(0, dtype=bool)  # of each section
         self.shown_as = np.zeros(0, dtype=np.int64)  # the code row that stands for each code row
@@ -51,10 +55,6 @@ class IsaFolds:
         self._of_row = np.repeat(np.arange(len(first)), self.stop - self.first)
         self.folded = np.isin(self.first, before) & self.foldable
         self._changed()
-
-    def forget(self) -> None:
-        """Unfold everything, for another program."""
-        self.__init__()  # type: ignore[misc]
 
     def fold(self, section: int, is_folded: bool = True) -> None:
         """Fold or unfold one section; a section of one row cannot be folded."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
@@ -18,7 +18,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import OF_ALL_WAVES, cost_job
 from rcv_py.ui.core.layout import row
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import Late, Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
 from rcv_py.ui.panels.isa.arrows import gutter_arrows
 from rcv_py.ui.panels.isa.bar import IsaBar, choose_next, extend_header_menu
@@ -66,6 +66,7 @@ class IsaPanel(CodePanel):
         ui.session.isolated_wait.watch(self._show_isolated)
         ui.settings.cell("isa.color_text").watch(view.refresh)
         ui.theme.changed.connect(self._show_legend)
+        self._mode_changed()
         self.follow_session()
 
     def _connect(self) -> None:
@@ -91,7 +92,7 @@ class IsaPanel(CodePanel):
         session.query.watch(self._search)
         session.loaded.watch(self._more_waves)
         names = ("isa.fold_all", "isa.unfold_all", "isa.fold_cold")
-        folding = tuple(command for command in self.commands() if command.id in names)
+        folding = tuple(command for command in self.commands(self.ui, Late.of(self)) if command.id in names)
         bar.set_fold_actions(folding, view.set_fold_by, lambda: view.fold_by)
 
     # -- showing ------------------------------------------------------------------------------------
@@ -269,6 +270,16 @@ class IsaPanel(CodePanel):
         if row != self.session.selection.value.line or self.session.selection.value.lines is not None:
             self.session.select_line(row)
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is anything to fold or to draw otherwise."""
+        return self._rows is not None
+
+    @property
+    def has_cost(self) -> bool:
+        """Whether any row costs anything."""
+        return self._rows is not None and bool(self._rows.total)
+
     def step_hottest(self, direction: int) -> None:
         """Select the row that costs next less (+1) or next more (-1) than the selected one."""
         if self._rows is not None:
@@ -341,45 +352,52 @@ class IsaPanel(CodePanel):
 
     # -- what the shell asks ------------------------------------------------------------------------
 
-    def commands(self) -> tuple[Command, ...]:
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
         """Walks through the hottest rows; bars, arrows and folds."""
-        view, bar, settings = self.view, self.bar, self.ui.settings
+        settings = ui.settings
 
         def no_cost() -> str:
-            return "" if self._rows is not None and self._rows.total else NO_COST
+            return "" if late.now is not None and late.now.has_cost else NO_COST
 
         def no_rows() -> str:
-            return NO_ROWS if self._rows is None else ""
+            return "" if late.now is not None and late.now.has_rows else NO_ROWS
 
-        def other_folds() -> None:
-            view.set_fold_by("label" if view.fold_by == "block" else "block")
+        def other_folds(panel: Self) -> None:
+            panel.view.set_fold_by("label" if panel.view.fold_by == "block" else "block")
 
         def other_colors() -> None:
             settings["isa.color_text"] = not settings["isa.color_text"]
 
         return (
             *commands("Go", (
-                ("isa.next_hottest", "Next hottest instruction", "M", lambda: self.step_hottest(+1),
+                ("isa.next_hottest", "Next hottest instruction", "M",
+                 late.then(lambda panel: panel.step_hottest(+1)),
                  "Select the instruction that costs most after the selected one.", no_cost),
                 ("isa.previous_hottest", "Previous hottest instruction", "Shift+M",
-                 lambda: self.step_hottest(-1),
+                 late.then(lambda panel: panel.step_hottest(-1)),
                  "Select the instruction that costs most before the selected one.", no_cost),
             )),
             *commands("Analyze/Listing", (
-                ("isa.next_bars", "Next kind of bars", "Ctrl+Alt+A", lambda: choose_next(bar.annotation),
+                ("isa.next_bars", "Next kind of bars", "Ctrl+Alt+A",
+                 late.then(lambda panel: choose_next(panel.bar.annotation)),
                  "Show something else in the bars beside the instructions.", no_rows),
-                ("isa.next_scale", "Next scale of bars", "Ctrl+Alt+S", bar.next_scale,
+                ("isa.next_scale", "Next scale of bars", "Ctrl+Alt+S",
+                 late.then(lambda panel: panel.bar.next_scale()),
                  "Draw the bars beside the instructions on another scale.", no_rows),
-                ("isa.next_arrows", "Next kind of arrows", "Ctrl+Alt+W", lambda: choose_next(bar.gutter),
+                ("isa.next_arrows", "Next kind of arrows", "Ctrl+Alt+W",
+                 late.then(lambda panel: choose_next(panel.gutter)),
                  "Show arrows of waits, of branches, both or none.", no_rows),
-                ("isa.fold_all", "Fold all blocks", "Ctrl+Alt+-", view.fold_all,
+                ("isa.fold_all", "Fold all blocks", "Ctrl+Alt+-",
+                 late.then(lambda panel: panel.view.fold_all()),
                  "Show each block as one row.", no_rows),
-                ("isa.unfold_all", "Unfold all blocks", "Ctrl+Alt+=", lambda: view.fold_all(False),
+                ("isa.unfold_all", "Unfold all blocks", "Ctrl+Alt+=",
+                 late.then(lambda panel: panel.view.fold_all(False)),
                  "Show every instruction.", no_rows),
                 ("isa.fold_cold", "Fold cold blocks", "Ctrl+Alt+F",
-                 lambda: view.fold_cold(settings["isa.cold_permille"] / 1000),
+                 late.then(lambda panel: panel.view.fold_cold(settings["isa.cold_permille"] / 1000)),
                  "Fold what never ran or costs next to nothing, and unfold the rest.", no_rows),
-                ("isa.fold_by", "Fold by blocks or by labels", "Ctrl+Alt+B", other_folds,
+                ("isa.fold_by", "Fold by blocks or by labels", "Ctrl+Alt+B", late.then(other_folds),
                  "Change what is folded: basic blocks, or everything from a label to the next.", no_rows),
             )),
             Command(id="isa.color_text", title="Colour instructions by unit", menu="Analyze/Listing",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Self
 
 import numpy as np
 from PySide6.QtCore import Qt
@@ -18,7 +19,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import charged_job
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import BAR, row
-from rcv_py.ui.core.panel import Sheet, panel
+from rcv_py.ui.core.panel import Late, Sheet, panel
 from rcv_py.ui.core.plain_text import RichLabel, joined, rich, tooltip, with_tip
 from rcv_py.ui.panels.source.highlight import Span, expanded, spans
 from rcv_py.ui.panels.source.view import SourceView, source_rows
@@ -78,6 +79,7 @@ class SourcePanel(CodePanel):
         self.empty = page(self, head, self.find_bar, self.chain, self.note, (rows, 1))
         self._connect()
         self._restyle()
+        self._how_changed()
         self.follow_session()
 
     def _connect(self) -> None:
@@ -288,14 +290,16 @@ class SourcePanel(CodePanel):
 
     # -- what the shell asks ------------------------------------------------------------------------
 
-    def commands(self) -> tuple[Command, ...]:
+    @classmethod
+    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
         """Walks through the hottest lines; how costs are charged."""
-        cell = self.session.source_cost
+        cell = ui.session.source_cost
         other = {SourceCost.SELF: SourceCost.INCLUSIVE, SourceCost.INCLUSIVE: SourceCost.SELF}
         rows = (
-            ("source.next_hottest", "Next hottest source line", "Alt+M", partial(self.step_hottest, +1)),
+            ("source.next_hottest", "Next hottest source line", "Alt+M",
+             late.then(lambda panel: panel.step_hottest(+1))),
             ("source.previous_hottest", "Previous hottest source line", "Alt+Shift+M",
-             partial(self.step_hottest, -1)),
+             late.then(lambda panel: panel.step_hottest(-1))),
             ("source.toggle_inclusive", "Self or inclusive source costs", "Alt+I",
              lambda: cell.set(other[cell.value])),
         )  # fmt: skip

@@ -350,10 +350,12 @@ class Card(QFrame):
         self._width = width
         self.setObjectName("card")
         self.title = PlainLabel(title, role="heading")
-        self._parts = [(PlainLabel(name, role="muted", visible=bool(name)), part) for name, part in parts]
+        self._parts = [(PlainLabel(name, role="muted"), part) for name, part in parts]
         end = () if len(parts) == 1 and isinstance(parts[0][1], FactList | QAbstractItemView) else (None,)
         inside = column(*(item for pair in self._parts for item in pair), *end, spacing=4)
         column(self.title, (inside, 1), margins=(10, 8, 10, 8), spacing=6, of=self)
+        for label, _ in self._parts:
+            label.setHidden(not label.text())
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(title)
 

@@ -1,0 +1,113 @@
+"""Captures of several builds in a row: what each takes more or less than an earlier one, beyond noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rcv_py.analysis.compare.compare import compare
+from rcv_py.analysis.compare.costs import CaptureCosts
+from rcv_py.analysis.compare.verdict import Judgement, Verdict
+from rcv_py.base.text import short_kernel
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Build:
+    """A capture and the costs of its waves, or why they are not known."""
+
+    path: Path
+    name: str
+    written: str = ""  # when, as `2026-05-01T12:00:00Z`; "" if that is not known
+    costs: CaptureCosts | None = None
+    traced: int = 0  # waves that the capture names
+    duration_ns: float = NAN  # of the launch
+    problems: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def duration(self) -> int:
+        """Cycles of the launch, -1 if they are not known."""
+        return -1 if self.costs is None or self.costs.launch is None else self.costs.launch.duration
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A build and what it takes beside an earlier one; numbers that are not known are -1 or nan."""
+
+    build: Build
+    before: str = ""  # name of that capture; "": it is compared with none
+    judgement: Judgement | None = None
+    of_first: float = NAN  # its launch over that of the first one of the series
+
+    @property
+    def kernel(self) -> str:
+        """Short name of the kernel, "" if it is not known."""
+        return "" if self.build.costs is None else short_kernel(self.build.costs.kernel)
+
+    @property
+    def waves(self) -> int:
+        """Waves whose costs are compared."""
+        return -1 if self.build.costs is None else self.build.costs.wave_count
+
+    @property
+    def ratio(self) -> float:
+        """Cycles over those of the capture it is compared with."""
+        ratio = None if self.judgement is None else self.judgement.ratio
+        return NAN if ratio is None else ratio.value
+
+    @property
+    def noise(self) -> float:
+        """How far the ratio may be off."""
+        ratio = None if self.judgement is None else self.judgement.ratio
+        return NAN if ratio is None else ratio.noise
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What may be said of it."""
+        return None if self.judgement is None else self.judgement.verdict
+
+
+def steps(
+    series: Iterable[Build], *, measure: str = "cost", threshold: float | None = None
+) -> Iterator[Step]:
+    """Yield what each build takes beside the one before it of the same kernel; see `compare`.
+
+    Where the two cannot be compared, for example because the problem is another one, a series begins anew.
+    """
+    first: dict[str, Build] = {}
+    before: dict[str, Build] = {}
+    for build in series:
+        if build.costs is None:
+            yield Step(build)
+            continue
+        kernel = build.costs.kernel
+        start = first.setdefault(kernel, build)
+        found = step(build, before.get(kernel), start, measure=measure, threshold=threshold)
+        yield found
+        before[kernel] = build
+        if found.verdict is Verdict.NOT_COMPARABLE:
+            first[kernel] = build
+
+
+def step(
+    build: Build,
+    before: Build | None,
+    first: Build,
+    *,
+    measure: str = "cost",
+    threshold: float | None = None,
+    replicate: CaptureCosts | None = None,
+    seed: int = 0,
+) -> Step:
+    """Return what a build takes beside an earlier one; see `compare`."""
+    if before is None or before.costs is None or build.costs is None:
+        return Step(build)
+    found = compare(
+        before.costs, build.costs, seed, measure=measure, threshold=threshold, replicate=replicate
+    )
+    is_known = found.verdict is not Verdict.NOT_COMPARABLE and min(build.duration, first.duration) > 0
+    of_first = build.duration / first.duration if is_known else NAN
+    return Step(build, before.name, found.judgement, of_first)

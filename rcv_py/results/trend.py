@@ -1,0 +1,121 @@
+"""Captures of several builds, each beside an earlier one: a row a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rcv_py.analysis.compare.builds import Step
+from rcv_py.analysis.compare.verdict import Verdict
+from rcv_py.base.text import DASH, count, nanoseconds
+from rcv_py.results import kinds
+from rcv_py.results.field import At, Field, only, unknown
+from rcv_py.results.table import Spec, Table
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    if row["ratio"] is None:
+        return ""
+    return f"{100 * (row['ratio'] - 1):+.1f} % (±{100 * row['noise']:.1f} %)"
+
+
+def _launch(row: Mapping[str, Any]) -> str:
+    parts = [] if row["duration_ns"] is None else [nanoseconds(row["duration_ns"])]
+    parts += [] if row["duration"] is None else [f"{count(row['duration'])} cycles"]
+    return "" if row["error"] else ", ".join(parts) or DASH
+
+
+def _of_first(row: Mapping[str, Any]) -> str:
+    return "" if row["of_first"] is None else f"{100 * (row['of_first'] - 1):+.1f} %"
+
+
+TREND = Spec.of(
+    "trend",
+    "One row a capture, in order.",
+    "capture",
+    kinds.SOURCE("place", "Folder of the capture below the one that was given", "capture", at=At.PEOPLE),
+    *only(At.DATA, kinds.TEXT("capture", "Name of the capture"), kinds.TEXT("path", "Path of its folder")),
+    kinds.TEXT("written", "When its index was written, in UTC; empty if that cannot be seen"),
+    kinds.NOTE("kernel", "Name of the kernel"),
+    kinds.WAVES("waves", "Whose costs are compared", at=At.DATA, is_unknown=True),
+    *unknown(
+        kinds.CYCLES("duration", "Launch, from the first start of a wave to the last end", at=At.DATA),
+        kinds.NANOSECONDS(
+            "duration_ns",
+            "The same in nanoseconds; without it that of the table of launches",
+            at=At.DATA,
+        ),
+    ),
+    kinds.CYCLES("launch", "The launch in time and cycles", at=At.PEOPLE, of=_launch),
+    Field(
+        name="of_first",
+        kind=kinds.RATIO,
+        meaning="Its launch over that of the first capture of the kernel",
+        at=At.DATA,
+        is_unknown=True,
+    ),
+    kinds.RATIO(
+        "since_first", "Change of the launch since the first one", "since first", at=At.PEOPLE, of=_of_first
+    ),
+    kinds.TEXT("before", "The capture it is compared with; empty for none", at=At.DATA),
+    *only(
+        At.DATA,
+        *unknown(
+            kinds.RATIO("ratio", "Cycles over those of the capture it is compared with"),
+            kinds.RATIO("noise", "How far the ratio may be off by noise"),
+        ),
+    ),
+    kinds.RATIO("change", "Cycles, and how far that may be off", "change (noise)", at=At.PEOPLE, of=_change),
+    Field(
+        "verdict",
+        kinds.choice("", *(verdict.value for verdict in Verdict)),
+        "What may be said of it; empty if it is compared with none",
+        at=At.DATA,
+    ),
+    kinds.NOTE(
+        "said",
+        "What may be said of it, or why it cannot be read",
+        "verdict",
+        at=At.PEOPLE,
+        of=lambda row: row["error"] or row["verdict"],
+    ),
+    *only(
+        At.DATA,
+        kinds.NOTE("sentence", "The same in a sentence, in which B is this capture and A the other"),
+        kinds.TEXT("error", "Why it cannot be read; empty if it can"),
+    ),
+)
+_FOLDER = kinds.TEXT("folder", "The folder, as it was given")
+_METRIC = Field("metric", kinds.choice("cost", "latency", "stall"), "Cycles of what")
+TREND_FACTS = (
+    _FOLDER,
+    _METRIC,
+    kinds.TEXT(
+        "first_more",
+        "Path of the first capture that takes more cycles than the one before; null if none does",
+        is_unknown=True,
+    ),
+)
+SEVERAL_FACTS = (
+    replace(_FOLDER, name="a", meaning="Name of the capture that all are compared with"),
+    _METRIC,
+)
+
+
+def trend_table(rows: Sequence[Step], places: Sequence[str]) -> Table:
+    """Return one row a capture, in their order; people see their places."""
+    columns = {name: [of(row) for row in rows] for name, of in _VALUES.items()}
+    return Table.of(TREND, rows, {"place": list(places), **columns})
+
+
+_VALUES: dict[str, Callable[[Step], Any]] = {
+    "capture": lambda row: row.build.name,
+    "path": lambda row: str(row.build.path),
+    "written": lambda row: row.build.written,
+    "duration": lambda row: row.build.duration,
+    "duration_ns": lambda row: row.build.duration_ns,
+    "verdict": lambda row: "" if row.verdict is None else row.verdict.value,
+    "sentence": lambda row: "" if row.judgement is None else row.judgement.sentence,
+    "error": lambda row: row.build.error,
+}

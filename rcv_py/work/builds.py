@@ -1,0 +1,80 @@
+"""The costs of captures of several builds, each read here, in another process or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from rcv_py.analysis.compare.builds import NAN, Build
+from rcv_py.analysis.compare.costs import explained_costs
+from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.base.errors import RcvError
+from rcv_py.formats.capture_cache import CaptureCache
+from rcv_py.formats.open import open_trace
+from rcv_py.formats.uiout.run_files import run_facts
+from rcv_py.work.captures import Here, captures_mapped
+from rcv_py.work.executors import executor_for
+from rcv_py.work.load import batches
+
+
+def builds(
+    paths: Sequence[Path],
+    waves: str = WORKING,
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    cache: CaptureCache | None = None,
+) -> Iterator[Build]:
+    """Yield the costs of each capture, in order; one that cannot be read says why.
+
+    `waves` says whose costs count; `jobs`, `cluster` and `cache` are those of `library_rows`.
+    """
+    with executor_for(paths, jobs=jobs, cluster=cluster) as executor:
+        build = partial(build_of, waves=waves)
+        if isinstance(executor, Here):
+            build = partial(build, workers=None, cache=cache)
+        yield from captures_mapped(build, paths, executor, _unread)
+
+
+def build_of(
+    path: Path, waves: str = WORKING, *, workers: int | None = 0, cache: CaptureCache | None = None
+) -> Build:
+    """Open a capture and sum the costs of its waves; never raises for a bad one."""
+    try:
+        trace = open_trace(path, cache=cache)
+        costs = explained_costs(trace, batches(trace, workers=workers), waves)
+        facts = run_facts(trace.path, trace.kernel_name, trace.target)
+    except RcvError as error:
+        return _unread(path, error)
+    ns = None if costs.launch is None else trace.clock.ns(costs.launch.duration)
+    if ns is None and facts.kernel is not None:
+        ns = facts.kernel.ns
+    return Build(
+        path=trace.path,
+        name=trace.name,
+        written=written_at(path),
+        costs=costs,
+        traced=len(trace.waves),
+        duration_ns=NAN if ns is None else float(ns),
+        problems=tuple(map(str, trace.problems)),
+    )
+
+
+def _unread(path: Path, error: RcvError) -> Build:
+    return Build(path=path, name=path.name, written=written_at(path), error=f"{error} {error.hint}".strip())
+
+
+def in_time(paths: Iterable[Path]) -> list[Path]:
+    """Return captures in the order in which they were written, those of one moment in that of their paths."""
+    return sorted(paths, key=lambda path: (written_at(path), path))
+
+
+def written_at(path: Path) -> str:
+    """Return when the index of a capture was written, as `2026-05-01T12:00:00Z`; "" if it cannot be seen."""
+    try:
+        seconds = (path / "filenames.json").stat().st_mtime
+    except OSError:
+        return ""
+    return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%SZ}"

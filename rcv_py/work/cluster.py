@@ -1,0 +1,153 @@
+"""Captures on more than one machine: an executor over the workers of a Dask cluster.
+
+Dask schedules, tries again what a lost worker had, and carries functions and results, as pickles: whoever may
+speak at the address may run code here and on the workers (docs/SECURITY.md).
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import logging
+import pydoc
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from distributed import Client, KilledWorker
+
+from rcv_py import __version__
+from rcv_py.base.errors import RcvError, UsageError
+from rcv_py.work.captures import CaptureLost
+from rcv_py.work.pool import WorkerStopped
+
+CONNECT_S = 5.0  # in which a scheduler must answer, and a worker must be there
+_ADDRESS = re.compile(r"(tcp|tls)://([^\s/@:]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+_START = "Start the cluster, or correct the address: `dask scheduler` prints it."
+_LOST = "The workers that had this capture ended before they answered, probably for lack of memory."
+_SHARE = "Share the folder under this path, or start the workers where it lies."
+T = TypeVar("T")
+atexit.register(gc.freeze)  # so that a process that Ctrl+C ends does not look through all of Dask for garbage
+
+
+class ClusterError(RcvError):
+    """A cluster cannot be used, or no longer."""
+
+
+@contextmanager
+def cluster_executor(address: str, paths: Sequence[Path]) -> Iterator[Executor]:
+    """Give an executor over the workers of a Dask scheduler, all of which see these captures.
+
+    At the end of the block what still waits is cancelled.  Raise UsageError for what is no address, and
+    ClusterError where the cluster cannot do the work.
+    """
+    client = _connected(address)
+    try:
+        _check_workers(client, address)
+        here = frozenset(path for path in paths if path.exists())  # others have a sentence of their own
+        _check_paths(client, address, [path for path in paths if path in here])
+        yield _Cluster(client, address, here)
+    finally:
+        client.close()
+
+
+def _connected(address: str) -> Client:
+    if not _ADDRESS.fullmatch(address):
+        raise UsageError(
+            f"{address} is no address of a cluster.",
+            hint="Give tcp://HOST:PORT or tls://HOST:PORT, as `dask scheduler` prints it.",
+        )
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters becomes a sentence
+    try:
+        return Client(address, timeout=CONNECT_S, set_as_default=False)
+    except OSError as error:
+        text = f"No Dask scheduler answers at {address} within {CONNECT_S:g} seconds."
+        raise ClusterError(text, hint=_START, detail=repr(error)) from error
+    except (TypeError, ValueError, RuntimeError) as error:  # such as TLS without certificates
+        why = str(error).strip().partition("\n")[0].rstrip(".")
+        hint = "Dask's own configuration names the certificates: distributed.comm.tls."
+        raise ClusterError(f"{address} cannot be used: {why}.", hint=hint, detail=repr(error)) from error
+    except Exception as error:  # who answers may be anybody, such as a web server
+        text = f"What answers at {address} is no Dask scheduler, or one of another version."
+        raise ClusterError(text, hint=_START, detail=repr(error)) from error
+
+
+def _of_workers(client: Client, function: Callable[..., T], *args: object) -> dict[str, T | Exception]:
+    """Call a function once on each worker; those that end meanwhile are left out."""
+    answers = client.run(function, *args, on_error="return")
+    return {worker: one for worker, one in answers.items() if not isinstance(one, OSError)}
+
+
+def _check_workers(client: Client, address: str) -> None:
+    """Raise ClusterError unless there are workers, all of which have this version of rcv."""
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_S)
+    except TimeoutError as error:
+        raise ClusterError(
+            f"The cluster at {address} has no workers.", hint=f"Start some: dask worker {address}"
+        ) from error
+    # A function of Python's own: it can be asked where rcv is missing, or where Python is another one.
+    for worker, version in _of_workers(client, pydoc.locate, "rcv_py.__version__").items():
+        if version != __version__:
+            has = f"rcv {version}" if isinstance(version, str) else "no rcv that can be imported"
+            raise ClusterError(
+                f"The worker {worker} of {address} has {has}; here it is rcv {__version__}.",
+                hint="Install the same version for all workers, and start them again.",
+                detail=repr(version),
+            )
+
+
+def _check_paths(client: Client, address: str, paths: Sequence[Path]) -> None:
+    """Raise ClusterError for a capture that a worker does not see."""
+    answers = _of_workers(client, _unseen, paths)
+    unseen = [gone[0] for gone in answers.values() if isinstance(gone, list) and gone]
+    if unseen:
+        some = "" if len(unseen) == len(answers) else f"{len(unseen)} of {len(answers)} of "
+        raise ClusterError(
+            f"{unseen[0]} is not visible to {some}the workers of {address}.",
+            hint=_SHARE,
+        )
+
+
+def _unseen(paths: Sequence[Path]) -> list[Path]:
+    """The paths that are not there, on the worker that runs this."""
+    return [path for path in paths if not path.exists()]
+
+
+def _seen(function: Callable[[Path], T], path: Path, is_here: bool) -> T:
+    """Do the work on a worker; one that came later may not see what the others do."""
+    if is_here and not path.exists():
+        raise CaptureLost(f"{path} is not visible to a worker of the cluster.", hint=_SHARE)
+    return function(path)
+
+
+class _Cluster(Executor):
+    """Dask's executor, whose failures are those that `captures_done` knows."""
+
+    def __init__(self, client: Client, address: str, here: frozenset[Path]) -> None:
+        # Files may change between two commands: no result of before may be taken for that of now.
+        self._executor: Executor = client.get_executor(pure=False)
+        self._address, self._here = address, here
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Return the future result of a function of one path."""
+        (path,) = args
+        outer: Future[T] = Future()
+        inner = self._executor.submit(_seen, fn, path, path in self._here)
+        inner.add_done_callback(lambda done: self._settle(done, outer))
+        return outer
+
+    def _settle(self, done: Future[T], outer: Future[T]) -> None:
+        try:
+            outer.set_result(done.result())
+        except CancelledError as error:  # nobody here cancels single calls
+            text = f"The scheduler at {self._address} ended before all captures were done."
+            hint = "Start the cluster again, and then this command."
+            outer.set_exception(ClusterError(text, hint, repr(error)))
+        except KilledWorker:  # Dask gives up a call also if another one of the same workers ended them
+            outer.set_exception(WorkerStopped(_LOST))
+        except Exception as error:
+            outer.set_exception(error)

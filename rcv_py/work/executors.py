@@ -1,0 +1,74 @@
+"""Where work over captures is done: in this process, in others of this machine, or on a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rcv_py.base.errors import UsageError
+from rcv_py.work.captures import Here
+from rcv_py.work.pool import WorkerPool
+
+MAX_CAPTURES_HERE = 24  # captures: opening so many takes less time than starting a process
+MAX_READ_HERE = 2  # the same of captures whose waves are read
+T = TypeVar("T")
+
+
+class Processes(Executor):
+    """At most `size` processes of this machine, which end with this one; see `WorkerPool`."""
+
+    def __init__(self, size: int) -> None:
+        self._pool: WorkerPool[Any] = WorkerPool(_call, size)
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Return the future result of a call, all of which can be pickled."""
+        return self._pool.submit(fn, args, kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End all processes, whatever they do."""
+        self._pool.close()
+
+
+def _call(function: Callable[..., T], args: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
+    return function(*args, **kwargs)
+
+
+def cores() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "process_cpu_count"):  # Python 3.13
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def executor_for(
+    paths: Sequence[Path], *, jobs: int | None = None, cluster: str | None = None, here: int = MAX_READ_HERE
+) -> Iterator[Executor]:
+    """Give an executor for work over captures; at the end of the block all its processes and calls end.
+
+    `cluster` is the address of a Dask scheduler; raise UsageError or ClusterError where it cannot be used.
+    Without it `jobs` processes do the work; 0 or 1: this one; None: of up to `here` captures this one, else
+    as many as there are processors.
+    """
+    if cluster is not None:
+        try:
+            from rcv_py.work.cluster import cluster_executor  # noqa: PLC0415 - optional, and slow to import
+        except ImportError as error:
+            raise UsageError(
+                "--cluster needs the Python package distributed, which is not installed.",
+                hint="Install it with: pip install 'rcv-py[cluster]'",
+                detail=repr(error),
+            ) from error
+        with cluster_executor(cluster, paths) as executor:
+            yield executor
+        return
+    jobs = (0 if len(paths) <= here else cores()) if jobs is None else jobs
+    size = min(jobs, len(paths))
+    with Processes(size) if size > 1 else Here() as executor:
+        yield executor

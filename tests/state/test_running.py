@@ -1,0 +1,121 @@
+"""Answers that run along: every wave is mapped once, whatever comes, goes and comes back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from rcv_py.analysis.core.cost_columns import LINES, all_lines
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.state.running import Running
+from rcv_py.state.wave_store import WaveStore
+from tests.analysis import build
+from tests.analysis.conftest import opened
+from tests.support.captures import trace_path
+from tests.support.same import differences
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return opened(trace_path("flash_attn_small_after"))[0]
+
+
+@pytest.fixture(scope="module")
+def waves(trace: Trace) -> list[Wave]:
+    return [wave for batch in opened(trace.path)[1] for wave in batch.waves]
+
+
+class Counted:
+    """A running sum over lines that notes which waves were mapped, and how many have counted."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace, self.mapped, self.fails = trace, Counter[int](), False
+        self.running = Running(trace, replace(LINES, map=self._map))
+
+    def _map(self, trace: Trace, parcel: Parcel) -> object:
+        if self.fails:
+            raise RuntimeError("no luck")
+        self.mapped.update(wave.row for wave in parcel.tokens.waves)
+        return LINES.map(trace, parcel)
+
+    def is_of(
+        self, batches: list[WaveBatch], all_: list[WaveBatch], rows: object = None, **how: bool
+    ) -> bool:
+        """Whether the answer for `batches` is that of the waves of `all_` with these rows."""
+        found = self.running.of(batches, rows, **how)  # type: ignore[arg-type]
+        return not differences(found, all_lines(all_, len(self.trace.code), rows))  # type: ignore[arg-type]
+
+
+def test_an_arrival_costs_what_arrived(trace: Trace, waves: list[Wave]) -> None:
+    counted, here = Counted(trace), []
+    for wave in waves:
+        here.append(build.batch(wave))
+        assert counted.is_of(here, here)
+        assert counted.is_of(here, here), "asking again changes nothing"
+    assert counted.mapped == Counter(wave.row for wave in waves)
+
+
+def test_dropped_waves_stay_and_do_not_count_twice_when_they_come_back(
+    trace: Trace, waves: list[Wave]
+) -> None:
+    counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, 8, 2)]
+    assert counted.is_of(batches[:2], batches[:2])
+    assert counted.is_of(batches[2:3], batches[:3])
+    again = build.batch(*waves[1:4], waves[7])  # of two batches that were counted, and one of another
+    assert counted.is_of([again], [*batches[:3], build.batch(waves[7])])
+    assert counted.is_of([*batches, again], batches)
+    assert counted.mapped == Counter(wave.row for wave in waves)
+
+
+def test_another_choice_begins_anew_and_the_same_one_goes_on(trace: Trace, waves: list[Wave]) -> None:
+    counted, batches = Counted(trace), [build.batch(wave) for wave in waves]
+    odd = {wave.row for wave in waves[1::2]}
+    assert counted.is_of(batches[:4], batches[:4], odd)
+    assert counted.is_of(batches, batches, odd)
+    assert max(counted.mapped.values()) == 1
+    assert counted.is_of(batches, batches)
+    assert counted.mapped == Counter({wave.row: 2 for wave in waves})
+    assert counted.is_of(batches, batches, {wave.row for wave in waves}), "another name for all of them"
+    assert max(counted.mapped.values()) == 2
+
+
+def test_a_choice_that_changes_with_every_arrival_costs_a_few_times_all_of_it(
+    trace: Trace, waves: list[Wave]
+) -> None:
+    counted, batches = Counted(trace), [build.batch(wave) for wave in waves]
+    for upto in range(1, 9):
+        counted.running.of(batches[:upto], {waves[upto - 1].row}, is_streaming=True)
+    assert sum(counted.mapped.values()) <= 3 * 8
+    last = {waves[3].row, waves[7].row}
+    assert counted.is_of(batches, batches, last), "nothing is on its way any more: exact"
+
+
+def test_what_was_mapped_elsewhere_is_taken_over(trace: Trace, waves: list[Wave]) -> None:
+    counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, 8, 2)]
+    for batch in batches[:3]:
+        counted.running.take(batch, *LINES.parts(trace, [batch]))
+    counted.running.take(batches[0], *LINES.parts(trace, batches[:1]))  # once more
+    assert counted.is_of(batches, batches)
+    assert counted.mapped == Counter(wave.row for wave in waves[6:])
+
+
+def test_a_mistake_counts_nothing(trace: Trace, waves: list[Wave]) -> None:
+    counted, batches = Counted(trace), [build.batch(wave) for wave in waves]
+    assert counted.is_of(batches[:3], batches[:3])
+    counted.fails = True
+    with pytest.raises(RuntimeError, match="no luck"):
+        counted.running.of(batches)
+    counted.fails = False
+    assert counted.is_of(batches, batches)
+
+
+def test_the_store_keeps_one_answer_a_name_until_its_key_changes(trace: Trace) -> None:
+    store = WaveStore(trace)
+    one = store.running("lines", LINES, 1)
+    assert store.running("lines", LINES, 1) is one
+    assert store.running("others", LINES, 1) is not one
+    assert store.running("lines", LINES, 2) is not one

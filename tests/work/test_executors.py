@@ -1,0 +1,419 @@
+"""Work over captures: the same answers here, in processes and on a Dask cluster, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+
+import dask
+import pytest
+from distributed import Client, LocalCluster
+
+from rcv_py.base.errors import RcvError
+from rcv_py.cli.main import main
+from rcv_py.cli.mcp.tools import tools
+from rcv_py.work import cluster as cluster_module
+from rcv_py.work.captures import CaptureLost, Here, captures_done, captures_mapped
+from rcv_py.work.cluster import ClusterError
+from rcv_py.work.executors import executor_for
+from rcv_py.work.pool import WorkerStopped
+from tests.support import folders
+from tests.support.captures import ROOT
+from tests.support.processes import wait_until
+from tests.support.samples import write_sample
+
+WORKERS = 2
+NOBODY = "tcp://127.0.0.1:9"  # the port that discards what it is sent
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The scheduler of a cluster of two workers, on which a call may end its worker twice."""
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        LocalCluster(
+            processes=True, n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+    ):
+        yield cluster.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def client(address: str) -> Iterator[Client]:
+    """A way to change and to ask the workers."""
+    with Client(address, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two captures that differ, and one that cannot be opened."""
+    root = tmp_path_factory.mktemp("library")
+    write_sample("matmul_small", root / "a")
+    write_sample("placeholder", root / "b")
+    folders.write(root / "broken", dict.fromkeys(folders.GOOD, b"{") | {"filenames.json": b"7"})
+    return root
+
+
+def three(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / name for name in ("one", "two", "three")]
+    for path in paths:
+        path.mkdir()
+    return paths
+
+
+def name_of(path: Path) -> str:
+    """Return the name of a capture."""
+    return path.name
+
+
+def deadly(path: Path, times: int, only: str = "two") -> str:
+    """End this process the first times that it is asked for a capture."""
+    if path.name == only and len(list(path.iterdir())) < times:
+        (path / f"died{os.getpid()}").mkdir()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return path.name
+
+
+def mistaken(path: Path) -> str:
+    """Make a mistake that nobody expects."""
+    raise ZeroDivisionError(path.name)
+
+
+def held(path: Path) -> str:
+    """Wait until it may end, but for the first capture."""
+    if path.name != "one":
+        wait_until((path.parent / "released").exists, "the end of a call")
+    return path.name
+
+
+def waiting(path: Path, caller: int) -> str:
+    """Note that a capture was begun, ask the caller to stop if it is the first, and wait until it may end."""
+    (path / "begun").mkdir()
+    with suppress(FileExistsError):
+        (path.parent / "asked").mkdir()
+        os.kill(caller, signal.SIGINT)
+    wait_until((path.parent / "released").exists, "the end of a call")
+    return path.name
+
+
+def lost(path: Path, error: RcvError) -> str:
+    """Return what stands for a capture without an answer."""
+    return f"{path.name}: {error}"
+
+
+@pytest.fixture(params=["here", "processes", "cluster"])
+def where(request: pytest.FixtureRequest) -> dict[str, object]:
+    """What chooses each of the executors."""
+    if request.param == "cluster":
+        return {"cluster": request.getfixturevalue("address")}
+    return {"jobs": 0 if request.param == "here" else 2}
+
+
+# -- results ---------------------------------------------------------------------------------------------
+
+
+def test_results_have_the_order_of_the_captures(where: dict[str, object], tmp_path: Path) -> None:
+    paths = three(tmp_path)
+    with executor_for(paths, **where) as executor:  # type: ignore[arg-type]
+        assert list(captures_mapped(name_of, paths, executor, lost)) == ["one", "two", "three"]
+        assert sorted(captures_done(name_of, paths, executor, lost)) == [(0, "one"), (1, "two"), (2, "three")]
+
+
+def test_here_a_capture_is_begun_when_the_one_before_was_taken(tmp_path: Path) -> None:
+    begun: list[str] = []
+    found = captures_mapped(lambda path: begun.append(path.name), three(tmp_path), Here(), lost)
+    next(found)
+    assert begun == ["one"]
+
+
+def test_a_mistake_is_raised(where: dict[str, object], tmp_path: Path) -> None:
+    paths = three(tmp_path)
+    with (
+        executor_for(paths, **where) as executor,  # type: ignore[arg-type]
+        pytest.raises(ZeroDivisionError, match=r"one|two|three"),
+    ):
+        list(captures_mapped(mistaken, paths, executor, lost))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "index {root} --findings",
+        "triage {root}",
+        "report {root} --out-dir {out}",
+        "trend {root}",
+        "compare {root}/a {root}/b {root}/broken {root}/a",
+    ],
+)
+def test_answers_are_the_same(
+    words: str, address: str, library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = []
+    for at, how in enumerate((("--jobs", "1"), ("--jobs", "2"), ("--cluster", address))):
+        out = tmp_path / str(at)
+        code = main([*words.format(root=library, out=out).split(), "--json", *how])
+        document = json.loads(capsys.readouterr().out.replace(str(out), ""))
+        pages = {path.name: path.read_bytes() for path in out.iterdir()} if out.exists() else {}
+        del document["about"]["arguments"]
+        answers.append((code, document, pages))
+    assert answers[0] == answers[1]
+    assert answers[0] == answers[2]
+    assert "is not a decoded thread trace" in json.dumps(answers[0][1])
+
+
+# -- what dies -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["processes", "cluster"], indirect=True)
+def test_a_lost_worker_costs_no_answer(where: dict[str, object], tmp_path: Path) -> None:
+    paths = three(tmp_path)
+    with executor_for(paths, **where) as executor:  # type: ignore[arg-type]
+        found = list(captures_mapped(partial(deadly, times=1), paths, executor, lost))
+    assert found == ["one", "two", "three"]
+    assert len(list(paths[1].iterdir())) == 1
+
+
+@pytest.mark.parametrize("where", ["processes", "cluster"], indirect=True)
+def test_a_capture_that_ends_each_worker_costs_its_own_answer(
+    where: dict[str, object], tmp_path: Path
+) -> None:
+    paths = three(tmp_path)
+    with executor_for(paths, **where) as executor:  # type: ignore[arg-type]
+        found = list(captures_mapped(partial(deadly, times=99), paths, executor, lost))
+    assert (found[0], found[2]) == ("one", "three")
+    assert found[1].startswith("two: ")
+    assert found[1].endswith("probably for lack of memory.")
+
+
+@pytest.mark.parametrize("words", ["index", "triage", "report --out-dir {out}"])
+def test_a_lost_capture_is_a_sentence_in_its_row(
+    words: str,
+    library: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Dying(Here):
+        def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+            return super().submit(_stop if args[0].name == "b" else fn, *args, **kwargs)
+
+    monkeypatch.setattr("rcv_py.work.executors.Here", Dying)
+    command, *rest = words.format(out=tmp_path).split()
+    main([command, str(library), *rest, "--json", "--jobs", "1"])
+    document = json.loads(capsys.readouterr().out)
+    rows = {Path(row["path"]).name: row for row in document.get("captures", document.get("reports"))}
+    said = {name: row.get("error") or row.get("note") for name, row in rows.items()}
+    assert "ended" in said["b"]
+    assert not said["a"]
+
+
+def _stop(path: Path) -> None:
+    raise WorkerStopped("A process ended.")
+
+
+def test_ctrl_c_cancels_what_waits(address: str, client: Client, tmp_path: Path) -> None:
+    paths = [tmp_path / str(number) for number in range(4 * WORKERS)]
+    for path in paths:
+        path.mkdir()
+    with pytest.raises(KeyboardInterrupt), executor_for(paths, cluster=address) as executor:
+        list(captures_mapped(partial(waiting, caller=os.getpid()), paths, executor, lost))
+    (tmp_path / "released").touch()
+    wait_until(lambda: not any(client.run(_busy).values()), "workers without a call")
+    assert sum((path / "begun").exists() for path in paths) < len(paths)
+
+
+def _busy(dask_worker: object) -> bool:
+    return bool(dask_worker.state.executing_count)  # type: ignore[attr-defined]
+
+
+CLUSTER = """
+import signal
+from distributed import LocalCluster
+cluster = LocalCluster(
+    processes=False, protocol="tcp", n_workers=1, threads_per_worker=3, dashboard_address=":0"
+)
+print(cluster.scheduler_address, flush=True)
+signal.pause()
+"""
+
+
+def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
+    paths = three(tmp_path)
+    words = [sys.executable, "-c", CLUSTER]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True) as cluster:
+        try:
+            assert cluster.stdout is not None
+            with (  # noqa: PT012
+                pytest.raises(ClusterError, match="ended before all captures were done"),
+                executor_for(paths, cluster=cluster.stdout.readline().strip()) as executor,
+            ):
+                found = captures_mapped(held, paths, executor, lost)
+                assert next(found) == "one"
+                cluster.kill()
+                list(found)
+        finally:
+            cluster.kill()
+
+
+# -- what a cluster must be ------------------------------------------------------------------------------
+
+
+def refused(words: Sequence[object], capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command says that cannot be done."""
+    assert main([str(word) for word in words]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    return output.err
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "tcp://", "tcp://host", "http://host:80", "inproc://host/1/2", "tcp://me@host:1", "tcp://host:1/x"],
+)
+def test_only_addresses_of_schedulers_are_taken(
+    address: str, library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = refused(["index", library, f"--cluster={address}"], capsys)
+    assert "is no address of a cluster" in text
+    assert "tcp://HOST:PORT or tls://HOST:PORT" in text
+
+
+def test_nobody_at_the_address(
+    library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster_module, "CONNECT_S", 0.1)
+    text = refused(["index", library, "--cluster", NOBODY], capsys)
+    assert text.startswith(f"rcv: No Dask scheduler answers at {NOBODY} within 0.1 seconds.\n     Start the")
+    text = refused(["index", library, "--cluster", NOBODY.replace("tcp", "tls")], capsys)
+    assert "cannot be used: TLS expects" in text
+    assert "distributed.comm.tls" in text
+
+
+def test_somebody_else_at_the_address(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    heard = Event()
+
+    def answer(server: socket.socket) -> None:
+        with server.accept()[0] as connection:
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n")
+            heard.wait()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = Thread(target=answer, args=(server,))
+        thread.start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        text = refused(["index", library, "--cluster", address], capsys)
+        heard.set()
+        thread.join()
+    assert text.startswith(f"rcv: What answers at {address} is no Dask scheduler, or one of another version.")
+
+
+def test_a_cluster_without_workers(
+    library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cluster_module, "CONNECT_S", 0.5)
+    with LocalCluster(n_workers=0, protocol="tcp", processes=False, dashboard_address=":0") as empty:
+        text = refused(["triage", library, "--cluster", empty.scheduler_address], capsys)
+    assert "has no workers.\n     Start some: dask worker tcp://" in text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a path that means something else to each process")
+@pytest.mark.parametrize(("blind", "who"), [(2, "to the workers"), (1, "to 1 of 2 of the workers")])
+def test_paths_that_workers_do_not_see(
+    blind: int,
+    who: str,
+    *,
+    address: str,
+    client: Client,
+    library: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(library)
+    places = client.run(os.getcwd)
+    seeing = list(places)[blind:]
+    client.run(os.chdir, str(library), workers=seeing)
+    try:
+        text = refused(["triage", "/proc/self/cwd", "--cluster", address], capsys)
+    finally:
+        for worker in seeing:
+            client.run(os.chdir, places[worker], workers=[worker])
+    assert text == (
+        f"rcv: /proc/self/cwd/a is not visible {who} of {address}.\n"
+        "     Share the folder under this path, or start the workers where it lies.\n"
+    )
+
+
+def test_a_capture_that_a_later_worker_does_not_see_has_no_answer(tmp_path: Path) -> None:
+    with pytest.raises(CaptureLost, match="not visible to a worker"):
+        cluster_module._seen(name_of, tmp_path / "gone", True)
+    assert cluster_module._seen(name_of, tmp_path / "gone", False) == "gone"
+
+
+@pytest.mark.parametrize(("version", "has"), [("0.0.1", "has rcv 0.0.1;"), (None, "has no rcv that can be")])
+def test_another_version_on_a_worker(
+    version: str | None,
+    has: str,
+    *,
+    address: str,
+    client: Client,
+    library: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    worker = [next(iter(client.run(os.getpid)))]
+    before = client.run(_set_version, version, workers=worker)[worker[0]]
+    try:
+        text = refused(["index", library, "--cluster", address], capsys)
+    finally:
+        client.run(_set_version, before, workers=worker)
+    assert f"The worker {worker[0]} of {address} {has}" in text
+    assert "Install the same version" in text
+
+
+def _set_version(version: str | None) -> str:
+    import rcv_py
+
+    before, rcv_py.__version__ = rcv_py.__version__, version  # type: ignore[assignment]
+    return before
+
+
+def test_without_distributed_a_sentence_says_what_to_install(
+    library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "rcv_py.work.cluster")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    text = refused(["report", library, "--cluster", NOBODY], capsys)
+    assert text == (
+        "rcv: --cluster needs the Python package distributed, which is not installed.\n"
+        "     Install it with: pip install 'rcv-py[cluster]'\n"
+    )
+
+
+def test_it_is_imported_only_when_asked_for(library: Path) -> None:
+    words = ["index", str(library), "--jobs", "1"]
+    script = (
+        f"import sys; from rcv_py.cli.main import main; main({words}); sys.exit('distributed' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+
+
+def test_what_a_cluster_does_not_go_with_is_refused(
+    library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "--jobs" in refused(["index", library, "--jobs", 2, "--cluster", NOBODY], capsys)
+    for flag, value in (("--jobs", "2"), ("--cluster", NOBODY)):
+        assert f"{flag} is about several captures." in refused(["triage", library / "a", flag, value], capsys)
+
+
+def test_agents_choose_no_cluster() -> None:
+    """Whoever answers at the address may run code here."""
+    assert not [name for name, tool in tools(can_write=True).items() if "cluster" in tool.actions]
