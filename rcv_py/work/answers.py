@@ -32,6 +32,10 @@ class Answers:
         """How many waves were read."""
         return self.of - len(self.missing)
 
+    def __contains__(self, reduction: AnyReduction) -> bool:
+        """Whether a reduction was answered."""
+        return reduction in self.parts
+
     def __getitem__(self, reduction: Reduction[Part, Answer]) -> Answer:
         """Return the answer of a reduction; KeyError if it was not wanted."""
         if reduction not in self._answers:

@@ -62,17 +62,24 @@ def reduced(
     """Run reductions over the waves at these rows of the index (all by default).
 
     `wanted` look at all of these waves.  Given their answers, `explain` says what else is wanted and whose
-    costs count for it (None: those of all waves); the waves of a large capture are read again for that, but
-    not for what is `likely` to be wanted for all waves, and is.  Waves that are `held` in memory are not
-    read; those in shared memory cross to processes as they are.  Raises Cancelled soon after `cancel` is set.
+    costs count for it (None: those of all waves), and is asked again with these answers until it wants
+    nothing new; the waves of a large capture are read again each time, but not for what is `likely` to be
+    wanted for all waves, and is.  Waves that are `held` in memory are not read; those in shared memory cross
+    to processes as they are.  Raises Cancelled soon after `cancel` is set.
     """
     chosen = list(range(len(trace.waves)) if rows is None else sorted({*rows}))
     with _Runner(trace, chosen, tuple(held), workers, report=report, cancel=cancel) as runner:
         found = runner.found
         runner.run((*wanted, *(likely if runner.processes else ())))  # else waves are kept
-        if explain is not None:
+        asked: set[AnyReduction] = set()
+        while explain is not None:
             reductions, found.rows = explain(found)
-            left = [one for one in reductions if found.rows is not None or one not in found.parts]
+            left = [
+                one for one in reductions if one not in asked and (found.rows is not None or one not in found)
+            ]
+            if not left:
+                break
+            asked.update(left)
             runner.run(left, found.rows)
     return found
 

@@ -98,7 +98,7 @@ def test_what_explains_is_of_the_waves_that_are_chosen(workers: int, early: Trac
         return (BESIDE,), chosen
 
     found = reduced(early, (WAITS,), explain, workers=workers)
-    assert seen == [len(early.waves)], "all waves are known when it is decided which of them count"
+    assert seen == [len(early.waves)] * 2, "all waves are known when it is decided which of them count"
     assert found[BESIDE] == BESIDE.of(early, whole(early), chosen)
     assert found[WAITS].waves == len(early.waves)
     assert found.rows == chosen
