@@ -28,7 +28,9 @@ from rcv_py.analysis.findings.issued import ISSUED
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
+from rcv_py.analysis.latency.bubbles import bubbles_by
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.matrix_forms import MATRIX
@@ -36,6 +38,7 @@ from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
@@ -53,6 +56,8 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "access widths": WIDTHS,
     "branches": BRANCHES,
     "code match": MATCH,
+    "hidden latency": HIDDEN[ReferenceRule.OURS],
+    "hidden latency by the reference": HIDDEN[ReferenceRule.REFERENCE],
     "hits of a line": hits_of(40),
     "hotspot": hotspot_bins(),
     "hotspot of a range": hotspot_bins(7, TimeWindow(2_000, 6_000)),
@@ -74,6 +79,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
 SURVEYED: dict[str, Callable[[Trace, Sequence[WaveBatch]], Reduction[Any, Any]]] = {
     "attribution": lambda trace, batches: attribution_by(SURVEY.of(trace, batches)),
     "bounds": lambda trace, batches: bounds_by(SURVEY.of(trace, batches), ASTRAY.of(trace, batches)),
+    "bubbles": lambda trace, batches: bubbles_by(ReferenceRule.OURS, ASTRAY.of(trace, batches)),
     "prologue": lambda trace, batches: waiting_inside(ASTRAY.of(trace, batches), beginnings(trace)),
 }
 
