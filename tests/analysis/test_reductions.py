@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -37,7 +38,8 @@ from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
-from rcv_py.analysis.waves.workgroups import WORKGROUPS
+from rcv_py.analysis.waves.workgroups import WORKGROUPS, workgroups
+from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -46,6 +48,7 @@ from tests.analysis.conftest import opened
 from tests.analysis.plain import batch_of
 from tests.support.captures import trace_path
 from tests.support.same import differences
+from tests.support.samples import write_sample
 
 REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "attribution survey": SURVEY,
@@ -190,3 +193,26 @@ def test_parcels_of_many_short_waves_are_bounded() -> None:
     found = slabs(of, 20_000)
     assert len(found) >= 10
     assert max(len(slab.rows) for slab in found) <= 2 * 200 + 100
+
+
+@pytest.mark.parametrize("name", ["several_groups", "mixed_populations", "groups_512"])
+def test_workgroups_that_meet_at_barriers_may_be_cut_apart(name: str, tmp_path: Path) -> None:
+    write_sample(name, tmp_path)
+    trace, batches = opened(tmp_path)
+    found = workgroups(trace, batches)
+    ends = [trace.waves.end[found.number == number].max() for number in range(len(found))]
+    begins = [trace.waves.begin[found.number == number].min() for number in range(len(found))]
+    assert min(ends) < max(begins), "some are gone before others begin"
+    reduction = SURVEYED["bounds"](trace, batches)
+    parts = reduction.parts(trace, batches, enough=1)
+    assert len(parts) > 2
+    assert not differences(reduction.of(trace, batches), reduction.finish(trace, reduction.merge(parts)))
+
+
+def test_thousands_of_waves_may_be_cut_apart() -> None:
+    trace = open_trace(trace_path("moe_reduce"))
+    batches = [trace.reader.read(range(len(trace.waves)))]
+    reduction = bounds_by(SURVEY.of(trace, batches), ASTRAY.of(trace, batches))
+    parts = reduction.parts(trace, batches, enough=100_000)
+    assert len(parts) > 3
+    assert not differences(reduction.of(trace, batches), reduction.finish(trace, reduction.merge(parts)))
