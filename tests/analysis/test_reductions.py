@@ -18,6 +18,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.cost.activity import STATE_SHARES
 from rcv_py.analysis.cost.distribution import hits_of
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
+from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.analysis.device.wave_states import state_curves
 from rcv_py.analysis.health.buffer import ENDS
@@ -52,6 +53,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "loop totals": LOOP_TOTALS,
     "loops": LOOPS,
     "matrix use": MATRIX,
+    "pipe use": PIPE_USE,
     "populations": POPULATIONS,
     "state curves": state_curves(),
     "state curves of an engine": state_curves(0),
