@@ -40,6 +40,7 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.running import Running
 from rcv_py.state.session import Session
 from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.core.arrivals import MORE
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 from rcv_py.work.findings_process import FindingsProcess
@@ -59,8 +60,6 @@ def waves_note(session: Session) -> str:
 
 
 STREAM_MS = 800
-
-MORE = 2  # while waves arrive, what has to look at all of them does when there are so many times as many
 
 Ask = Callable[[Reduction[Any, Any]], Any]  # the answer of a reduction for all waves that were read
 
