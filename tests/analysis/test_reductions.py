@@ -25,6 +25,7 @@ from rcv_py.analysis.health.buffer import ENDS
 from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
+from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.matrix_forms import MATRIX
@@ -53,6 +54,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "loop totals": LOOP_TOTALS,
     "loops": LOOPS,
     "matrix use": MATRIX,
+    **{f"memory, {rule.value}": reduction for rule, reduction in MEMORY.items()},
     "pipe use": PIPE_USE,
     "populations": POPULATIONS,
     "state curves": state_curves(),

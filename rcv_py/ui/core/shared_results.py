@@ -20,7 +20,7 @@ from rcv_py.analysis.health.capture_health import health_notes
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
-from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.waits.wait_latency import WAITS
@@ -98,8 +98,8 @@ JOBS: dict[str, Job] = {
     "hidden_reference": partial(hidden_latency, rule=ReferenceRule.REFERENCE),
     "loops": LOOPS,
     "match": MATCH,
-    "memory": memory_latency,
-    "memory_reference": partial(memory_latency, rule=ReferenceRule.REFERENCE),
+    "memory": MEMORY[ReferenceRule.OURS],
+    "memory_reference": MEMORY[ReferenceRule.REFERENCE],
     "markers": marker_spans,
     "populations": POPULATIONS,
     "waits": WAITS,
