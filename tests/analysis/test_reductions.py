@@ -22,6 +22,7 @@ from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.analysis.device.wave_states import state_curves
 from rcv_py.analysis.health.buffer import ENDS
+from rcv_py.analysis.health.check import CHECKS
 from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
@@ -43,6 +44,7 @@ from tests.support.same import differences
 REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "access widths": WIDTHS,
     "branches": BRANCHES,
+    "checks": CHECKS,
     "code match": MATCH,
     "ends of records": ENDS,
     "hits of a line": hits_of(40),
