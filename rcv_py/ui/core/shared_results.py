@@ -196,7 +196,7 @@ class _Result(QObject):
         # What was asked for last: batches, name of waves, whether more were to come; how many there were.
         self._of: tuple[tuple[WaveBatch, ...], str, bool] | None = None
         self._waves = 0
-        self.stream = Coalesce(self, self._compute, STREAM_MS)
+        self.stream = Coalesce(self, self._compute, STREAM_MS, is_over=lambda: not self._session.is_streaming)
         session.trace.watch(self._forget)
         session.loaded.watch(self._ask)
         session.busy.watch(self._ask_at_the_end)
