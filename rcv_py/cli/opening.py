@@ -6,9 +6,10 @@ still occupy units and cover cycles; so all of them are read.  Totals come from 
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ import numpy as np
 
 from rcv_py.analysis.compare.builds import Build
 from rcv_py.analysis.core.cost_columns import LINES
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, code_match
 from rcv_py.analysis.waves.populations import (
@@ -29,12 +30,12 @@ from rcv_py.analysis.waves.populations import (
     only,
     wave_choice,
 )
-from rcv_py.base.errors import UsageError
+from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
 from rcv_py.cli.terminal import progress, watched
-from rcv_py.formats.locate import locate
+from rcv_py.formats.locate import MAX_DEPTH, locate
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.code import CodeTable
@@ -46,6 +47,7 @@ from rcv_py.work.answers import Answers, AnyReduction
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
+Analysis = AnyReduction | Staged[Any, Any, Any]
 WAVES_AT_ONCE = 64
 PROBED_WAVES = 4  # that are compared with the instructions: a wave has hundreds of executions
 MAX_PROBED_BYTES = 4 << 20  # of the file of such a wave
@@ -71,6 +73,19 @@ def captures(path: Path) -> tuple[Path, ...] | None:
 def all_captures(paths: Iterable[Path]) -> list[Path]:
     """Return the captures that the paths are or hold, each once; a path with none stands for itself."""
     return list(dict.fromkeys(found for path in paths for found in captures(path) or (path,)))
+
+
+def captures_below(folders: Sequence[Path], depth: int = MAX_DEPTH) -> tuple[Path, list[Path]]:
+    """Return the folder around these, and the captures up to `depth` folders below them, each once.
+
+    Raise TraceError if there is none.
+    """
+    one = len(folders) == 1
+    root = folders[0] if one else Path(os.path.commonpath([folder.absolute() for folder in folders]))
+    paths = list(dict.fromkeys(path for folder in folders for path in locate(folder).captures(depth)))
+    if not paths:
+        raise NotATrace(root, f"no capture lies up to {depth} folders below it")
+    return root, paths
 
 
 def below(root: Path, path: Path) -> str:
@@ -134,12 +149,18 @@ class ChosenWaves:
     found: Answers | None = None  # None: no wave was read, all of them count
     choice: WaveChoice | None = None
     is_selected: bool = False  # whether options name waves by what they are, not by a population
+    staged: Mapping[Staged[Any, Any, Any], AnyReduction] = field(default_factory=dict)
 
-    def __getitem__(self, reduction: Reduction[Part, Answer]) -> Answer:
-        """Return the answer of a reduction; KeyError if it was not wanted."""
+    def __getitem__(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer]) -> Answer:
+        """Return the answer of an analysis; KeyError if it was not wanted."""
         if self.found is None:
-            raise KeyError(reduction)
-        return self.found[reduction]
+            raise KeyError(analysis)
+        answer: Answer = self.found[self.staged[analysis] if isinstance(analysis, Staged) else analysis]
+        return answer
+
+    def totals(self, reduction: Reduction[Part, Answer]) -> Answer:
+        """Return the answer of a reduction for the waves that count; if all do, read them now."""
+        return self[reduction] if self.found is not None else answers(self.trace, (reduction,))[reduction]
 
     @property
     def populations(self) -> Populations | None:
@@ -210,7 +231,7 @@ class ChosenWaves:
 
 
 def choose_waves(
-    options: OfWaves, explaining: Sequence[AnyReduction] = (), wanted: Sequence[AnyReduction] = ()
+    options: OfWaves, explaining: Sequence[Analysis] = (), wanted: Sequence[AnyReduction] = ()
 ) -> ChosenWaves:
     """Open a capture, read its waves and choose those that count; raise UsageError for unknown ones.
 
@@ -220,17 +241,18 @@ def choose_waves(
     return chosen(trace, options, warn(trace), explaining, wanted)
 
 
-def counted_waves(options: OfWaves) -> ChosenWaves:
+def counted_waves(options: OfWaves, explaining: Sequence[Analysis] = ()) -> ChosenWaves:
     """Open a capture for a table of totals; they are those of the waves that are chosen, by default all.
 
-    Without a choice, and of all waves, totals are those of code.json; then no wave is read.
+    Without a choice, and of all waves, totals are those of code.json; then no wave is read, and nothing is
+    explained.
     """
     trace = opened(options)
     alarm = warn(trace)
     if options.waves in (None, ALL) and not selection(options):
         return ChosenWaves(trace, alarm)
     refuse(trace, options, "the capture has no traced waves.")
-    counted = chosen(trace, options, alarm, (LINES,))
+    counted = chosen(trace, options, alarm, (LINES, *explaining))
     return replace(counted, trace=replace(trace, code=counted.code))
 
 
@@ -244,7 +266,7 @@ def chosen(
     trace: Trace,
     options: OfWaves,
     alarm: str = "",
-    explaining: Sequence[AnyReduction] = (),
+    explaining: Sequence[Analysis] = (),
     wanted: Sequence[AnyReduction] = (),
 ) -> ChosenWaves:
     """Read all waves and choose those that count: by default the usual ones of the command.
@@ -254,14 +276,27 @@ def chosen(
     from rcv_py.work.reduce import reduced  # noqa: PLC0415 - commands that read no waves do not wait for the pool
 
     inside = _selected(trace, options)
+    plain = [one for one in explaining if isinstance(one, Reduction)]
+    later = [one for one in explaining if isinstance(one, Staged)]
+    staged: dict[Staged[Any, Any, Any], AnyReduction] = {}
 
     def explain(found: Answers) -> tuple[Sequence[AnyReduction], frozenset[int] | None]:
-        return explaining, _choice(found, options, inside).rows
+        staged.update((one, one.then(found[one.first])) for one in later)
+        return (*plain, *staged.values()), _choice(found, options, inside).rows
 
-    likely = explaining if inside is None else ()
+    first = (POPULATIONS, *wanted, *(one.first for one in later))
+    likely = plain if inside is None and not later else ()
     with progress() as report:
-        found = reduced(trace, (POPULATIONS, *wanted), explain, likely=likely, report=report)
-    return ChosenWaves(trace, alarm, found, _choice(found, options, inside), inside is not None)
+        found = reduced(trace, tuple(dict.fromkeys(first)), explain, likely=likely, report=report)
+    return ChosenWaves(trace, alarm, found, _choice(found, options, inside), inside is not None, staged)
+
+
+def answers(trace: Trace, wanted: Sequence[AnyReduction]) -> Answers:
+    """Run reductions over all waves, and show how far it is."""
+    from rcv_py.work.reduce import reduced  # noqa: PLC0415 - commands that read no waves do not wait for the pool
+
+    with progress() as report:
+        return reduced(trace, wanted, report=report)
 
 
 def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveChoice:

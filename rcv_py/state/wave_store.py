@@ -31,7 +31,7 @@ class WaveStore:
         self.batches: tuple[WaveBatch, ...] = ()
         self.missing: dict[int, str] = {}  # index row: why it could not be read
         self.notes: dict[int, str] = {}  # index row: what is doubtful
-        self.nbytes = 0
+        self.nbytes = self.tokens = 0  # of the waves in memory
         self._waves: dict[int, Wave] = {}
         self._lods: dict[int, WaveLod] = {}
         self._batch_of: dict[int, WaveBatch] = {}
@@ -63,6 +63,7 @@ class WaveStore:
         self._batch_of.update((wave.row, batch) for wave in batch.waves)
         self._lods.update(zip((wave.row for wave in batch.waves), batch.lod, strict=False))
         self.nbytes += batch.nbytes
+        self.tokens += len(batch.kind)
         self.batches = (*self.batches, batch)
         self._touch(batch)
         while self.nbytes > self.budget and len(self.batches) > 1:
@@ -142,6 +143,7 @@ class WaveStore:
     def _drop(self, batch: WaveBatch) -> None:
         self.batches = tuple(kept for kept in self.batches if kept is not batch)
         self.nbytes -= batch.nbytes
+        self.tokens -= len(batch.kind)
         del self._last_use[batch]
         for wave in batch.waves:
             if self._batch_of.get(wave.row) is batch:

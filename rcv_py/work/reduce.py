@@ -29,7 +29,7 @@ import numpy as np
 from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
+from rcv_py.model.waves import WaveBatch
 from rcv_py.work.answers import Answers, AnyReduction, Rows
 from rcv_py.work.load import STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
 from rcv_py.work.pool import WorkerPool, WorkerStopped
@@ -54,6 +54,7 @@ def reduced(
     *,
     likely: Sequence[AnyReduction] = (),
     rows: Iterable[int] | None = None,
+    held: Iterable[WaveBatch] = (),
     workers: int | None = None,
     report: Report = silent,
     cancel: CancelFlag | None = None,
@@ -62,10 +63,11 @@ def reduced(
 
     `wanted` look at all of these waves.  Given their answers, `explain` says what else is wanted and whose
     costs count for it (None: those of all waves); the waves of a large capture are read again for that, but
-    not for what is `likely` to be wanted for all waves, and is.  Raises Cancelled soon after `cancel` is set.
+    not for what is `likely` to be wanted for all waves, and is.  Waves that are `held` in memory are not
+    read; those in shared memory cross to processes as they are.  Raises Cancelled soon after `cancel` is set.
     """
     chosen = list(range(len(trace.waves)) if rows is None else sorted({*rows}))
-    with _Runner(trace, chosen, workers, report, cancel) as runner:
+    with _Runner(trace, chosen, tuple(held), workers, report=report, cancel=cancel) as runner:
         found = runner.found
         runner.run((*wanted, *(likely if runner.processes else ())))  # else waves are kept
         if explain is not None:
@@ -87,9 +89,15 @@ class Look:
     moved: dict[int, tuple[int, int]]  # waves whose file says another begin and end than the index
 
 
-def look(trace: Trace, reductions: Sequence[AnyReduction], rows: Rows, strip: Strip) -> Look:
-    """Read the waves of some slabs and map them; the costs of `rows` count."""
-    shelf = Shelf(trace)
+def look(
+    trace: Trace,
+    reductions: Sequence[AnyReduction],
+    rows: Rows,
+    strip: Strip,
+    held: Sequence[WaveBatch] = (),
+) -> Look:
+    """Read the waves of some slabs, but for those that are held, and map them; the costs of `rows` count."""
+    shelf = Shelf(trace, held)
     return merged(reductions, [shelf.look(reductions, rows, slab, is_last=True) for slab in strip])
 
 
@@ -105,9 +113,10 @@ def merged(reductions: Sequence[AnyReduction], looks: Sequence[Look]) -> Look:
 class Shelf:
     """Waves that were read and may be needed again."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, held: Sequence[WaveBatch] = ()) -> None:
         self._trace = trace
-        self._waves: dict[int, Wave] = {}
+        self._held = {wave.row: wave for batch in held for wave in batch.waves}
+        self._waves = dict(self._held)
         self._missing: dict[int, str] = {}
 
     def look(
@@ -116,7 +125,7 @@ class Shelf:
         """Read what is not here yet and map the slab; `is_last`: only the next slab will need its waves."""
         needed = slab.rows.tolist()
         if is_last:
-            self._waves = {row: self._waves[row] for row in needed if row in self._waves}
+            self._waves = self._held | {row: self._waves[row] for row in needed if row in self._waves}
         self._take([row for row in needed if row not in self._waves and row not in self._missing])
         here = [self._waves[row] for row in needed if row in self._waves]
         parcel, index = parcel_of(here, rows, slab), self._trace.waves
@@ -144,7 +153,14 @@ class _Runner:
     """Looks at the waves of a trace as often as it is asked to; no process outlives the block."""
 
     def __init__(
-        self, trace: Trace, rows: list[int], workers: int | None, report: Report, cancel: CancelFlag | None
+        self,
+        trace: Trace,
+        rows: list[int],
+        held: Sequence[WaveBatch],
+        workers: int | None,
+        *,
+        report: Report,
+        cancel: CancelFlag | None,
     ) -> None:
         index = trace.waves
         self._trace = trace
@@ -156,7 +172,8 @@ class _Runner:
             weight=costs(index)[self._rows],
         )
         self._report, self._cancel = report, cancel or CancelFlag()
-        self._shelf = Shelf(trace)  # of a small capture
+        self._shelf = Shelf(trace, held)  # of a small capture
+        self._held = {row: batch for batch in held for row in batch.rows.tolist()}
         self._pool: WorkerPool[Look] | None = None
         self._stack = ExitStack()
         self.processes = process_count(index, rows, workers)
@@ -243,7 +260,10 @@ class _Runner:
         while waiting or asked:
             while waiting and len(asked) < self.processes * CALLS_AHEAD:
                 at = waiting.pop()
-                future = self._pool.submit(reductions, _held(rows, strips[at]), strips[at])
+                inside = {row for slab in strips[at] for row in slab.rows.tolist()}
+                batches = {id(batch): batch for row in inside if (batch := self._held.get(row)) is not None}
+                counted = None if rows is None else rows & inside
+                future = self._pool.submit(reductions, counted, strips[at], tuple(batches.values()))
                 asked[future] = at
                 future.add_done_callback(done.put)
             future = self._heard(done)
@@ -270,11 +290,6 @@ class _Runner:
                 return done.get(timeout=POLL_S)
             except Empty:
                 continue
-
-
-def _held(rows: Rows, strip: Strip) -> Rows:
-    """Those of the rows that a strip holds."""
-    return None if rows is None else rows & {row for slab in strip for row in slab.rows.tolist()}
 
 
 def _given_up(reductions: Sequence[AnyReduction], strip: Strip) -> Look:

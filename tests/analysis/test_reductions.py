@@ -15,10 +15,17 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import Lives, slabs
 from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.cost.activity import STATE_SHARES
+from rcv_py.analysis.cost.distribution import hits_of
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
 from rcv_py.analysis.device.state_strip import STRIP
+from rcv_py.analysis.device.wave_states import state_curves
+from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
+from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
+from rcv_py.analysis.program.matrix_forms import MATRIX
+from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.model.trace import Trace
@@ -30,13 +37,22 @@ from tests.support.captures import trace_path
 from tests.support.same import differences
 
 REDUCTIONS: dict[str, Reduction[Any, Any]] = {
+    "access widths": WIDTHS,
     "branches": BRANCHES,
     "code match": MATCH,
+    "hits of a line": hits_of(40),
     "hotspot": hotspot_bins(),
     "hotspot of a range": hotspot_bins(7, TimeWindow(2_000, 6_000)),
     "kinds": KINDS,
     "lines": LINES,
+    "load to use": LOAD_TO_USE,
+    "loop totals": LOOP_TOTALS,
+    "loops": LOOPS,
+    "matrix use": MATRIX,
     "populations": POPULATIONS,
+    "state curves": state_curves(),
+    "state curves of an engine": state_curves(0),
+    "state shares": STATE_SHARES,
     "state strip": STRIP,
     "waits": WAITS,
 }

@@ -149,7 +149,7 @@ def alone(
     seen = set() if seen is None else seen
     for batch in batches:
         fresh = [wave for wave in batch.waves if wave.row not in seen]
-        seen.update(wave.row for wave in fresh)
+        seen.update([wave.row for wave in fresh])
         if len(fresh) == len(batch.waves) > 0:
             chosen = np.array([rows is None or wave.row in rows for wave in fresh], dtype=bool)
             yield Parcel(columns_of(batch), chosen)  # nothing is copied

@@ -10,16 +10,19 @@ since                 11         14            start to start, within a wave; th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from rcv_py.analysis.core.median import median
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.base.runs import ranges, run_starts, starts_run
-from rcv_py.model.columns import joined
+from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 MEASURES = ("latency", "stall", "idle", "since")
@@ -34,7 +37,7 @@ NEVER = -1  # `since` of the first hit of a wave
 
 @dataclass(frozen=True, eq=False)
 class LineHits:
-    """One row a hit of the line, wave after wave, in a wave in order of time."""
+    """One row a hit of the line, wave after wave as in the index, in a wave in order of time."""
 
     wave: np.ndarray  # int64, row of the wave index
     token: np.ndarray  # int64, token row inside the wave
@@ -101,7 +104,25 @@ class Histogram:
 
 def line_hits(batches: Iterable[WaveBatch], line: int) -> LineHits:
     """Return all hits of a code row in the waves of the batches."""
-    return joined([_of_line(tokens, line) for tokens in (of_waves([]), *token_columns(batches))])
+    return _in_order([_of_line(tokens, line) for tokens in token_columns(batches)])
+
+
+def _in_order(parts: Sequence[LineHits]) -> LineHits:
+    hits = joined([_of_line(of_waves([]), 0), *parts])
+    return of_rows(hits, np.lexsort((hits.token, hits.wave)))
+
+
+def _map(_trace: Trace, parcel: Parcel, *, line: int) -> LineHits:
+    return _of_line(parcel.own, line)
+
+
+def _finish(_trace: Trace, hits: LineHits) -> LineHits:
+    return hits
+
+
+def hits_of(line: int) -> Reduction[LineHits, LineHits]:
+    """Return the reduction that `line_hits` is."""
+    return Reduction(partial(_map, line=line), _in_order, _finish)
 
 
 def spread(values: np.ndarray) -> Spread | None:

@@ -14,6 +14,7 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
+from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.base.text import count, plural
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
@@ -217,7 +218,7 @@ def _hottest(inputs: ReportInputs, first: int, stop: int) -> list[Cell]:
 
 def blocks_of(inputs: ReportInputs) -> Section | None:
     """Basic blocks by cost, with how deep in loops they are."""
-    found = listing(inputs.trace, "blocks", tuple, inputs.costs)
+    found = listing(inputs.trace, "blocks", lambda: BRANCHES.of(inputs.trace, ()), inputs.costs)
     if not found.weight.any():
         return None
     top = found.top(min(TOP_BLOCKS, int(np.count_nonzero(found.weight))))
