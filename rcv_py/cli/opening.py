@@ -6,6 +6,7 @@ still occupy units and cover cycles; so all of them are read.  Totals come from 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,12 +31,12 @@ from rcv_py.analysis.waves.populations import (
     only,
     wave_choice,
 )
-from rcv_py.base.errors import UsageError
+from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
 from rcv_py.cli.terminal import progress, watched
-from rcv_py.formats.locate import locate
+from rcv_py.formats.locate import MAX_DEPTH, locate
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.code import CodeTable
@@ -71,6 +72,19 @@ def captures(path: Path) -> tuple[Path, ...] | None:
 def all_captures(paths: Iterable[Path]) -> list[Path]:
     """Return the captures that the paths are or hold, each once; a path with none stands for itself."""
     return list(dict.fromkeys(found for path in paths for found in captures(path) or (path,)))
+
+
+def captures_below(folders: Sequence[Path], depth: int = MAX_DEPTH) -> tuple[Path, list[Path]]:
+    """Return the folder around these, and the captures up to `depth` folders below them, each once.
+
+    Raise TraceError if there is none.
+    """
+    one = len(folders) == 1
+    root = folders[0] if one else Path(os.path.commonpath([folder.absolute() for folder in folders]))
+    paths = list(dict.fromkeys(path for folder in folders for path in locate(folder).captures(depth)))
+    if not paths:
+        raise NotATrace(root, f"no capture lies up to {depth} folders below it")
+    return root, paths
 
 
 def below(root: Path, path: Path) -> str:

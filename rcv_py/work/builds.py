@@ -14,7 +14,8 @@ from rcv_py.base.errors import RcvError
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
-from rcv_py.work.executors import Here, captures_mapped, executor_for
+from rcv_py.work.captures import Here, captures_mapped
+from rcv_py.work.executors import executor_for
 from rcv_py.work.load import batches
 
 

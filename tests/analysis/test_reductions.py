@@ -20,6 +20,7 @@ from rcv_py.analysis.cost.distribution import hits_of
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
 from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.analysis.device.wave_states import state_curves
+from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
@@ -45,6 +46,8 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "kinds": KINDS,
     "lines": LINES,
     "load to use": LOAD_TO_USE,
+    "loop totals": LOOP_TOTALS,
+    "loops": LOOPS,
     "matrix use": MATRIX,
     "populations": POPULATIONS,
     "state curves": state_curves(),

@@ -22,7 +22,8 @@ from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table
-from rcv_py.work.executors import Here, captures_mapped, executor_for
+from rcv_py.work.captures import Here, captures_mapped
+from rcv_py.work.executors import executor_for
 from rcv_py.work.findings_process import findings_of_trace
 
 _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}

@@ -17,7 +17,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.cost.hotspot import KINDS
 from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.health.capture_health import capture_health
-from rcv_py.analysis.iterations.loop_summary import loop_summary
+from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
@@ -87,7 +87,7 @@ JOBS: dict[str, Job] = {
     "kinds": KINDS,
     "hidden_chosen_reference": partial(hidden_of, rule=ReferenceRule.REFERENCE),
     "hidden_reference": partial(hidden_latency, rule=ReferenceRule.REFERENCE),
-    "loops": loop_summary,
+    "loops": LOOPS,
     "match": MATCH,
     "memory": memory_latency,
     "memory_reference": partial(memory_latency, rule=ReferenceRule.REFERENCE),
@@ -187,7 +187,7 @@ class _Result(QObject):
         # What was asked for last: batches, name of waves, whether more were to come; how many there were.
         self._of: tuple[tuple[WaveBatch, ...], str, bool] | None = None
         self._waves = 0
-        self.stream = Coalesce(self, self._compute, STREAM_MS)
+        self.stream = Coalesce(self, self._compute, STREAM_MS, is_over=lambda: not self._session.is_streaming)
         session.trace.watch(self._forget)
         session.loaded.watch(self._ask)
         session.busy.watch(self._ask_at_the_end)

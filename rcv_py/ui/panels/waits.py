@@ -103,6 +103,8 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         self.result = None
         super()._open()
         self._show()
+        if self.session.clock_range.value is not None:
+            self._ranged.ask()
 
     def _refresh(self) -> None:
         if self.session.clock_range.value is None:
