@@ -18,8 +18,11 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.cost.activity import STATE_SHARES
 from rcv_py.analysis.cost.distribution import hits_of
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
+from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.analysis.device.wave_states import state_curves
+from rcv_py.analysis.health.buffer import ENDS
+from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.program.branches import BRANCHES
@@ -40,6 +43,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "access widths": WIDTHS,
     "branches": BRANCHES,
     "code match": MATCH,
+    "ends of records": ENDS,
     "hits of a line": hits_of(40),
     "hotspot": hotspot_bins(),
     "hotspot of a range": hotspot_bins(7, TimeWindow(2_000, 6_000)),
@@ -49,11 +53,13 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "loop totals": LOOP_TOTALS,
     "loops": LOOPS,
     "matrix use": MATRIX,
+    "pipe use": PIPE_USE,
     "populations": POPULATIONS,
     "state curves": state_curves(),
     "state curves of an engine": state_curves(0),
     "state shares": STATE_SHARES,
     "state strip": STRIP,
+    "unmatched": UNMATCHED,
     "waits": WAITS,
 }
 CAPTURES = ("pa_mqa_small", "flash_attn_small_after")
