@@ -18,7 +18,7 @@ from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import Lives, slabs
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.cost.activity import STATE_SHARES
-from rcv_py.analysis.cost.distribution import hits_of
+from rcv_py.analysis.cost.distribution import hits_of, latency_spreads
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
 from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.device.simd_work import ASTRAY
@@ -40,6 +40,7 @@ from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
+from rcv_py.analysis.waves.wave_facts import WAVE_FACTS
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -77,6 +78,8 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "state shares": STATE_SHARES,
     "state strip": STRIP,
     "unmatched": UNMATCHED,
+    "spreads of latencies": latency_spreads((3, 4, 10_000)),
+    "wave facts": WAVE_FACTS,
     "waits": WAITS,
     "workgroups": WORKGROUPS,
 }
