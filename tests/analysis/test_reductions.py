@@ -19,25 +19,31 @@ from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import Lives, slabs
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.cost.activity import STATE_SHARES
-from rcv_py.analysis.cost.distribution import hits_of
+from rcv_py.analysis.cost.distribution import hits_of, latency_spreads
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
+from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.device.simd_work import ASTRAY
 from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.analysis.device.wave_states import state_curves
 from rcv_py.analysis.findings.bounds import Ranges, bounds_by, waiting_inside
 from rcv_py.analysis.findings.issued import ISSUED
+from rcv_py.analysis.health.buffer import ENDS
+from rcv_py.analysis.health.check import CHECKS
+from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.bubbles import bubbles_by
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
+from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
+from rcv_py.analysis.waves.wave_facts import WAVE_FACTS
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, workgroups
 from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
@@ -58,9 +64,11 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "issued": ISSUED,
     "access widths": WIDTHS,
     "branches": BRANCHES,
+    "checks": CHECKS,
     "code match": MATCH,
     "hidden latency": HIDDEN[ReferenceRule.OURS],
     "hidden latency by the reference": HIDDEN[ReferenceRule.REFERENCE],
+    "ends of records": ENDS,
     "hits of a line": hits_of(40),
     "hotspot": hotspot_bins(),
     "hotspot of a range": hotspot_bins(7, TimeWindow(2_000, 6_000)),
@@ -70,11 +78,16 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "loop totals": LOOP_TOTALS,
     "loops": LOOPS,
     "matrix use": MATRIX,
+    **{f"memory, {rule.value}": reduction for rule, reduction in MEMORY.items()},
+    "pipe use": PIPE_USE,
     "populations": POPULATIONS,
     "state curves": state_curves(),
     "state curves of an engine": state_curves(0),
     "state shares": STATE_SHARES,
     "state strip": STRIP,
+    "unmatched": UNMATCHED,
+    "spreads of latencies": latency_spreads((3, 4, 10_000)),
+    "wave facts": WAVE_FACTS,
     "waits": WAITS,
     "workgroups": WORKGROUPS,
 }

@@ -12,16 +12,17 @@ SIMD 2                       never held a wave: the grid under-fills the device
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.survey import SURVEY
+from rcv_py.analysis.core.answers import Answers, AnyReduction, InMemory
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import residencies, steps
 from rcv_py.analysis.core.reduction import Reduction, of_some
@@ -52,9 +53,6 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
-AnyReduction = Reduction[Any, Any]
-Part = TypeVar("Part")
-Answer = TypeVar("Answer")
 SIMDS_OF_CU = 4  # of a compute unit, and of a work-group processor
 
 
@@ -146,29 +144,10 @@ OF_ALL: tuple[AnyReduction, ...] = (POPULATIONS, MATCH, MATRIX, SURVEY, ASTRAY)
 OF_COUNTED: tuple[AnyReduction, ...] = (WIDTHS, ISSUED, LOOP_TOTALS, CROSS_LANE, BARRIER_SKEW)
 
 
-class Answered(Protocol):
-    """What reductions said, as `rcv_py.work.answers` has it."""
-
-    @property
-    def read(self) -> int:
-        """How many waves were read."""
-
-    @property
-    def missing(self) -> Mapping[int, str]:
-        """Index rows of waves that could not be read, and why."""
-
-    def __contains__(self, reduction: AnyReduction) -> bool:
-        """Whether a reduction was answered."""
-
-    def __getitem__(self, reduction: Reduction[Part, Answer]) -> Answer:
-        """The answer of a reduction."""
-
-
 class FindingInputs:
     """The bundle.  `waves` says whose costs count: `working`, `all`, or a population.
 
-    It is made of waves in memory, or of the answers of reductions, which run wherever waves are: `OF_ALL`
-    first, over all waves, then again and again what `wanted` returns, for as long as that is something new.
+    It is made of waves in memory, or of `answers` about waves wherever they are.
     """
 
     def __init__(
@@ -178,34 +157,28 @@ class FindingInputs:
         *,
         facts: RunFacts | None = None,
         waves: str = WORKING,
+        answers: Answers | None = None,
     ) -> None:
         self.trace = trace
         self.batches = tuple(batches)
         self.facts = facts
+        self.answers = InMemory(trace, self.batches) if answers is None else answers
         self._wanted = waves
-        self._answers: Answered | None = None
-        self._has_asked = False
 
-    def wanted(self, answers: Answered) -> tuple[Sequence[AnyReduction], frozenset[int] | None]:
-        """Return what is to be answered for which waves (None: all), given the answers of OF_ALL and to this.
+    def ask(self) -> None:
+        """Ask for all inputs at once: what is about all waves first, then what depends on whose costs count.
 
-        From now on all inputs are those answers.
+        Waves that would be read again are looked at as if all of them counted, which most often is so.
         """
-        self._answers = answers
+        self.answers.ask(OF_ALL if self.answers.is_kept else (*OF_ALL, *OF_COUNTED))
         if not self.is_ranked:
-            return (), None
+            return
         wanted = [*OF_COUNTED, self._bounds, self._uses]
         if not is_size_known(self.trace, self.facts):
             wanted.append(WORKGROUPS)
-        if self._has_asked or (self.rows is None and LOOP_TOTALS in answers):
-            wanted += [self._in_prologue] if self.has_long_prologue else []
-        self._has_asked = True  # the loops of these waves are known next time
-        return wanted, self.rows
-
-    def _of(self, reduction: Reduction[Part, Answer], rows: frozenset[int] | None = None) -> Answer:
-        if self._answers is not None:
-            return self._answers[reduction]
-        return reduction.of(self.trace, self.batches, rows)
+        if self.rows is None and not self.answers.is_kept and self.has_long_prologue:
+            wanted.append(self._in_prologue)
+        self.answers.ask(wanted, self.rows)
 
     @property
     def is_ranked(self) -> bool:
@@ -240,25 +213,25 @@ class FindingInputs:
         return self._wanted == WORKING and bool(self.populations.read) and not self.populations.has_working
 
     # Of all waves.
-    populations = cached_property(lambda self: self._of(POPULATIONS))
-    match = cached_property(lambda self: self._of(MATCH))
-    matrix = cached_property(lambda self: self._of(MATRIX))
-    survey = cached_property(lambda self: self._of(SURVEY))
-    left_out = cached_property(lambda self: self._of(ASTRAY))
+    populations = cached_property(lambda self: self.answers.of(POPULATIONS))
+    match = cached_property(lambda self: self.answers.of(MATCH))
+    matrix = cached_property(lambda self: self.answers.of(MATRIX))
+    survey = cached_property(lambda self: self.answers.of(SURVEY))
+    left_out = cached_property(lambda self: self.answers.of(ASTRAY))
     shape = cached_property(lambda self: launch_shape(self.trace, self.facts, self.counted))
     classes = cached_property(lambda self: instruction_classes(self.trace.code))
     language = cached_property(lambda self: language(self.trace))
     # Of the waves that count: why they stalled and idled, with the bound of each wait, and the rest.
-    bounds = cached_property(lambda self: self._of(self._bounds, self.rows))
-    widths = cached_property(lambda self: self._of(WIDTHS, self.rows))
-    issued = cached_property(lambda self: self._of(ISSUED, self.rows))
-    loops = cached_property(lambda self: self._of(LOOP_TOTALS, self.rows))
-    chains = cached_property(lambda self: self._of(CROSS_LANE, self.rows))
-    skew = cached_property(lambda self: self._of(BARRIER_SKEW, self.rows))
-    in_prologue = cached_property(
-        lambda self: self._of(self._in_prologue, self.rows)
-    )  # waits before the loop
-    uses = cached_property(lambda self: self._of(self._uses, self.rows))  # distances, in some of the waves
+    bounds = cached_property(lambda self: self.answers.of(self._bounds, self.rows))
+    widths = cached_property(lambda self: self.answers.of(WIDTHS, self.rows))
+    issued = cached_property(lambda self: self.answers.of(ISSUED, self.rows))
+    loops = cached_property(lambda self: self.answers.of(LOOP_TOTALS, self.rows))
+    chains = cached_property(lambda self: self.answers.of(CROSS_LANE, self.rows))
+    skew = cached_property(lambda self: self.answers.of(BARRIER_SKEW, self.rows))
+    in_prologue = cached_property(lambda self: self.answers.of(self._in_prologue, self.rows))
+    uses = cached_property(
+        lambda self: self.answers.of(self._uses, self.rows)
+    )  # distances, in some of the waves
 
     @cached_property
     def _bounds(self) -> Reduction[Waited, Bounds]:
@@ -314,7 +287,7 @@ class FindingInputs:
         """What limits resident waves."""
         if is_size_known(self.trace, self.facts):
             return occupancy_limits(self.trace, self.facts)
-        on_simd = waves_on_simd(self.trace, self._of(WORKGROUPS))
+        on_simd = waves_on_simd(self.trace, self.answers.of(WORKGROUPS, self.rows))
         return occupancy_limits(self.trace, self.facts, on_simd)
 
     @cached_property
@@ -331,16 +304,12 @@ class FindingInputs:
     @property
     def unread(self) -> int:
         """Waves whose file is missing or damaged."""
-        if self._answers is not None:
-            return len(self._answers.missing)
-        return len({row for batch in self.batches for row, _ in batch.missing})
+        return len(self.answers.missing)
 
     @property
     def waves(self) -> int:
         """How many waves there are to look at, those that do not count too."""
-        if self._answers is not None:
-            return self._answers.read
-        return sum(len(batch.waves) for batch in self.batches)
+        return self.answers.read
 
     def rows_of(self, *wanted: int) -> np.ndarray:
         """Rows of the attribution of these patterns, most cycles first."""
