@@ -16,7 +16,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.lines import MEMORY, SMEM, Lines, lines
-from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.parcels import MARGIN, Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import TokenColumns
@@ -93,7 +93,11 @@ def candidates(
 
 @dataclass(frozen=True, eq=False)
 class LastOperations:
-    """The last operation of each memory unit that each wave issued: by unit, time and wave."""
+    """The last operation of each memory unit that each wave issued: by unit, time and wave.
+
+    Only those that none of them follows within MARGIN cycles: a wave that issued another one is a neighbour
+    of all that find it the last.
+    """
 
     place: np.ndarray  # int64, `place_of` its unit
     issue: np.ndarray  # int64, cycles, aligned
@@ -209,8 +213,20 @@ def _finish(trace: Trace, part: _Seen) -> Survey:
         group[here.waves.row] = number
         delay[at] = meetings(here.at, number, here.waves.last_end, slowest).delay
     return Survey(
-        engine=engine, mean=mean, spread=spread, longest=longest, delay=delay, group=group, last=part.last
+        engine=engine,
+        mean=mean,
+        spread=spread,
+        longest=longest,
+        delay=delay,
+        group=group,
+        last=_unfollowed(part.last),
     )
+
+
+def _unfollowed(last: LastOperations) -> LastOperations:
+    is_alone = ends_run(last.place)
+    is_alone[:-1] |= last.issue[1:] - last.issue[:-1] > MARGIN
+    return of_rows(last, is_alone)
 
 
 def _latency(
