@@ -197,9 +197,8 @@ def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]
     pipes, work = found.pipes, found.work
     if pipes is None or work is None:
         return
-    of = np.searchsorted(work.axis.place, pipes.se * 256 + pipes.simd)
-    unions = {"mfma_busy": work.resident_matrix, "no_issue": work.no_issue, "bubbles": work.nothing}
-    more = {name: work.axis.by_simd(covered)[of] for name, covered in unions.items()}
+    of = np.searchsorted(work.place, pipes.se * 256 + pipes.simd)
+    more = {"mfma_busy": work.matrix[of], "no_issue": work.no_issue[of], "bubbles": work.nothing[of]}
     for row in range(len(pipes)):
         place = f"SE{pipes.se[row]} CU{pipes.cu[row]} SIMD{pipes.simd[row]}"
         columns = {"busy": int(pipes.busy[row]), "working": int(pipes.working[row])}
