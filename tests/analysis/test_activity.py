@@ -15,7 +15,6 @@ from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.waves import Wave
 from rcv_py.results.summary import pipe_rows
-from rcv_py.results.summary import pipe_rows
 from tests.analysis import build
 from tests.analysis.conftest import opened
 from tests.support import captures
