@@ -18,10 +18,6 @@ os.environ.setdefault("LC_ALL", "C.UTF-8")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start hundreds of processes: each would compile anew
 os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and tables would be cut to it
 
-# Tests start hundreds of processes, each of which would compile the sources anew.
-sys.dont_write_bytecode = False
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
 import pytest
 from hypothesis import HealthCheck, settings
 

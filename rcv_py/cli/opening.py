@@ -1,7 +1,7 @@
 """From a path on the command line to a capture, its waves, and those that count.
 
 `--waves`, `--wave`, `--se`, `--from` and `--to` choose whose costs a table sums.  The waves that do not count
-still occupy units and cover cycles; so all of them are read.
+still occupy units and cover cycles; so all of them are read.  Totals come from reductions, which keep none.
 """
 
 from __future__ import annotations
@@ -12,28 +12,30 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rcv_py.analysis.compare.builds import Build
-from rcv_py.analysis.core.cost_columns import all_lines
+from rcv_py.analysis.core.answers import Analysis, Answers, firsts
+from rcv_py.analysis.core.cost_columns import LINES
+from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, code_match
 from rcv_py.analysis.waves.populations import (
     ALL,
+    POPULATIONS,
     WORKING,
     Populations,
     WaveChoice,
     only,
-    populations,
     wave_choice,
 )
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
-from rcv_py.cli.terminal import watched
+from rcv_py.cli.terminal import progress, watched
 from rcv_py.formats.locate import MAX_DEPTH, locate
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
@@ -43,6 +45,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.model.window import TimeWindow
 
+Part = TypeVar("Part")
+Answer = TypeVar("Answer")
 WAVES_AT_ONCE = 64
 PROBED_WAVES = 4  # that are compared with the instructions: a wave has hundreds of executions
 MAX_PROBED_BYTES = 4 << 20  # of the file of such a wave
@@ -137,19 +141,34 @@ UNREADABLE = "No wave could be read; `rcv info --check` says why."
 
 @dataclass(frozen=True, eq=False)
 class ChosenWaves:
-    """A capture of which some waves count: the trace, all waves that could be read, and which count."""
+    """A capture of which some waves count: the trace, what its waves say together, and which count."""
 
     trace: Trace
     alarm: str  # that instruction texts are of other code, "" if they fit
-    batches: tuple[WaveBatch, ...] = ()
-    populations: Populations | None = None  # None: no wave was read, all of them count
+    found: Answers | None = None  # None: no wave was read, all of them count
     choice: WaveChoice | None = None
     is_selected: bool = False  # whether options name waves by what they are, not by a population
+
+    def of(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer]) -> Answer:
+        """Return the answer of an analysis for the waves that count."""
+        if self.found is None:
+            return answers(self.trace, (analysis,)).of(analysis)
+        return self.found.of(analysis, self.rows)
+
+    @property
+    def populations(self) -> Populations | None:
+        """The ways that waves took; None if none was read."""
+        return None if self.found is None else self.found.of(POPULATIONS)
 
     @property
     def rows(self) -> frozenset[int] | None:
         """Rows of the wave index that count, None for all."""
         return None if self.choice is None else self.choice.rows
+
+    @cached_property
+    def batches(self) -> tuple[WaveBatch, ...]:
+        """All waves that can be read, for what needs their instructions and not only sums of them."""
+        return () if self.found is None else tuple(batches(self.trace))
 
     @property
     def counted(self) -> tuple[WaveBatch, ...]:
@@ -159,14 +178,14 @@ class ChosenWaves:
     @property
     def read(self) -> int:
         """How many waves were read."""
-        return 0 if self.populations is None else self.populations.read
+        return 0 if self.found is None else self.found.read
 
     @cached_property
     def code(self) -> CodeTable:
         """The program with the totals of the waves that count; those of code.json if all do."""
-        if self.populations is None or (self.rows is None and self.read == len(self.trace.waves)):
+        if self.found is None or (self.rows is None and self.read == len(self.trace.waves)):
             return self.trace.code
-        return all_lines(self.batches, len(self.trace.code), self.rows).on(self.trace.code)
+        return self.of(LINES).on(self.trace.code)
 
     @property
     def missing(self) -> str:
@@ -201,23 +220,30 @@ class ChosenWaves:
         return "" if self.read else UNREADABLE
 
 
-def choose_waves(options: OfWaves) -> ChosenWaves:
-    """Open a capture, read its waves and choose those that count; raise UsageError for unknown ones."""
+def choose_waves(
+    options: OfWaves, explaining: Sequence[Analysis] = (), wanted: Sequence[Analysis] = ()
+) -> ChosenWaves:
+    """Open a capture, read its waves and choose those that count; raise UsageError for unknown ones.
+
+    They are read once for the analyses that are `explaining`, of the waves that count, and those that are
+    `wanted`, of all.
+    """
     trace = opened(options)
-    return chosen(trace, options, warn(trace))
+    return chosen(trace, options, warn(trace), explaining, wanted)
 
 
-def counted_waves(options: OfWaves) -> ChosenWaves:
+def counted_waves(options: OfWaves, explaining: Sequence[Analysis] = ()) -> ChosenWaves:
     """Open a capture for a table of totals; they are those of the waves that are chosen, by default all.
 
-    Without a choice, and of all waves, totals are those of code.json; then no wave is read.
+    Without a choice, and of all waves, totals are those of code.json; then no wave is read, and nothing is
+    explained.
     """
     trace = opened(options)
     alarm = warn(trace)
     if options.waves in (None, ALL) and not selection(options):
         return ChosenWaves(trace, alarm)
     refuse(trace, options, "the capture has no traced waves.")
-    counted = chosen(trace, options, alarm)
+    counted = chosen(trace, options, alarm, (LINES, *explaining))
     return replace(counted, trace=replace(trace, code=counted.code))
 
 
@@ -227,23 +253,48 @@ def selection(options: OfWaves) -> str:
     return " ".join(written(name, value) for name, value in values.items() if value is not None)
 
 
-def chosen(trace: Trace, options: OfWaves, alarm: str = "") -> ChosenWaves:
+def chosen(
+    trace: Trace,
+    options: OfWaves,
+    alarm: str = "",
+    explaining: Sequence[Analysis] = (),
+    wanted: Sequence[Analysis] = (),
+) -> ChosenWaves:
     """Read all waves and choose those that count: by default the usual ones of the command.
 
     A wave that is named counts whether it works or not.
     """
+    from rcv_py.work.reduce import Reading  # noqa: PLC0415 - commands that read no waves do not wait for the pool
+
     inside = _selected(trace, options)
-    kept = tuple(batches(trace))
-    ways = populations(trace, kept)
+    with progress() as report, Reading(trace, report=report) as found:
+        likely = () if found.is_kept or inside is not None else explaining
+        plain = [one for one in likely if isinstance(one, Reduction)]
+        found.ask((POPULATIONS, *wanted, *firsts(explaining), *plain))
+        choice = _choice(found, options, inside)
+        found.ask(explaining, choice.rows)
+    return ChosenWaves(trace, alarm, found, choice, inside is not None)
+
+
+def answers(trace: Trace, wanted: Sequence[Analysis]) -> Answers:
+    """Look at all waves for some analyses, and show how far it is."""
+    from rcv_py.work.reduce import Reading  # noqa: PLC0415 - commands that read no waves do not wait for the pool
+
+    with progress() as report, Reading(trace, report=report) as found:
+        found.ask((*wanted, *firsts(wanted)))
+    return found
+
+
+def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveChoice:
     usual = ALL if options.wave is not None else options.usual_waves or WORKING
-    choice = wave_choice(ways, options.waves or usual)
-    if inside is not None:
-        rows = frozenset(row for batch in kept for row in batch.rows.tolist() if row in inside)
-        rows = rows if choice.rows is None else rows & choice.rows
-        what = "working " if choice.name == WORKING and choice.rows is not None else ""
-        text = f"{len(rows):,} {what}{'wave' if len(rows) == 1 else 'waves'} of {choice.of:,}"
-        choice = replace(choice, rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
-    return ChosenWaves(trace, alarm, kept, ways, choice, inside is not None)
+    choice = wave_choice(found.of(POPULATIONS), options.waves or usual)
+    if inside is None:
+        return choice
+    rows = frozenset(inside - found.missing.keys())
+    rows = rows if choice.rows is None else rows & choice.rows
+    what = "working " if choice.name == WORKING and choice.rows is not None else ""
+    text = f"{len(rows):,} {what}{'wave' if len(rows) == 1 else 'waves'} of {choice.of:,}"
+    return replace(choice, rows=rows, waves=len(rows), text=f"{text} ({selection(options)})")
 
 
 def _selected(trace: Trace, options: OfWaves) -> set[int] | None:

@@ -131,7 +131,14 @@ def start(settings_store: QSettings | None) -> App:
     theme = Theme(settings)
     session = Session()
     tasks = Tasks()
-    ui = UiContext(session, tasks, theme, settings, Commands(), SharedResults(session, tasks))
+    ui = UiContext(
+        session=session,
+        tasks=tasks,
+        theme=theme,
+        settings=settings,
+        commands=Commands(),
+        results=SharedResults(session, tasks),
+    )
     loader = Loader(session, settings)
     loader.finished.connect(memory.trim)
     window = MainWindow(ui, loader)

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QSettings
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from rcv_py.analysis.waves.populations import ALL
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import PANELS, discover
 from rcv_py.ui.panels.causes import CausesPanel
-from rcv_py.ui.panels.search import SearchPanel
+from rcv_py.ui.panels.counters.panel import CountersPanel
 from rcv_py.ui.shell.docks import BrokenPanel
-from tests.ui.window import SAMPLE, open_sample, settle, window
+from tests.ui.window import open_sample, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 FIRST = {
@@ -37,7 +36,7 @@ def made(app: App) -> set[str]:
 
 def sheet_of(panel: Any) -> Any:
     sheet = panel.sheet()
-    return None if sheet is None else (sheet.title, sheet.headers, [tuple(map(str, row)) for row in sheet.rows])
+    return None if sheet is None else (sheet.title, sheet.csv())
 
 
 class Windows(QObject):
@@ -76,3 +75,145 @@ def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) ->
         app.qt.removeEventFilter(windows)
         assert not windows.shown, "a part of a panel was shown as a window of its own"
         assert made(app) == set(PANELS.ids())
+
+
+# -- what is remembered -----------------------------------------------------------------------------
+
+
+def test_a_restored_layout_makes_the_tab_that_is_in_front(tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+        open_sample(app, qtbot)
+        app.window.workspace.show_panel("waits")
+        settle(app, qtbot)
+    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+        open_sample(app, qtbot)
+        assert made(app) == FIRST - {"hotspot"} | {"waits"}
+
+
+def test_what_an_unmade_panel_remembers_survives_two_restarts(tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+        counters = app.window.workspace.docks["counters"].panel
+        counters.load_state({"ticks": {"SQ_BUSY": False}})
+    for _ in range(2):
+        with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+            assert "counters" not in made(app)
+            assert json.loads(app.ui.settings.memory("panels"))["counters"]["ticks"] == {"SQ_BUSY": False}
+    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+        assert app.window.workspace.docks["counters"].panel.save_state()["ticks"] == {"SQ_BUSY": False}
+
+
+# -- who needs a panel ------------------------------------------------------------------------------
+
+
+def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(qtbot: QtBot) -> None:
+    with window() as app:
+        shell, commands = app.window, app.ui.commands
+        shell.workspace.docks["triage"].hide()
+        open_sample(app, qtbot)
+        shell.actions_.update()
+        titles = {item.title for item in shell.palette_._find("findings")}
+        assert "Copy findings as Markdown" in titles
+        before = made(app)
+        assert not before & {"triage", "counters", "distribution", "health"}
+        assert commands["triage.copy"].why_not()
+        shell.palette_.open("What to look at first")
+        shell.palette_.choose()
+        settle(app, qtbot)
+        assert made(app) == before | {"triage"}
+        assert shell.workspace.docks["triage"].made.isVisible()
+        assert not commands["triage.copy"].why_not()
+        shell.actions_["analyze.formulas"].trigger()
+        assert made(app) == before | {"triage", "counters"}
+        dialog = shell.workspace.docks["counters"].made.dialog
+        assert dialog.isVisible()
+        dialog.close()
+
+
+def test_a_panel_that_was_never_seen_can_be_exported_and_searched(tmp_path: Path, qtbot: QtBot) -> None:
+    with window() as app:
+        docks = app.window.workspace.docks
+        for name in ("isa", "labels"):
+            docks[name].hide()
+        open_sample(app, qtbot)
+        assert not made(app) & {"isa", "labels"}
+        app.window.exporter.save("labels", tmp_path / "labels.csv")
+        assert len((tmp_path / "labels.csv").read_text().splitlines()) > 1
+        docks["isa"].show()
+        app.window.find_here()
+        assert docks["isa"].made is not None
+
+
+def test_a_panel_that_cannot_be_made_says_so_when_it_is_first_seen(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("no luck")
+
+    for kind in (CausesPanel, CountersPanel):
+        monkeypatch.setattr(kind, "__init__", fails)
+    with window(size=WIDE) as app:
+        docks, workspace = app.window.workspace.docks, app.window.workspace
+        docks["causes"].load_state({"kept": 1})
+        open_sample(app, qtbot)
+        assert docks["causes"].made is None
+        workspace.show_panel("causes")
+        settle(app, qtbot)
+        notice = docks["causes"].made
+        assert isinstance(notice, BrokenPanel)
+        assert notice.isVisible()
+        assert "no luck" in notice.report
+        assert docks["causes"].save_state() == {"kept": 1}
+        app.ui.commands.run("analyze.formulas")  # a command of another one: it says the same there
+        settle(app, qtbot)
+        assert isinstance(docks["counters"].made, BrokenPanel)
+        assert docks["counters"].made.isVisible()
+
+
+# -- made late --------------------------------------------------------------------------------------
+
+
+def choose_much(app: App) -> None:
+    """Change what panels follow, as a user does before looking at some panel."""
+    session, settings = app.ui.session, app.ui.settings
+    begin = session.view.value.begin
+    session.select_line(113)
+    session.step_hit(1)
+    session.query.set(SearchQuery("global"))
+    session.source_cost.set(SourceCost.INCLUSIVE)
+    session.latency_mode.set(LatencyMode.MEAN_WAVE)
+    session.waves.set(ALL)
+    session.toggle_bookmark()
+    session.clock_range.set(TimeWindow(begin + 20_000, begin + 60_000))
+    session.isolated_wait.set(113)
+    session.set_view(TimeWindow(begin + 5_000, begin + 50_000))
+    settings["timeline.units"] = "ns"
+    settings["isa.show_idle"] = False
+
+
+def said(qtbot: QtBot, is_early: bool) -> dict[str, Any]:
+    """Return table, command, caption and choices of each panel, made before a capture is open or late."""
+    answers = {}
+    with window(size=WIDE) as app:
+        docks = app.window.workspace.docks
+        for dock in docks.values():
+            dock.panel if is_early else dock.hide()
+        open_sample(app, qtbot)
+        choose_much(app)
+        settle(app, qtbot)
+        assert made(app) == (set(docks) if is_early else {"overview"})
+        for name in docks:
+            with app.window.exporter._awake(name):
+                panel = docks[name].panel
+                boxes = [box.currentText() for box in panel.findChildren(QComboBox)]
+                answers[name] = (sheet_of(panel), panel.command_line(), panel.caption(), boxes)
+    return answers
+
+
+def test_each_panel_made_late_says_what_one_made_early_says(qtbot: QtBot) -> None:
+    early, late = (said(qtbot, is_early) for is_early in (True, False))
+    assert early.keys() == late.keys() == set(PANELS.ids())
+    for name, answer in early.items():
+        assert late[name] == answer, name
+    assert sum(answer[0] is not None for answer in early.values()) > len(early) // 2

@@ -248,6 +248,7 @@ def test_nothing_of_the_status_bar_is_shown_in_a_temporary_message(qtbot: QtBot,
 def test_the_status_bar_tells_facts_problems_and_work(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         status, session = app.window.status, app.ui.session
+        settle(app, qtbot)  # the bar is written soon after the capture before was closed
         assert status.facts.text() == "No capture is open."
         open_sample(app, qtbot)
         qtbot.waitUntil(lambda: "tokens" in status.facts.text())

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.latency.hidden_latency import hidden_latency, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import memory_latency
 from rcv_py.analysis.program.matrix_forms import matrix_use
@@ -30,7 +31,7 @@ _Found = tuple[Table, Mapping[str, Any], str, str, str]  # with totals, footer, 
 
 def run(options: LatencyOptions) -> Answer:
     """List instructions with what is hidden, or with the latency of memory."""
-    waves = choose_waves(options)
+    waves = choose_waves(options, (LINES,))
     is_hidden = options.by == "hidden"
     find = _hidden if is_hidden else _memory
     table, totals, footer, assumption, reason = find(waves, ReferenceRule(options.rule), options)

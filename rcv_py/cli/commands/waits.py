@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
+from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.base.text import count, percent, plural, short_place
 from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading, max_nested, nothing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
@@ -18,7 +18,6 @@ from rcv_py.results.waits import (
     SHARE_OF_STALL,
     STALL,
     TIMES,
-    WAITS,
     flat_table,
     latency_documents,
     latency_table,
@@ -27,6 +26,7 @@ from rcv_py.results.waits import (
     wait_table,
     waits_about,
 )
+from rcv_py.results.waits import WAITS as WAIT_ROWS
 
 MAX_LISTED = 4  # producers of a wait that the text shows
 
@@ -41,9 +41,8 @@ _COLUMNS = (
 
 def run(options: WaitsOptions) -> Answer:
     """List the waits of a capture, or the latencies."""
-    waves = choose_waves(options)
-    trace = waves.trace
-    summary = wait_summary(trace, waves.batches, waves.rows)
+    waves = choose_waves(options, (WAITS,))
+    trace, summary = waves.trace, waves.of(WAITS)
     table, rows = _rows(waves, summary, options)
     shown = table[rows]
 
@@ -141,4 +140,4 @@ def _row(
 def _why_none(waves: ChosenWaves, summary: WaitSummary, options: WaitsOptions) -> str:
     if waves.rows is not None and not waves.rows and len(waves.trace.waves) == waves.read:
         return nothing("wave", options, "No wave touches this range.")
-    return waves.why_none("waits") or nothing("wait", options, WAITS.nothing)
+    return waves.why_none("waits") or nothing("wait", options, WAIT_ROWS.nothing)

@@ -93,6 +93,7 @@ COMPACT_WIDTH = 1500  # px: below it columns are narrow and the bottom starts fo
 RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
 WAVE_PX = 344  # height of the first panel at the right: all it shows
 MAX_MINIMUM = QSize(600, 170)  # px: no panel may insist on more
+NO_PANEL = QSize(0, 100)  # px: at least, of a dock whose panel is not made
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
 FOCUS_TRIES, FOCUS_AGAIN_MS = 20, 100  # as long as a panel takes to have something
 UNLIMITED_PX = (1 << 24) - 1  # what Qt takes for no limit
@@ -184,7 +185,9 @@ class Dock(QDockWidget):
 
     def save_state(self) -> dict[str, Any]:
         """Return what the panel remembers; of one that is not made, what it is to be given."""
-        return self._state if self.made is None else self.made.save_state()
+        if self.made is None or isinstance(self.made, BrokenPanel):
+            return self._state
+        return self.made.save_state()
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Give the panel what it remembered, now or when it is made."""
@@ -498,5 +501,7 @@ class _Body(QWidget):
     """What a dock holds: it can be low, whatever the tallest panel of its tabs asks for."""
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as the panel needs, but not as high."""
-        return super().minimumSizeHint().boundedTo(MAX_MINIMUM)
+        """As wide as the panel needs, but not as high; some height before it is made, or nobody saw it."""
+        layout = self.layout()
+        is_empty = layout is None or not layout.count()
+        return NO_PANEL if is_empty else super().minimumSizeHint().boundedTo(MAX_MINIMUM)

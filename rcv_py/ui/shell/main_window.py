@@ -264,10 +264,8 @@ class MainWindow(QMainWindow):
     @property
     def idle(self) -> bool:
         """Whether nothing is being read, searched or computed."""
-        is_computed = self.ui.tasks.idle and self.ui.results.idle
-        return (
-            self.loader.idle and is_computed and not self.workspace.is_waking and not self.opener.is_searching
-        )
+        is_computed = self.ui.tasks.idle and self.ui.results.idle and not self.workspace.is_waking
+        return self.loader.idle and is_computed and not self.opener.is_searching
 
     # -- following -----------------------------------------------------------------------------------
 

@@ -66,6 +66,7 @@ class IsaPanel(CodePanel):
         ui.session.isolated_wait.watch(self._show_isolated)
         ui.settings.cell("isa.color_text").watch(view.refresh)
         ui.theme.changed.connect(self._show_legend)
+        self._mode_changed()
         self.follow_session()
 
     def _connect(self) -> None:

@@ -79,6 +79,7 @@ class SourcePanel(CodePanel):
         self.empty = page(self, head, self.find_bar, self.chain, self.note, (rows, 1))
         self._connect()
         self._restyle()
+        self._how_changed()
         self.follow_session()
 
     def _connect(self) -> None:

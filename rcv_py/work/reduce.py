@@ -1,0 +1,283 @@
+"""Reductions over the waves of an open trace: each wave is read, summed up and forgotten.
+
+```
+index ── slabs ──► strips ──┬─► worker: read ─ parcel ─ map ─ forget, slab by slab ─► parts ┐
+                            ├─► worker: …                                                 ├─ merge ─► finish
+                            └─► worker: …                                                 ┘
+```
+A strip is a few slabs that follow each other: waves that two of them need are read once.  A worker holds the
+waves of one slab and this process none, so memory follows the number of workers, not the size of the capture.
+Of a small capture no process is started, and its waves are kept for as long as they may be needed.
+
+A process that dies costs its strip another try.  A strip that goes on ending processes is given up: its waves
+are missing then, as if their files were damaged, and the reason is listed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from rcv_py.analysis.core.answers import Answers, AnyReduction, Rows
+from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
+from rcv_py.base.progress import CancelFlag, Report, Stage, silent
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.work.load import STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
+from rcv_py.work.pool import WorkerPool, WorkerStopped
+
+SLAB_BYTES = 6 << 20  # of the files of the waves that begin in a slab: a quarter of a million tokens
+STRIPS_A_WORKER = 4  # at least, so that all workers end at about the same time
+LONGEST_STRIP = 8  # slabs
+CALLS_AHEAD = 2  # strips that a process has been asked for: the one it looks at, and the next
+TRIES = 3  # processes that one strip may end
+MAX_LOST = 3  # strips that may be given up before all others are, too
+MERGED_AT_ONCE = 8  # parts
+POLL_S = 0.05  # how often somebody may have cancelled
+
+Strip = tuple[Slab, ...]
+
+
+# -- one job: a pure function of the files ------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a strip says: a part of each reduction."""
+
+    parts: tuple[Any, ...]
+    missing: dict[int, str]
+    moved: dict[int, tuple[int, int]]  # waves whose file says another begin and end than the index
+
+
+def look(
+    trace: Trace,
+    reductions: Sequence[AnyReduction],
+    rows: Rows,
+    strip: Strip,
+    held: Sequence[WaveBatch] = (),
+) -> Look:
+    """Read the waves of some slabs, but for those that are held, and map them; the costs of `rows` count."""
+    shelf = Shelf(trace, held)
+    return merged(reductions, [shelf.look(reductions, rows, slab, is_last=True) for slab in strip])
+
+
+def merged(reductions: Sequence[AnyReduction], looks: Sequence[Look]) -> Look:
+    """Return what several strips say together; of none: the parts of no wave."""
+    return Look(
+        tuple(one.merge([look.parts[at] for look in looks]) for at, one in enumerate(reductions)),
+        {row: text for look in looks for row, text in look.missing.items()},
+        {row: life for look in looks for row, life in look.moved.items()},
+    )
+
+
+class Shelf:
+    """Waves that were read and may be needed again."""
+
+    def __init__(self, trace: Trace, held: Sequence[WaveBatch] = ()) -> None:
+        self._trace = trace
+        self._held = {wave.row: wave for batch in held for wave in batch.waves}
+        self._waves = dict(self._held)
+        self._missing: dict[int, str] = {}
+
+    def look(
+        self, reductions: Sequence[AnyReduction], rows: Rows, slab: Slab, *, is_last: bool = False
+    ) -> Look:
+        """Read what is not here yet and map the slab; `is_last`: only the next slab will need its waves."""
+        needed = slab.rows.tolist()
+        if is_last:
+            self._waves = self._held | {row: self._waves[row] for row in needed if row in self._waves}
+        self._take([row for row in needed if row not in self._waves and row not in self._missing])
+        here = [self._waves[row] for row in needed if row in self._waves]
+        parcel, index = parcel_of(here, rows, slab), self._trace.waves
+        return Look(
+            tuple(reduction.map(self._trace, parcel) for reduction in reductions),
+            {row: self._missing[row] for row in needed if row in self._missing},
+            {
+                wave.row: (wave.begin, wave.end)
+                for wave in here
+                if (wave.begin, wave.end) != (index.begin[wave.row], index.end[wave.row])
+            },
+        )
+
+    def _take(self, rows: list[int]) -> None:
+        if rows:
+            batch = self._trace.reader.read(rows)
+            self._waves.update((wave.row, wave) for wave in batch.waves)
+            self._missing.update(batch.missing)
+
+
+# -- all jobs -------------------------------------------------------------------------------------------
+
+
+class Reading(Answers):
+    """Answers about the waves of an open trace at some rows of the index, all by default.
+
+    Waves of a large capture are read, in processes, whenever something is asked; those of a small one are
+    kept (`is_kept`).  Waves that are `held` in memory are not read; those in shared memory cross to processes
+    as they are.  In a `with` block processes wait for the next question; none outlives it.  Asking raises
+    Cancelled soon after `cancel` is set.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        rows: Iterable[int] | None = None,
+        *,
+        held: Iterable[WaveBatch] = (),
+        workers: int | None = None,
+        report: Report = silent,
+        cancel: CancelFlag | None = None,
+    ) -> None:
+        index, held = trace.waves, tuple(held)
+        chosen = list(range(len(index)) if rows is None else sorted({*rows}))
+        super().__init__(trace, len(chosen))
+        self._rows = np.array(chosen, dtype=np.int64)
+        self._lives = Lives(
+            se=index.se[self._rows].astype(np.int64),
+            begin=index.begin[self._rows],
+            end=index.end[self._rows],
+            weight=costs(index)[self._rows],
+        )
+        self._report, self._cancel = report, cancel or CancelFlag()
+        self._held = {row: batch for batch in held for row in batch.rows.tolist()}
+        self._processes = process_count(index, chosen, workers)
+        self._shelf = Shelf(trace, held)  # of a small capture
+        self._pool: WorkerPool[Look] | None = None
+        self._is_open = False
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether waves are read once, however often something is asked."""
+        return not self._processes
+
+    def __enter__(self) -> Reading:
+        self._is_open = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_open = False
+        self._close()
+
+    def _close(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+
+    def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
+        """The index says which waves are neighbours.
+
+        If files say otherwise they are right, and what was made of the wrong neighbours is made again.
+        """
+        is_together = any(one.is_together for one in reductions)
+        try:
+            made = self._once(reductions, rows, self._strips(is_together))
+            if self._is_moved(made) and is_together:
+                made = self._once(reductions, rows, self._strips(is_together))
+        finally:
+            if not self._is_open:
+                self._close()
+        self.missing = dict(sorted((self.missing | made.missing).items()))
+        return made.parts
+
+    def _is_moved(self, made: Look) -> bool:
+        """Take over what files say of lives; return whether anything is new."""
+        begin, end = self._lives.begin.copy(), self._lives.end.copy()
+        for row, life in made.moved.items():
+            at = int(np.searchsorted(self._rows, row))
+            begin[at], end[at] = life
+        is_new = bool((begin != self._lives.begin).any() or (end != self._lives.end).any())
+        self._lives = replace(self._lives, begin=begin, end=end)
+        return is_new
+
+    def _once(self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]) -> Look:
+        looks: list[Look] = []
+        done = 0
+        self._report(Stage(STAGE, done, self.waves))
+        each = self._pooled if self._processes else self._here
+        for strip, found in each(reductions, rows, strips):
+            looks.append(found)
+            if len(looks) >= MERGED_AT_ONCE:
+                looks = [merged(reductions, looks)]
+            done += sum(len(slab.own) for slab in strip)
+            self._report(Stage(STAGE, done, self.waves))
+        return merged(reductions, looks)
+
+    def _strips(self, is_together: bool) -> list[Strip]:
+        """What a job looks at; without neighbours, each wave is in one slab, and its times do not matter."""
+        cut = [self._of_index(slab, is_together) for slab in slabs(self._lives, SLAB_BYTES)]
+        long = max(1, min(LONGEST_STRIP, len(cut) // (max(1, self._processes) * STRIPS_A_WORKER)))
+        return [tuple(cut[at : at + long]) for at in range(0, len(cut), long)]
+
+    def _of_index(self, slab: Slab, is_together: bool) -> Slab:
+        own = self._rows[slab.own]
+        if is_together:
+            return replace(slab, own=own, rows=self._rows[slab.rows])
+        return Slab(se=slab.se, begin=-FOREVER, end=FOREVER, own=own, rows=own)
+
+    def _here(
+        self, reductions: Sequence[AnyReduction], rows: Rows, strips: Iterable[Strip]
+    ) -> Iterator[tuple[Strip, Look]]:
+        for slab in (slab for strip in strips for slab in strip):
+            self._cancel.check()
+            yield (slab,), self._shelf.look(reductions, rows, slab)
+        self._cancel.check()
+
+    def _pooled(
+        self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]
+    ) -> Iterator[tuple[Strip, Look]]:
+        if self._pool is None:
+            plain = replace(self.trace, batch_cache=None)  # other processes cannot share it
+            self._pool = WorkerPool(
+                partial(look, plain), self._processes, setup=hold_memory, calls_ahead=CALLS_AHEAD
+            )
+        pool = self._pool
+        done: SimpleQueue[Future[Look]] = SimpleQueue()
+        asked: dict[Future[Look], int] = {}
+        ended: Counter[int] = Counter()  # processes, by strip
+        waiting = list(range(len(strips)))[::-1]
+        while waiting or asked:
+            while waiting and len(asked) < self._processes * CALLS_AHEAD:
+                at = waiting.pop()
+                inside = {row for slab in strips[at] for row in slab.rows.tolist()}
+                batches = {id(batch): batch for row in inside if (batch := self._held.get(row)) is not None}
+                counted = None if rows is None else rows & inside
+                future = pool.submit(reductions, counted, strips[at], tuple(batches.values()))
+                asked[future] = at
+                future.add_done_callback(done.put)
+            future = self._heard(done)
+            at = asked.pop(future)
+            if not isinstance(future.exception(), WorkerStopped):
+                yield strips[at], future.result()
+                continue
+            ended[at] += 1
+            if ended[at] < TRIES and len(self.errors) < MAX_LOST:
+                waiting.append(at)
+                continue
+            self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
+            yield strips[at], _given_up(reductions, strips[at])
+            if len(self.errors) >= MAX_LOST:
+                for rest in waiting[::-1]:
+                    yield strips[rest], _given_up(reductions, strips[rest])
+                waiting.clear()
+
+    def _heard(self, done: SimpleQueue[Future[Look]]) -> Future[Look]:
+        """Wait until a strip has been looked at."""
+        while True:
+            self._cancel.check()
+            try:
+                return done.get(timeout=POLL_S)
+            except Empty:
+                continue
+
+
+def _given_up(reductions: Sequence[AnyReduction], strip: Strip) -> Look:
+    lost = {row: STOPPED for slab in strip for row in slab.own.tolist()}
+    return replace(merged(reductions, ()), missing=lost)

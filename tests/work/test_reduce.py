@@ -1,0 +1,347 @@
+"""Reductions over files say what they say of waves in memory, whatever processes do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from multiprocessing import active_children
+from pathlib import Path
+from random import Random
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.waits.wait_latency import WAITS
+from rcv_py.base.errors import Cancelled
+from rcv_py.base.progress import CancelFlag
+from rcv_py.formats.open import open_trace
+from rcv_py.model.trace import Trace, WaveReader
+from rcv_py.model.waves import WaveBatch
+from rcv_py.work import load, reduce
+from rcv_py.work.load import STOPPED
+from rcv_py.work.reduce import Reading
+from tests.support.captures import trace_path
+from tests.support.same import differences
+from tests.support.samples import write_sample
+from tests.support.wave_folder import reader, trace, wave
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+def _beside(trace: Trace, parcel: Parcel) -> Pairs:
+    """Each chosen wave of the slab with each that lived beside it."""
+    mine = {wave.row for wave in parcel.own.waves}
+    waves = parcel.tokens.waves
+    return tuple(
+        (one.row, other.row)
+        for one in waves
+        for other in waves
+        if one.row in mine and one.id.se == other.id.se and one.begin <= other.end and other.begin <= one.end
+    )
+
+
+def _joined(parts: Sequence[Pairs]) -> Pairs:
+    return tuple(sorted(pair for part in parts for pair in part))
+
+
+def _as_it_is(trace: Trace, part: Pairs) -> Pairs:
+    return part
+
+
+BESIDE = Reduction(_beside, _joined, _as_it_is, is_together=True)
+BOTH = (WAITS, BESIDE)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slabs of a few waves, and processes also for little work."""
+    monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(reduce, "SLAB_BYTES", 100_000)
+
+
+@pytest.fixture(scope="module")
+def early(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    """Waves of which some leave early."""
+    folder = tmp_path_factory.mktemp("early") / "ui_output_agent_1_dispatch_1"
+    write_sample("mixed_populations", folder)
+    return open_trace(folder)
+
+
+def answered(trace: Trace, rows: Sequence[int] | None = None, **options: Any) -> Reading:
+    """Both answers, and no process left."""
+    with Reading(trace, rows, **options) as found:
+        found.ask(BOTH)
+    return found
+
+
+def whole(trace: Trace) -> list[WaveBatch]:
+    return [trace.reader.read(list(range(len(trace.waves))))]
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("name", ["pa_mqa_small", "flash_attn_small_after", "flash_attn_small_before"])
+def test_answers_are_those_of_waves_in_memory(name: str, workers: int, tiny: None) -> None:
+    trace = open_trace(trace_path(name))
+    found = answered(trace, workers=workers)
+    assert not differences(found.of(WAITS), WAITS.of(trace, whole(trace)))
+    assert found.of(BESIDE) == BESIDE.of(trace, whole(trace))
+    assert found.read == found.waves == len(trace.waves)
+    assert not active_children()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_what_explains_is_of_the_waves_that_are_chosen(workers: int, early: Trace, tiny: None) -> None:
+    chosen = frozenset(range(0, len(early.waves), 3))
+    with Reading(early, workers=workers) as found:
+        found.ask(BOTH)
+        assert found.of(WAITS).waves == len(early.waves)
+        found.ask(BOTH, chosen)
+    for rows in (None, chosen):
+        assert found.of(BESIDE, rows) == BESIDE.of(early, whole(early), rows)
+        assert not differences(found.of(WAITS, rows), WAITS.of(early, whole(early), rows))
+    assert not active_children()
+
+
+def _later(trace: Trace, parcel: Parcel, count: int) -> tuple[int, ...]:
+    return (count,) * len(parcel.own.waves)
+
+
+def _joined_counts(parts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(count for part in parts for count in part)
+
+
+def _after(pairs: Pairs) -> Reduction[tuple[int, ...], tuple[int, ...]]:
+    return Reduction(partial(_later, count=len(pairs)), _joined_counts, _as_it_is)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_staged_analysis_knows_all_waves_and_explains_those_that_count(
+    workers: int, early: Trace, tiny: None
+) -> None:
+    staged, chosen = Staged(BESIDE, _after), frozenset({0, 1, 2})
+    with Reading(early, workers=workers) as found:
+        found.ask((staged,), chosen)
+        assert found.of(staged, chosen) == (len(BESIDE.of(early, whole(early))),) * 3
+        assert found.of(staged, chosen) == staged.of(early, whole(early), chosen)
+
+
+def test_what_was_not_asked_for_is_looked_for_when_it_is_wanted(early: Trace, tiny: None) -> None:
+    found = Reading(early, workers=1)
+    with found:
+        found.ask((WAITS,))
+    assert not active_children()
+    assert found.of(BESIDE) == BESIDE.of(early, whole(early))
+    assert not active_children()
+
+
+def test_nothing_is_looked_for_twice(early: Trace) -> None:
+    watched = Watched(early.reader)
+    trace = replace(early, reader=watched)
+    with Reading(trace) as found:
+        found.ask(BOTH)
+        assert found.of(BESIDE) is found.of(BESIDE)
+        found.ask(BOTH, frozenset({0, 1}))
+    assert sorted(watched.rows) == list(range(len(early.waves)))
+    assert found.is_kept
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_waves_in_memory_are_not_read(workers: int, early: Trace, tiny: None) -> None:
+    """All but one are held; the files are gone, but for that one."""
+    held = [early.reader.read([row]) for row in range(1, len(early.waves))]
+    alone = replace(early, reader=Only(early.reader, 0))
+    found = answered(alone, held=held, workers=workers)
+    assert found.of(BESIDE) == BESIDE.of(early, whole(early))
+    assert not found.missing
+
+
+class Only:
+    """A reader that knows one wave."""
+
+    def __init__(self, below: WaveReader, row: int) -> None:
+        self.below, self.base_clock, self.row = below, below.base_clock, row
+
+    def read(self, rows: list[int]) -> WaveBatch:
+        assert rows == [self.row]
+        return self.below.read(rows)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_only_some_rows_are_read(workers: int, early: Trace, tiny: None) -> None:
+    rows = [row for row in range(len(early.waves)) if row % 2]
+    found = answered(early, rows=rows, workers=workers)
+    assert found.of(BESIDE) == BESIDE.of(early, [early.reader.read(rows)])
+    assert found.waves == len(rows)
+
+
+def test_a_capture_without_waves_has_answers(tmp_path: Path) -> None:
+    found = answered(trace(reader(tmp_path, {})))
+    assert found.of(WAITS).waves == 0
+    assert found.of(BESIDE) == ()
+
+
+class Watched:
+    """A reader that remembers what it was asked for."""
+
+    def __init__(self, below: WaveReader) -> None:
+        self.below, self.base_clock = below, below.base_clock
+        self.rows: list[int] = []
+
+    def read(self, rows: list[int]) -> WaveBatch:
+        self.rows += rows
+        return self.below.read(rows)
+
+
+# -- what can go wrong ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    return shutil.copytree(trace_path("pa_mqa_small"), tmp_path / "ui_output_agent_1_dispatch_1")
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_damaged_files_cost_only_their_waves(workers: int, copied: Path, tiny: None) -> None:
+    trace = open_trace(copied)
+    (copied / trace.waves.file[1]).write_bytes(b'{"wave": [')
+    (copied / trace.waves.file[2]).unlink()
+    found = answered(trace, workers=workers)
+    assert list(found.missing) == [1, 2]
+    assert found.read == 2
+    assert found.of(WAITS).waves == 2
+    assert found.of(BESIDE) == BESIDE.of(trace, whole(trace))
+    assert found.missing == dict(whole(trace)[0].missing)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_waves_that_lived_at_other_times_than_the_index_says(
+    workers: int, tmp_path: Path, tiny: None
+) -> None:
+    """The index says that no wave met another; by their files, which are right, all of them did."""
+    files = reader(tmp_path, {f"{i}.json": wave(begin=80, end=140) for i in range(12)})
+    apart = files.index.begin + 1_000 * files.index.wid
+    index = replace(files.index, begin=apart, end=apart + 60)
+    moved = replace(trace(replace(files, index=index)), waves=index)
+    found = answered(moved, workers=workers)
+    assert found.of(WAITS).waves == 12
+    assert Reading(moved, workers=workers).of(WAITS).waves == 12
+    assert found.of(BESIDE) == tuple((one, other) for one in range(12) for other in range(12))
+
+
+class Mortal:
+    """A reader whose process dies at some waves: once for each, or always."""
+
+    def __init__(self, below: WaveReader, deadly: set[int], marks: Path | None) -> None:
+        self.below, self.base_clock = below, below.base_clock
+        self.deadly, self.marks = deadly, marks
+
+    def read(self, rows: list[int]) -> WaveBatch:
+        for row in self.deadly & {*rows}:
+            try:
+                if self.marks is not None:
+                    (self.marks / str(row)).touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            os._exit(1)
+        return self.below.read(rows)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_processes_that_die_cost_time_and_no_wave(
+    seed: int, early: Trace, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reduce, "SLAB_BYTES", 400_000)
+    deadly = {*Random(seed).sample(range(len(early.waves)), reduce.TRIES - 1)}
+    trace = replace(early, reader=Mortal(early.reader, deadly, tmp_path))
+    found = answered(trace, workers=2)
+    assert {int(path.name) for path in tmp_path.iterdir()} == deadly, "each ended a process"
+    assert not found.errors
+    assert not found.missing
+    assert not differences(found.of(WAITS), WAITS.of(early, whole(early)))
+    assert found.of(BESIDE) == BESIDE.of(early, whole(early))
+    assert not active_children()
+
+
+def test_waves_that_always_end_their_process_are_missing_with_a_reason(
+    tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reduce, "LONGEST_STRIP", 1)
+    trace = apart(tmp_path, deadly={4})
+    found = answered(trace, workers=1)
+    assert found.missing == {4: STOPPED}
+    assert len(found.errors) == 1
+    assert found.of(WAITS).waves == 11
+    assert found.of(BESIDE) == tuple((row, row) for row in range(12) if row != 4)
+
+
+def test_when_processes_go_on_dying_the_rest_is_given_up(tmp_path: Path, tiny: None) -> None:
+    found = answered(apart(tmp_path, deadly={*range(12)}), workers=2)
+    assert sorted(found.missing) == list(range(12))
+    assert found.of(WAITS).waves == 0
+    assert not active_children()
+
+
+def apart(folder: Path, deadly: set[int]) -> Trace:
+    """Twelve waves, one after the other, one a slab."""
+    made = {f"{i}.json": wave(begin=80 + 1_000 * i, end=140 + 1_000 * i) for i in range(12)}
+    files = reader(folder, made)
+    begin = files.index.begin + 1_000 * files.index.wid
+    index = replace(files.index, begin=begin, end=begin + 60, size=files.index.size + 100_000)
+    files = replace(files, index=index)
+    return replace(trace(files), waves=index, reader=Mortal(files, deadly, None))
+
+
+class Endless:
+    """A reader that never comes back."""
+
+    base_clock = 4
+
+    def __init__(self, marks: Path) -> None:
+        self.marks = marks
+
+    def read(self, rows: list[int]) -> WaveBatch:
+        (self.marks / "begun").touch()
+        Event().wait()
+        raise AssertionError
+
+
+def test_a_cancel_ends_a_job_that_runs(early: Trace, tmp_path: Path, tiny: None) -> None:
+    flag, outcome = CancelFlag(), []
+
+    def run() -> None:
+        try:
+            answered(replace(early, reader=Endless(tmp_path)), workers=2, cancel=flag)
+        except Cancelled as error:
+            outcome.append(error)
+
+    thread = Thread(target=run)
+    thread.start()
+    while not (tmp_path / "begun").exists():
+        thread.join(0.01)
+    flag.set()
+    thread.join(60)  # at most, or nothing would tell of a hang
+    assert outcome
+    assert not active_children()
+
+
+def test_a_cancel_ends_reductions_in_this_process(early: Trace) -> None:
+    flag = CancelFlag()
+    flag.set()
+    with pytest.raises(Cancelled):
+        answered(early, cancel=flag)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_progress_is_told(workers: int, early: Trace, tiny: None) -> None:
+    stages: list[object] = []
+    answered(early, workers=workers, report=stages.append)
+    count = len(early.waves)
+    assert str(stages[0]) == f"Reading waves 0 of {count}"
+    assert str(stages[-1]) == f"Reading waves {count} of {count}"
+    assert len(stages) > 3
