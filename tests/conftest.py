@@ -42,6 +42,7 @@ _NUMBERS = count()
 LONGEST = (  # files that take long, which are begun first: two processes then end at about the same time
     "cli/test_schemas.py",
     "work/test_pool.py",
+    "work/test_executors.py",
     "work/test_killed_commands.py",
     "ui/test_window.py",
     "cli/test_mcp.py",

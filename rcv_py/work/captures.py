@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -43,11 +45,15 @@ def captures_done(
 ) -> Iterator[tuple[int, T]]:
     """Yield the place in `paths` and the result of each capture when it is there, in any order.
 
-    A capture whose process ended is tried again, at most `MAX_TRIES` times; `lost` then makes its result of
-    the reason.  What `function` raises besides is raised.  `report` hears how many are done.
+    A capture whose process ended is tried again, `MAX_TRIES` times in all; `lost` then makes its result of
+    the reason.  No two of them are tried again at a time, so that one that ends each process costs the others
+    that were with it no more than a try.  What `function` raises besides is raised.  `report` hears how many
+    are done.
     """
     results: SimpleQueue[tuple[int, Future[T]]] = SimpleQueue()
     tries = [0] * len(paths)
+    suspects: deque[int] = deque()
+    suspect = -1  # the one that is tried again
 
     def submit(at: int) -> None:
         tries[at] += 1
@@ -61,19 +67,23 @@ def captures_done(
     while left:
         at, future = results.get()
         error = future.exception()
+        suspect = -1 if at == suspect else suspect
         if isinstance(error, WorkerStopped) and tries[at] < MAX_TRIES:
-            submit(at)
-            continue
-        left -= 1
-        report(Stage(STAGE, len(paths) - left, len(paths)))
-        if error is None:
-            yield at, future.result()
-        elif isinstance(error, WorkerStopped | CaptureLost):
-            yield at, lost(paths[at], error)
+            suspects.append(at)
         else:
-            raise error
-        if at_once < len(paths) and left:
-            submit(len(paths) - left)
+            left -= 1
+            report(Stage(STAGE, len(paths) - left, len(paths)))
+            yield at, _result(future, partial(lost, paths[at]))
+            if at_once < len(paths) and left:
+                submit(len(paths) - left)
+        if suspects and suspect < 0:
+            suspect = suspects.popleft()
+            submit(suspect)
+
+
+def _result(future: Future[T], lost: Callable[[RcvError], T]) -> T:
+    error = future.exception()
+    return lost(error) if isinstance(error, WorkerStopped | CaptureLost) else future.result()
 
 
 def captures_mapped(

@@ -6,6 +6,7 @@ speak at the address may run code here and on the workers (docs/SECURITY.md).
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import gc
 import logging
@@ -15,9 +16,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from distributed import Client, KilledWorker
+from distributed import Client, KilledWorker, Security
+from distributed import Future as DaskFuture
+from distributed.comm.core import connect
+from distributed.utils import LoopRunner
+from tornado.platform.asyncio import BaseAsyncIOLoop
 
 from rcv_py import __version__
 from rcv_py.base.errors import RcvError, UsageError
@@ -62,6 +67,8 @@ def _connected(address: str) -> Client:
         )
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters becomes a sentence
     try:
+        # First the connection alone: a client that finds none is never quite closed.
+        LoopRunner().run_sync(_greet, address)
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except OSError as error:
         text = f"No Dask scheduler answers at {address} within {CONNECT_S:g} seconds."
@@ -73,6 +80,12 @@ def _connected(address: str) -> Client:
     except Exception as error:  # who answers may be anybody, such as a web server
         text = f"What answers at {address} is no Dask scheduler, or one of another version."
         raise ClusterError(text, hint=_START, detail=repr(error)) from error
+
+
+async def _greet(address: str) -> None:
+    """Say hello to a scheduler; raise whatever may go wrong."""
+    comm = await connect(address, CONNECT_S, **Security().get_connection_args("client"))
+    await comm.close()
 
 
 def _of_workers(client: Client, function: Callable[..., T], *args: object) -> dict[str, T | Exception]:
@@ -125,29 +138,33 @@ def _seen(function: Callable[[Path], T], path: Path, is_here: bool) -> T:
 
 
 class _Cluster(Executor):
-    """Dask's executor, whose failures are those that `captures_done` knows."""
+    """Calls on the workers, which fail as `captures_done` knows it.
+
+    Not Dask's own executor: its futures are never done if the worker of a result ends before it was fetched,
+    and the next one ends too.
+    """
 
     def __init__(self, client: Client, address: str, here: frozenset[Path]) -> None:
-        # Files may change between two commands: no result of before may be taken for that of now.
-        self._executor: Executor = client.get_executor(pure=False)
-        self._address, self._here = address, here
+        self._client, self._address, self._here = client, address, here
+        self._loop = cast(BaseAsyncIOLoop, client.loop).asyncio_loop  # in a thread of Dask's
+        self._calls: set[Future[Any]] = set()  # Dask forgets a call that nobody holds
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Return the future result of a function of one path."""
         (path,) = args
-        outer: Future[T] = Future()
-        inner = self._executor.submit(_seen, fn, path, path in self._here)
-        inner.add_done_callback(lambda done: self._settle(done, outer))
-        return outer
+        # Files may change between two commands: no result of before may be taken for that of now.
+        call = self._client.submit(_seen, fn, path, path in self._here, pure=False)
+        future = asyncio.run_coroutine_threadsafe(self._answer(call), self._loop)
+        self._calls.add(future)
+        future.add_done_callback(self._calls.discard)
+        return future
 
-    def _settle(self, done: Future[T], outer: Future[T]) -> None:
+    async def _answer(self, call: DaskFuture[T]) -> T:
         try:
-            outer.set_result(done.result())
-        except CancelledError as error:  # nobody here cancels single calls
+            return await call
+        except KilledWorker as error:  # also if another capture of the same workers ended them
+            raise WorkerStopped(_LOST) from error
+        except (CancelledError, asyncio.CancelledError) as error:  # nobody here cancels single calls
             text = f"The scheduler at {self._address} ended before all captures were done."
             hint = "Start the cluster again, and then this command."
-            outer.set_exception(ClusterError(text, hint, repr(error)))
-        except KilledWorker:  # Dask gives up a call also if another one of the same workers ended them
-            outer.set_exception(WorkerStopped(_LOST))
-        except Exception as error:
-            outer.set_exception(error)
+            raise ClusterError(text, hint, repr(error)) from error
