@@ -297,7 +297,5 @@ def test_a_start_reads_no_sources_and_loads_nothing_that_writes_files() -> None:
     )
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
     words = [sys.executable, "-c", code]
-    assert (
-        subprocess.run(words, capture_output=True, text=True, check=True, env=environment).stdout.split()
-        == []
-    )
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == []
