@@ -28,13 +28,13 @@ def own_peak() -> int:
 
 
 def parse(folder: Path) -> tuple[float, ...]:
-    """Seconds to read and parse all wave files with orjson, without making anything of them."""
+    """Seconds, and seconds of CPU, to parse all wave files with orjson without making anything of them."""
     import orjson  # noqa: PLC0415
 
-    began = time.perf_counter()
+    began, spent = time.perf_counter(), time.process_time()
     for path in folder.glob("se*_wv*.json"):
         orjson.loads(path.read_bytes())
-    return (time.perf_counter() - began,)
+    return time.perf_counter() - began, time.process_time() - spent
 
 
 def perfetto(folder: Path) -> tuple[float, ...]:

@@ -90,15 +90,15 @@ def sizes(options: Options) -> tuple[int, ...]:
 def one_large(folder: Path, megabytes: int, name: str) -> Iterator[Row]:
     parses, runs = [], []
     for _ in range(LARGE_RUNS if megabytes == min(SETTLED_O) else 1):
-        parses.append(in_child("parse", folder)[0])
+        parses.append(in_child("parse", folder))
         runs.append(view(folder))
-    parse = statistics.median(parses)
+    parse, parse_cpu = map(statistics.median, zip(*parses, strict=True))
     yield Row(f"O: orjson.loads, {name}", parse, None, "s")
     yield Row(f"first picture, {name}", median(runs, lambda seen: seen.at("first")), None, "s")
     yield Row(f"drawn / O, {name}", median(runs, lambda seen: seen.at("drawn")) / parse, DRAWN_O[megabytes])
     settled = median(runs, lambda seen: seen.at("settled")) / parse
     yield Row(f"settled / O, {name}", settled, SETTLED_O[megabytes])
-    yield Row(f"  CPU / O, {name}", median(runs, lambda seen: seen.cpu_at("settled")) / parse, CPU_O)
+    yield Row(f"  CPU / O, {name}", median(runs, lambda seen: seen.cpu_at("settled")) / parse_cpu, CPU_O)
     yield memory_row(name, runs, folder)
     gap = 1000 * median(runs, lambda seen: seen.said["gap_stream"])
     yield Row(f"longest gap while streaming, {name}", gap, GAP_MS, "ms", 0)
@@ -132,7 +132,8 @@ def commands(options: Options) -> Iterator[Row]:
 @measure("workers")
 def workers(options: Options) -> Iterator[Row]:
     """Reading with two processes beside reading with one, in turn."""
-    with large_folder(max(sizes(options)[:2]), "cloned") as folder:
+    megabytes = max(sizes(options)[:2])
+    with large_folder(megabytes, "cloned") as folder:
         trace = open_trace(folder)
         ratios = []
         for _ in range(LARGE_RUNS):
@@ -143,4 +144,5 @@ def workers(options: Options) -> Iterator[Row]:
                     pass
                 seconds.append(time.perf_counter() - began)
             ratios.append(seconds[1] / seconds[0])
-    yield Row("reading with 2 workers / with 1, 500 MB cloned", statistics.median(ratios), TWO_WORKERS)
+    name = f"reading with 2 workers / with 1, {megabytes} MB cloned"
+    yield Row(name, statistics.median(ratios), TWO_WORKERS)

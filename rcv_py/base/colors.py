@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import colorsys
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 
@@ -163,6 +164,7 @@ def readable(color: str, text: str, backgrounds: Sequence[str]) -> str:
     return text
 
 
+@cache  # a theme asks for few colours, again and again
 def turned(color: str, degrees: float) -> str:
     """Return `color` with its hue turned, as light as before."""
     red, green, blue = (channel / 255 for channel in rgb(color))

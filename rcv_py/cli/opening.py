@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.compare.builds import Build
 from rcv_py.analysis.core.answers import Analysis, Answers, firsts
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
@@ -343,18 +342,6 @@ def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
         "read": choice.of,
         "traced": traced,
         "text": choice.text,
-    }
-
-
-def waves_of_builds(chosen: str, sides: Sequence[tuple[str, Build]]) -> dict[str, Any]:
-    """Return what a document says of the waves whose costs are compared, of all captures together."""
-    known = [(name, build.traced, build.costs) for name, build in sides if build.costs is not None]
-    return {
-        "chosen": chosen,
-        "counted": sum(costs.wave_count for _, _, costs in known),
-        "read": sum(traced - costs.missing for _, traced, costs in known),
-        "traced": sum(traced for _, traced, _ in known),
-        "text": "; ".join(f"{name}: {costs.selection or 'all waves'}" for name, _, costs in known),
     }
 
 

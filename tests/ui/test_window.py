@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -283,3 +286,16 @@ def test_no_message_makes_the_window_wider(qtbot: QtBot, reused: Reused) -> None
         assert status.minimumSizeHint().width() < 700
         assert app.window.width() == 1280
         session.busy.set(())
+
+
+def test_a_start_reads_no_sources_and_loads_nothing_that_writes_files() -> None:
+    code = (
+        "import linecache, sys; from rcv_py.ui import app\n"
+        "app.start(None)\n"
+        "print(*(name for name in linecache.cache if 'pyqtgraph' in name or 'rcv_py' in name))\n"
+        "print(*(name for name in sys.modules if name.startswith(('rcv_py.export', 'pygments'))))\n"
+    )
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == []

@@ -31,7 +31,6 @@ from rcv_py.cli.opening import (
     opened,
     pooled,
     refuse_for_one,
-    waves_of_builds,
 )
 from rcv_py.cli.options.look_options import CompareOptions
 from rcv_py.cli.options.option import flag_of
@@ -272,6 +271,18 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> Answer:
         },
         code=_gate_of_several(options.fail_on, found),
     )
+
+
+def waves_of_builds(chosen: str, sides: Sequence[tuple[str, Build]]) -> dict[str, Any]:
+    """Return what a document says of the waves whose costs are compared, of all captures together."""
+    known = [(name, build.traced, build.costs) for name, build in sides if build.costs is not None]
+    return {
+        "chosen": chosen,
+        "counted": sum(costs.wave_count for _, _, costs in known),
+        "read": sum(traced - costs.missing for _, traced, costs in known),
+        "traced": sum(traced for _, traced, _ in known),
+        "text": "; ".join(f"{name}: {costs.selection or 'all waves'}" for name, _, costs in known),
+    }
 
 
 def _is_same(path: Path, other: Path) -> bool:

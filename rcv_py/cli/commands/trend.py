@@ -11,9 +11,9 @@ from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Part, Shown
-from rcv_py.cli.commands.compare import TRIPS, problems, sentences
+from rcv_py.cli.commands.compare import TRIPS, problems, sentences, waves_of_builds
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import below, captures_below, waves_of_builds
+from rcv_py.cli.opening import below, captures_below
 from rcv_py.cli.options.other_options import TrendOptions
 from rcv_py.cli.terminal import bold, progress
 from rcv_py.results.trend import trend_table

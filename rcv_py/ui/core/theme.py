@@ -67,8 +67,9 @@ class Theme(QObject):
 
     def marker(self, kind: int, name: int = 0) -> QColor:
         """The colour of a marker by its kind (`MarkerKind`) and the number of its name."""
-        turns = self._markers[kind if 0 <= kind < len(self._markers) else MarkerKind.UNKNOWN]
-        return turns[name % len(turns)]
+        known = MarkerKind(kind) if 0 <= kind < len(MarkerKind) else MarkerKind.UNKNOWN
+        pair, turn = colors.MARKERS[known.name], colors.MARKER_TURNS[name % len(colors.MARKER_TURNS)]
+        return QColor(colors.turned(pair.dark if self.is_dark else pair.light, turn))
 
     def arrow(self, number: int) -> QColor:
         """The colour of the n-th wait's arrows."""
@@ -143,10 +144,6 @@ class Theme(QObject):
         self._states = colors_of(states[state.name] for state in WaveState)
         self._kernels, self._arrows = colors_of(colors.KERNELS), colors_of(colors.ARROWS)
         self._reasons = colors_of(colors.STALL_REASONS.values())
-        self._markers = [
-            [QColor(colors.turned(name(colors.MARKERS[kind.name]), turn)) for turn in colors.MARKER_TURNS]
-            for kind in MarkerKind
-        ]
         table = np.full(256, self._kinds[0].rgba(), dtype=np.uint32)
         for kind in range(KIND_COUNT):
             table[kind] = self._kinds[kind].rgba()

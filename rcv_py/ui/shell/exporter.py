@@ -25,10 +25,6 @@ from PySide6.QtWidgets import (
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.base.whole_files import whole_file
-from rcv_py.export.report.files import write_report
-from rcv_py.export.report.inputs import report_inputs
-from rcv_py.export.traces.perfetto import write_perfetto
-from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -378,6 +374,10 @@ class FileWriter(QObject):
         files = self._ui.session.run_files
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
+            # A start does not wait for what few sessions write.
+            from rcv_py.export.report.files import write_report  # noqa: PLC0415
+            from rcv_py.export.report.inputs import report_inputs  # noqa: PLC0415
+
             facts = run_facts(trace.path, trace.kernel_name, trace.target, files)
             waves = tuple(batches(report, flag))
             write_report(report_inputs(trace, waves, facts), path, report=report, cancel=flag)
@@ -390,6 +390,9 @@ class FileWriter(QObject):
         spans = self._ui.results.cell("markers").value
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
+            from rcv_py.export.traces.perfetto import write_perfetto  # noqa: PLC0415 - as above
+            from rcv_py.export.traces.speedscope import write_speedscope  # noqa: PLC0415
+
             with whole_file(path) as target:
                 if path.suffix.lower() == ".json":
                     row = None if wave is None else trace.waves.row(wave)

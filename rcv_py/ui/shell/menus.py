@@ -32,6 +32,7 @@ class Actions:
         self._commands = commands
         self._actions: dict[str, QAction] = {}
         self._soft: dict[str, Command] = {}
+        self._why_not: dict[str, str] = {}  # what each action says at present
         taken: set[str] = set()
         for command in commands:
             free = [keys for keys in command.shortcuts if _normal(keys) not in taken]
@@ -46,13 +47,16 @@ class Actions:
         """Ask every command whether it can run and whether it is on."""
         for command in self._commands:
             action, why_not = self._actions[command.id], command.why_not()
+            if command.is_checked is not None:
+                action.setChecked(command.is_checked())
+            if self._why_not.get(command.id) == why_not:
+                continue
+            self._why_not[command.id] = why_not
             action.setEnabled(not why_not)
             keys = f"  ({shown_keys(command)})" if command.shortcuts else ""
             reason = f"\nNot now: {why_not}" if why_not else ""
             set_tooltip(action, f"{command.tip or command.title}{keys}{reason}")
             action.setStatusTip(shown(why_not or command.tip))
-            if command.is_checked is not None:
-                action.setChecked(command.is_checked())
 
     def press(self, event: QKeyEvent) -> bool:
         """Run the command of a soft key that nobody wanted."""

@@ -1,16 +1,13 @@
-"""Source text as coloured spans."""
+"""Source text as coloured spans.
+
+pygments is loaded where it is used, in the thread that colours the first source: no start waits for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import PurePosixPath
-
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_for_filename
-from pygments.lexers.special import TextLexer
-from pygments.token import Comment, Keyword, Name, Number, Operator, String
-from pygments.util import ClassNotFound
 
 TAB = 4
 MAX_CHARS = 4_000_000  # beyond that a file is shown without colours
@@ -18,19 +15,18 @@ MAX_LINE = 4_000  # and a line: expressions of lexers may take the square of it
 
 Span = tuple[int, int, str]  # first column, column after the last, class of `theme.syntax`
 
-# The first that holds the token's type wins.
-_CLASSES = (
-    (Comment, "comment"),
-    (String, "string"),
-    (Number, "number"),
-    (Keyword, "keyword"),
-    (Operator.Word, "keyword"),
-    (Operator, "operator"),
-    (Name.Function, "function"),
-    (Name.Class, "function"),
-    (Name.Decorator, "function"),
-    (Name.Builtin, "function"),
-)
+_CLASSES = {  # of tokens, by the name of pygments; of several that hold one, the first wins
+    "Comment": "comment",
+    "String": "string",
+    "Number": "number",
+    "Keyword": "keyword",
+    "Operator.Word": "keyword",
+    "Operator": "operator",
+    "Name.Function": "function",
+    "Name.Class": "function",
+    "Name.Decorator": "function",
+    "Name.Builtin": "function",
+}
 
 
 def expanded(line: str) -> str:
@@ -49,7 +45,7 @@ def spans(path: str, lines: Sequence[str]) -> tuple[tuple[Span, ...], ...]:
     if len(text) > MAX_CHARS or not lines:
         return tuple(() for _ in lines)
     row = column = 0
-    for kind, value in _lexer(path).get_tokens(text):
+    for kind, value in _tokens(path, text):
         name = _class_of(kind)
         for piece in value.splitlines(keepends=True):
             stop = column + len(piece.rstrip("\n"))
@@ -68,11 +64,18 @@ def _append(line: list[Span], span: Span) -> None:
 
 @cache
 def _class_of(kind: object) -> str:
-    return next((name for parent, name in _CLASSES if kind in parent), "")
+    from pygments.token import string_to_tokentype  # noqa: PLC0415
+
+    return next((name for parent, name in _CLASSES.items() if kind in string_to_tokentype(parent)), "")
 
 
-def _lexer(path: str) -> Lexer:
+def _tokens(path: str, text: str) -> Iterable[tuple[object, str]]:
+    from pygments.lexers import get_lexer_for_filename  # noqa: PLC0415
+    from pygments.lexers.special import TextLexer  # noqa: PLC0415
+    from pygments.util import ClassNotFound  # noqa: PLC0415
+
     try:
-        return get_lexer_for_filename(PurePosixPath(path).name, stripnl=False, ensurenl=False)
+        lexer = get_lexer_for_filename(PurePosixPath(path).name, stripnl=False, ensurenl=False)
     except ClassNotFound:
-        return TextLexer(stripnl=False, ensurenl=False)
+        lexer = TextLexer(stripnl=False, ensurenl=False)
+    return lexer.get_tokens(text)
