@@ -68,7 +68,13 @@ class Watch:
                 self._marks[name] = now
 
     def _note_gap(self, gap: float) -> None:
-        names = ["gap_start"] if "first" not in self._marks else ["gap_stream"] if "drawn" not in self._marks else []
+        names = (
+            ["gap_start"]
+            if "first" not in self._marks
+            else ["gap_stream"]
+            if "drawn" not in self._marks
+            else []
+        )
         if self._front and names:
             names.append(f"gap_{self._front}")
         for name in names:
@@ -123,9 +129,9 @@ def view(words: list[str], takes_turns: bool = False) -> int:
 
 def bare() -> int:
     """Show a window of Qt with a plot of pyqtgraph: what no viewer made of them can go below."""
+    from pyqtgraph import PlotWidget  # noqa: PLC0415
     from PySide6.QtCore import QTimer  # noqa: PLC0415 - its time counts
     from PySide6.QtWidgets import QApplication, QMainWindow  # noqa: PLC0415
-    from pyqtgraph import PlotWidget  # noqa: PLC0415
 
     application = QApplication([])
     window = QMainWindow()
