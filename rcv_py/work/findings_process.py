@@ -21,7 +21,7 @@ from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.work.load import batches, hold_memory
+from rcv_py.work.load import hold_memory
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 SMALL_BYTES = 4 << 20  # of wave files: up to here no step takes long

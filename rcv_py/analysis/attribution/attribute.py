@@ -19,7 +19,7 @@ from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.waits import claim_nops, claim_waits
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.columns import of_rows
@@ -173,6 +173,9 @@ def attribution_by(survey: Survey) -> Reduction[Sums, Attribution]:
     return Reduction(partial(_map, survey), _merge, table_of, is_together=True)
 
 
+ATTRIBUTION = Staged(SURVEY, attribution_by)
+
+
 def attribution(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> Attribution:
@@ -181,8 +184,7 @@ def attribution(
     Waves that are not in `rows` still count as competitors for units.  Sums of stall and idle are exactly
     those of the tokens.
     """
-    batches = tuple(batches)
-    return attribution_by(SURVEY.of(trace, batches)).of(trace, batches, rows)
+    return ATTRIBUTION.of(trace, batches, rows)
 
 
 @dataclass(frozen=True, eq=False)

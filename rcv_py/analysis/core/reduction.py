@@ -13,8 +13,11 @@ columns, and can be pickled; so can a reduction, whose functions live in modules
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 from rcv_py.analysis.core.parcels import ENOUGH, Parcel, alone, parcels
 from rcv_py.model.trace import Trace
@@ -52,6 +55,18 @@ class Reduction(Generic[Part, Answer]):
     def of(self, trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Answer:
         """Return the answer for waves that are in memory, of which `rows` (None: all) count."""
         return self.finish(trace, self.merge(self.parts(trace, batches, rows)))
+
+
+def of_some(reduction: Reduction[Part, Answer], rows: frozenset[int]) -> Reduction[Part, Answer]:
+    """Return a reduction for which only the waves at these rows of the index count, if they are chosen."""
+    return replace(reduction, map=partial(_map_some, reduction.map, rows))
+
+
+def _map_some(
+    map: Callable[[Trace, Parcel], Part], rows: frozenset[int], trace: Trace, parcel: Parcel
+) -> Part:
+    is_one = np.array([wave.row in rows for wave in parcel.tokens.waves], dtype=bool)
+    return map(trace, Parcel(parcel.tokens, parcel.chosen & is_one, parcel.begin, parcel.end))
 
 
 @dataclass(frozen=True)

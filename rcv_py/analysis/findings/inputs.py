@@ -15,14 +15,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.survey import SURVEY
+from rcv_py.analysis.core.answers import Analysis, Answers, AnyReduction, firsts
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import residencies, steps
+from rcv_py.analysis.core.reduction import Reduction, of_some
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
 from rcv_py.analysis.device.occupancy_limits import (
@@ -32,23 +35,22 @@ from rcv_py.analysis.device.occupancy_limits import (
     waves_on_simd,
 )
 from rcv_py.analysis.device.simd_work import ASTRAY
-from rcv_py.analysis.findings.bounds import Bound, Exposure, Ranges, bounds_by, waiting_inside
-from rcv_py.analysis.findings.issued import issued
+from rcv_py.analysis.findings.bounds import Bound, Bounds, Exposure, Ranges, Waited, bounds_by, waiting_inside
+from rcv_py.analysis.findings.issued import ISSUED
 from rcv_py.analysis.findings.worst import WorstExecutions
-from rcv_py.analysis.iterations.loop_summary import loop_summary
-from rcv_py.analysis.latency.access_widths import access_widths
-from rcv_py.analysis.latency.barrier_skew import barrier_skew
-from rcv_py.analysis.latency.cross_lane import cross_lane
-from rcv_py.analysis.program.code_match import code_match
+from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS
+from rcv_py.analysis.latency.access_widths import WIDTHS
+from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
+from rcv_py.analysis.latency.cross_lane import CROSS_LANE
+from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.instruction_classes import instruction_classes
 from rcv_py.analysis.program.language import language
-from rcv_py.analysis.program.matrix_forms import matrix_use
-from rcv_py.analysis.waits.load_to_use import LoadToUse, load_to_use
-from rcv_py.analysis.waves.populations import WORKING, WaveChoice, only, populations, wave_choice
-from rcv_py.analysis.waves.workgroups import workgroups
+from rcv_py.analysis.program.matrix_forms import MATRIX
+from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE, LoadToUse
+from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, wave_choice
+from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 SIMDS_OF_CU = 4  # of a compute unit, and of a work-group processor
 
@@ -117,6 +119,7 @@ def _simds(engine: np.ndarray, used: int, facts: RunFacts | None) -> int:
 
 
 SCRATCH = len(Cause)  # a pattern beside the causes: waits for private memory
+PROLOGUE = 0.25  # of the waves' time before the loop: from here on it is long
 SAMPLED_WAVES = 32  # that distances from loads to their waits are taken from
 
 
@@ -135,21 +138,38 @@ class Claimed:
         return len(self.line)
 
 
-class FindingInputs:
-    """The bundle.  `waves` says whose costs count: `working`, `all`, or a population."""
+# What findings ask of all waves, and of those that count: the same whatever the answers of the first are.
+OF_ALL: tuple[AnyReduction, ...] = (POPULATIONS, MATCH, MATRIX, SURVEY, ASTRAY)
+OF_COUNTED: tuple[AnyReduction, ...] = (WIDTHS, ISSUED, LOOP_TOTALS, CROSS_LANE, BARRIER_SKEW)
 
-    def __init__(
-        self,
-        trace: Trace,
-        batches: Sequence[WaveBatch],
-        *,
-        facts: RunFacts | None = None,
-        waves: str = WORKING,
-    ) -> None:
-        self.trace = trace
-        self.batches = tuple(batches)
+
+class FindingInputs:
+    """The bundle, of waves wherever they are.
+
+    `waves` says whose costs count: `working`, `all`, or a population.
+    """
+
+    def __init__(self, answers: Answers, *, facts: RunFacts | None = None, waves: str = WORKING) -> None:
+        self.trace = answers.trace
+        self.answers = answers
         self.facts = facts
         self._wanted = waves
+
+    def ask(self, of_all: Sequence[Analysis] = (), of_counted: Sequence[Analysis] = ()) -> None:
+        """Look at all waves once for what findings need of all of them, and once for those that count.
+
+        What else will be asked for (`of_all`, `of_counted`) is looked for at the same time.
+        """
+        sizes = () if is_size_known(self.trace, self.facts) else (WORKGROUPS,)
+        self.answers.ask((*OF_ALL, *sizes, *of_all, *firsts(of_counted)))
+        own = (*OF_COUNTED, self._bounds, self._uses) if self.is_ranked else ()
+        if self.waves and (own or of_counted):
+            self.answers.ask((*own, *of_counted), self.rows)
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether anything can be concluded: waves were read, of known code, and some of them count."""
+        return bool(self.waves and len(self.trace.code)) and not (self.match.is_wrong or self.none_works)
 
     @cached_property
     def choice(self) -> WaveChoice:
@@ -168,11 +188,6 @@ class FindingInputs:
             return np.arange(len(self.trace.waves))
         return np.array(sorted(self.rows), dtype=np.int64)
 
-    @cached_property
-    def counted_batches(self) -> tuple[WaveBatch, ...]:
-        """The waves whose costs count."""
-        return self.batches if self.rows is None else only(self.batches, self.rows)
-
     @property
     def is_kernel(self) -> bool:
         """Whether the waves that count stand for the kernel, and are not one population of several."""
@@ -184,23 +199,46 @@ class FindingInputs:
         return self._wanted == WORKING and bool(self.populations.read) and not self.populations.has_working
 
     # Of all waves.
-    populations = cached_property(lambda self: populations(self.trace, self.batches))
-    match = cached_property(lambda self: code_match(self.trace, self.batches))
-    matrix = cached_property(lambda self: matrix_use(self.trace, self.batches))
+    populations = cached_property(lambda self: self.answers.of(POPULATIONS))
+    match = cached_property(lambda self: self.answers.of(MATCH))
+    matrix = cached_property(lambda self: self.answers.of(MATRIX))
+    survey = cached_property(lambda self: self.answers.of(SURVEY))
+    left_out = cached_property(lambda self: self.answers.of(ASTRAY))
     shape = cached_property(lambda self: launch_shape(self.trace, self.facts, self.counted))
     classes = cached_property(lambda self: instruction_classes(self.trace.code))
     language = cached_property(lambda self: language(self.trace))
     # Of the waves that count: why they stalled and idled, with the bound of each wait, and the rest.
-    survey = cached_property(lambda self: SURVEY.of(self.trace, self.batches))
-    left_out = cached_property(lambda self: ASTRAY.of(self.trace, self.batches))
-    bounds = cached_property(
-        lambda self: bounds_by(self.survey, self.left_out).of(self.trace, self.batches, self.rows)
-    )
-    widths = cached_property(lambda self: access_widths(self.trace, self.batches, self.rows))
-    issued = cached_property(lambda self: issued(self.trace, self.batches, self.rows))
-    loops = cached_property(lambda self: loop_summary(self.trace, self.batches, self.rows))
-    chains = cached_property(lambda self: cross_lane(self.trace, self.batches, self.rows))
-    skew = cached_property(lambda self: barrier_skew(self.trace, self.batches, self.rows))
+    bounds = cached_property(lambda self: self.answers.of(self._bounds, self.rows))
+    widths = cached_property(lambda self: self.answers.of(WIDTHS, self.rows))
+    issued = cached_property(lambda self: self.answers.of(ISSUED, self.rows))
+    loops = cached_property(lambda self: self.answers.of(LOOP_TOTALS, self.rows))
+    chains = cached_property(lambda self: self.answers.of(CROSS_LANE, self.rows))
+    skew = cached_property(lambda self: self.answers.of(BARRIER_SKEW, self.rows))
+    uses = cached_property(lambda self: self.answers.of(self._uses, self.rows))  # in some of these waves
+
+    @cached_property
+    def _bounds(self) -> Reduction[Waited, Bounds]:
+        return bounds_by(self.survey, self.left_out)
+
+    @cached_property
+    def in_prologue(self) -> Bound:
+        """What waves wait for before they enter the main loop."""
+        phases = self.loops.phases
+        inside = Ranges(phases.wave.astype(np.int64), phases.begin[:, 0], phases.begin[:, 1])
+        return self.answers.of(waiting_inside(self.left_out, inside), self.rows)
+
+    @cached_property
+    def _uses(self) -> Reduction[Any, LoadToUse]:
+        read = np.flatnonzero(self.populations.label >= 0)
+        rows = read[np.isin(read, self.counted)].tolist()
+        step = max(1, len(rows) // SAMPLED_WAVES)
+        return of_some(LOAD_TO_USE, frozenset(rows[::step][:SAMPLED_WAVES]))
+
+    @property
+    def has_long_prologue(self) -> bool:
+        """Whether much of the waves' time passes before their loop."""
+        cycles = self.loops.phases.cycles
+        return len(cycles) > 0 and int(cycles[:, 0].sum()) >= PROLOGUE * max(1, int(cycles.sum()))
 
     @property
     def attribution(self) -> Attribution:
@@ -211,13 +249,6 @@ class FindingInputs:
     def exposure(self) -> Exposure:
         """What there is to win."""
         return self.bounds.exposure
-
-    @cached_property
-    def in_prologue(self) -> Bound:
-        """What waves wait for before they enter the main loop."""
-        phases = self.loops.phases
-        inside = Ranges(phases.wave.astype(np.int64), phases.begin[:, 0], phases.begin[:, 1])
-        return waiting_inside(self.left_out, inside).of(self.trace, self.batches, self.rows)
 
     @property
     def worst(self) -> WorstExecutions:
@@ -236,18 +267,11 @@ class FindingInputs:
         return patterns
 
     @cached_property
-    def uses(self) -> LoadToUse:
-        """Distances from operations to their waits, in some of the waves."""
-        rows = sorted(wave.row for batch in self.counted_batches for wave in batch.waves)
-        step = max(1, len(rows) // SAMPLED_WAVES)
-        return load_to_use(self.trace, self.batches, frozenset(rows[::step][:SAMPLED_WAVES]))
-
-    @cached_property
     def limits(self) -> OccupancyLimits:
         """What limits resident waves."""
         if is_size_known(self.trace, self.facts):
             return occupancy_limits(self.trace, self.facts)
-        on_simd = waves_on_simd(self.trace, workgroups(self.trace, self.batches))
+        on_simd = waves_on_simd(self.trace, self.answers.of(WORKGROUPS))
         return occupancy_limits(self.trace, self.facts, on_simd)
 
     @cached_property
@@ -264,12 +288,12 @@ class FindingInputs:
     @property
     def unread(self) -> int:
         """Waves whose file is missing or damaged."""
-        return len({row for batch in self.batches for row, _ in batch.missing})
+        return len(self.answers.missing)
 
     @property
     def waves(self) -> int:
         """How many waves there are to look at, those that do not count too."""
-        return sum(len(batch.waves) for batch in self.batches)
+        return self.answers.read
 
     def rows_of(self, *wanted: int) -> np.ndarray:
         """Rows of the attribution of these patterns, most cycles first."""

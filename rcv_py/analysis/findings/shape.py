@@ -28,7 +28,6 @@ from rcv_py.base.text import count, percent, plural
 
 TAIL = 0.15  # of the duration with at most half of the peak resident
 UNEVEN = 1.5  # times the median that the longest wave lives
-PROLOGUE = 0.25  # of the waves' time before the loop
 OCCUPIED = 0.75  # of what fits: below it the grid, not a resource, is short of waves
 
 
@@ -202,12 +201,10 @@ def uneven(inputs: FindingInputs) -> Iterator[Finding]:
 def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     """Much of each wave's time passes before its loop, or there is no loop that runs twice."""
     phases = inputs.loops.phases
-    if not len(phases):
+    if not inputs.has_long_prologue:
         return
     cycles = phases.cycles
     total, before = int(cycles.sum()), int(cycles[:, 0].sum())
-    if before < PROLOGUE * max(1, total):
-        return
     stalled = int(phases.stall[:, 0].sum())
     table = inputs.loops.found.table
     worst = int(np.argmax(cycles[:, 0]))

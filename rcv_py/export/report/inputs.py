@@ -7,17 +7,17 @@ from functools import cached_property
 from itertools import pairwise
 
 from rcv_py.analysis.attribution.attribute import Attribution
-from rcv_py.analysis.core.answers import Answers, InMemory
-from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, all_lines, cost_columns
+from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.core.cost_columns import LINES, SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.health.capture_health import health_notes
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
-from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
+from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, WaveFacts
 from rcv_py.base.text import short_paths, short_place
@@ -31,12 +31,16 @@ from rcv_py.model.waves import Wave, WaveBatch
 class ReportInputs(FindingInputs):
     """A capture, all its waves, and whose costs are explained."""
 
+    def __init__(self, answers: InMemory, *, facts: RunFacts | None = None, waves: str = WORKING) -> None:
+        super().__init__(answers, facts=facts, waves=waves)
+        self.batches = answers.batches
+
     @cached_property
     def code(self) -> CodeTable:
         """The program with the totals of the waves that are explained; those of code.json if all are."""
         if self.rows is None:
             return self.trace.code
-        return all_lines(self.batches, len(self.trace.code), self.rows).on(self.trace.code)
+        return self.answers.of(LINES, self.rows).on(self.trace.code)
 
     @cached_property
     def costs(self) -> CostColumns:
@@ -61,7 +65,7 @@ class ReportInputs(FindingInputs):
     @cached_property
     def waits(self) -> WaitSummary:
         """Who waited for whom."""
-        return wait_summary(self.trace, self.batches, self.rows)
+        return self.answers.of(WAITS, self.rows)
 
     @cached_property
     def causes(self) -> Attribution | None:
@@ -76,12 +80,7 @@ class ReportInputs(FindingInputs):
     @cached_property
     def health(self) -> tuple[HealthNote, ...]:
         """The notes of `rcv check`."""
-        return capture_health(self.trace, self.batches)
-
-    @cached_property
-    def answers(self) -> Answers:
-        """What analyses say about the waves."""
-        return InMemory(self.trace, self.batches)
+        return health_notes(self.trace, self.answers.of if self.answers.waves else None, self.answers.missing)
 
     @property
     def lives(self) -> WaveFacts:
@@ -120,6 +119,6 @@ def report_inputs(
         by_row = {wave.row: wave for batch in ordered for wave in batch.waves}  # each wave once
         missing = tuple(sorted({row for batch in ordered for row in batch.missing}))
         ordered = [batch_of([by_row[row] for row in sorted(by_row)], missing)]
-    inputs = ReportInputs(trace, ordered, facts=facts, waves=waves)
+    inputs = ReportInputs(InMemory(trace, ordered), facts=facts, waves=waves)
     assert inputs.choice
     return inputs
