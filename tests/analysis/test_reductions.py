@@ -27,11 +27,13 @@ from rcv_py.analysis.device.wave_states import state_curves
 from rcv_py.analysis.findings.bounds import Ranges, bounds_by, waiting_inside
 from rcv_py.analysis.findings.issued import ISSUED
 from rcv_py.analysis.health.buffer import ENDS
+from rcv_py.analysis.health.check import CHECKS
 from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
+from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.matrix_forms import MATRIX
@@ -56,6 +58,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "issued": ISSUED,
     "access widths": WIDTHS,
     "branches": BRANCHES,
+    "checks": CHECKS,
     "code match": MATCH,
     "ends of records": ENDS,
     "hits of a line": hits_of(40),
@@ -67,6 +70,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "loop totals": LOOP_TOTALS,
     "loops": LOOPS,
     "matrix use": MATRIX,
+    **{f"memory, {rule.value}": reduction for rule, reduction in MEMORY.items()},
     "pipe use": PIPE_USE,
     "populations": POPULATIONS,
     "state curves": state_curves(),

@@ -28,7 +28,6 @@ from rcv_py.base.runs import ends_run
 from rcv_py.base.text import count
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 # Waves whose record ends so close to the last thing their shader engine recorded were cut, not finished:
 # on a busy compute unit something is recorded every few cycles.
@@ -76,13 +75,8 @@ _SIGNS = {
 }
 
 
-def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
-    """Return the signs of a cut; without waves, `unfinished` is counted by the totals of code.json."""
-    return cut_of(trace, ENDS.of(trace, batches) if batches else None)
-
-
-def cut_of(trace: Trace, ends: Ends | None) -> Cut:
-    """Return the signs of a cut, of which `ends` are those of the waves that were read, if any were."""
+def cut(trace: Trace, ends: Ends | None) -> Cut:
+    """Return the signs of a cut; without waves that were read, `unfinished` is that of code.json's totals."""
     by_waves = None if ends is None else (ends.unfinished, ends.of, ends.at_once)
     unfinished, of, at_once = by_waves or _ends_by_totals(trace)
     lives = residencies(trace.occupancy)
@@ -103,7 +97,7 @@ def cut_of(trace: Trace, ends: Ends | None) -> Cut:
 
 def buffer(trace: Trace, ends: Ends | None = None) -> HealthNote | None:
     """Say so if the record was cut off."""
-    signs = cut_of(trace, ends)
+    signs = cut(trace, ends)
     numbers = {name: getattr(signs, name) for name in _SIGNS}
     for names, severity, title, consequence in _CASES:
         if any(numbers[name] for name in names):

@@ -21,7 +21,6 @@ from rcv_py.base.problems import Severity
 from rcv_py.base.runs import borders
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 PERIOD = 8  # of att_activity: what rocprofv3 recommends; it takes 1 to 16
 GAP = 1.5  # times the usual distance of samples: at least one is missing in between
@@ -162,11 +161,6 @@ class Unmatched:
     cycles: int  # latency of the unmatched ones
     all_cycles: int
     waves: int  # with an unmatched one
-
-
-def unmatched_executions(trace: Trace, batches: Iterable[WaveBatch]) -> Unmatched:
-    """Return how many executions match no line, and their latency."""
-    return UNMATCHED.of(trace, batches)
 
 
 def _map(trace: Trace, parcel: Parcel) -> Unmatched:

@@ -20,7 +20,7 @@ from rcv_py.analysis.health.capture_health import health_notes
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
-from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.waits.wait_latency import WAITS
@@ -40,6 +40,7 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.running import Running
 from rcv_py.state.session import Session
 from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.core.arrivals import MORE
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 from rcv_py.work.findings_process import FindingsProcess
@@ -59,8 +60,6 @@ def waves_note(session: Session) -> str:
 
 
 STREAM_MS = 800
-
-MORE = 2  # while waves arrive, what has to look at all of them does when there are so many times as many
 
 Ask = Callable[[Reduction[Any, Any]], Any]  # the answer of a reduction for all waves that were read
 
@@ -99,8 +98,8 @@ JOBS: dict[str, Job] = {
     "hidden_reference": partial(hidden_latency, rule=ReferenceRule.REFERENCE),
     "loops": LOOPS,
     "match": MATCH,
-    "memory": memory_latency,
-    "memory_reference": partial(memory_latency, rule=ReferenceRule.REFERENCE),
+    "memory": MEMORY[ReferenceRule.OURS],
+    "memory_reference": MEMORY[ReferenceRule.REFERENCE],
     "markers": marker_spans,
     "populations": POPULATIONS,
     "waits": WAITS,
