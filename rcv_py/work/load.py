@@ -28,7 +28,8 @@ FILE_BYTES = 16 << 10  # what opening a file costs besides its size
 HELD_BYTES = 31 << 20  # a block that the C library keeps when it is freed
 IN_PROCESS_BYTES = 24 << 20  # below this, starting processes takes longer than reading
 MAX_BATCHES_AHEAD = 2  # that a process has been asked for: the one it reads, and the next
-MAX_RESTARTS = 3  # processes that may die before the rest of the waves is given up
+RETRIES = 2  # of a batch whose process died: the next one may have the memory
+MAX_GIVEN_UP = 3  # batches, before the rest of the waves is
 STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
 STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the folder again."
 
@@ -36,8 +37,8 @@ STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the fol
 class WaveStream:
     """Iterate over it once, in any thread, to get the batches; no process outlives the iteration.
 
-    `prioritize`, `cancel` and `errors` may be used from other threads.  A process that dies costs the waves
-    it was reading, which are listed as missing; the others go to a new one.
+    `prioritize`, `cancel` and `errors` may be used from other threads.  What a process was reading when it died
+    is read again by another one; waves that end every process are listed as missing.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class WaveStream:
         self._done: SimpleQueue[Future[WaveColumns] | None] = SimpleQueue()  # None: cancelled
         self.processes = process_count(index, chosen, workers)
         self.total = len(chosen)
-        self.errors: list[RcvError] = []  # why processes died
+        self.errors: list[RcvError] = []  # why waves were given up
         job_bytes = JOB_BYTES if self.processes else SMALL_JOB_BYTES
         self._queue = WaveQueue(plan(index, chosen, job_bytes))
 
@@ -82,7 +83,9 @@ class WaveStream:
     def _from_processes(self) -> Iterator[WaveBatch]:
         asked: dict[Future[WaveColumns], list[int]] = {}
         read = partial(prepared_columns, self._reader, lod=self._lod)
-        with WorkerPool(read, self.processes, setup=hold_memory, calls_ahead=MAX_BATCHES_AHEAD) as pool:
+        with WorkerPool(
+            read, self.processes, setup=hold_memory, calls_ahead=MAX_BATCHES_AHEAD, retries=RETRIES
+        ) as pool:
             for _ in range(self.processes * MAX_BATCHES_AHEAD):
                 self._submit(pool, asked)
             while asked and (future := self._done.get()) is not None:
@@ -93,7 +96,7 @@ class WaveStream:
                     yield future.result().batch()
                     continue
                 self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
-                if len(self.errors) > MAX_RESTARTS:
+                if len(self.errors) > MAX_GIVEN_UP:
                     rest = [row for other in asked.values() for row in other]
                     yield unread([*rows, *rest, *self._queue.clear()], self.errors[-1])
                     return
