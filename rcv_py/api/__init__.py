@@ -92,16 +92,19 @@ def library(
     *,
     depth: int = 6,
     jobs: int | None = None,
+    cluster: str | None = None,
     findings: bool = False,
 ) -> Answer[tuple[LibraryRow, ...]]:
     """Return one row a capture below a folder, ranked, as `rcv index` shows them; `jobs` processes open them.
+
+    `cluster` is the address of a Dask scheduler, such as `tcp://HOST:8786`, whose workers do it instead;
+    paths are absolute then.
 
     A capture that cannot be opened has a row whose `error` says why.  `findings` reads the waves too, for the
     bound class and the first finding.
     """
     one_of("sort", sort, LIBRARY_ORDERS)
-    rows = ranked_rows(
-        with_replicates(list(library_rows(locate(Path(path)).captures(depth), jobs, has_findings=findings))),
-        sort,
-    )
+    paths = locate(Path(path) if cluster is None else Path(path).absolute()).captures(depth)
+    found = library_rows(paths, jobs, cluster=cluster, has_findings=findings)
+    rows = ranked_rows(with_replicates(list(found)), sort)
     return Answer.of(library_table(rows), rows)

@@ -35,6 +35,7 @@ from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
+from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.matrix_forms import matrix_use
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
@@ -130,7 +131,7 @@ class Capture(CaptureTables):
         Numbers are those of all waves unless `waves` names some.
         """
         one_of("kind", kind, LISTED)
-        found = listing(self._counted(waves), kind, lambda: self._all(waves))
+        found = listing(self._counted(waves), kind, lambda: BRANCHES.of(self.trace, self._all(waves)))
         return Answer.of(found.table, found, {"measure": found.measure})
 
     def line(self, line: int, waves: Waves = WORKING) -> Answer[LineHits]:
@@ -279,7 +280,11 @@ class Capture(CaptureTables):
 
     def _occupancy(self, by: OccupancyBy) -> list[OccupancyRow]:
         one_of("by", by, OCCUPANCY_BY)
-        return self._once(("occupancy", by), None, lambda: occupancy_rows(self.trace, by, self._all))
+        return self._once(
+            ("occupancy", by),
+            None,
+            lambda: occupancy_rows(self.trace, by, lambda of: of.of(self.trace, self._all())),
+        )
 
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
         """Return how many waves of a SIMD each resource allows, and what the next step takes."""

@@ -6,6 +6,7 @@ still occupy units and cover cycles; so all of them are read.  Totals come from 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +17,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rcv_py.analysis.compare.builds import Build
+from rcv_py.analysis.core.answers import Analysis, Answers, firsts
 from rcv_py.analysis.core.cost_columns import LINES
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, code_match
 from rcv_py.analysis.waves.populations import (
@@ -29,12 +31,12 @@ from rcv_py.analysis.waves.populations import (
     only,
     wave_choice,
 )
-from rcv_py.base.errors import UsageError
+from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.cli.options.option import written
 from rcv_py.cli.options.shared import OfCapture, OfWaves, OverCaptures, WithRunFiles
 from rcv_py.cli.terminal import progress, watched
-from rcv_py.formats.locate import locate
+from rcv_py.formats.locate import MAX_DEPTH, locate
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.code import CodeTable
@@ -42,7 +44,6 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.work.answers import Answers, AnyReduction
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
@@ -71,6 +72,19 @@ def captures(path: Path) -> tuple[Path, ...] | None:
 def all_captures(paths: Iterable[Path]) -> list[Path]:
     """Return the captures that the paths are or hold, each once; a path with none stands for itself."""
     return list(dict.fromkeys(found for path in paths for found in captures(path) or (path,)))
+
+
+def captures_below(folders: Sequence[Path], depth: int = MAX_DEPTH) -> tuple[Path, list[Path]]:
+    """Return the folder around these, and the captures up to `depth` folders below them, each once.
+
+    Raise TraceError if there is none.
+    """
+    one = len(folders) == 1
+    root = folders[0] if one else Path(os.path.commonpath([folder.absolute() for folder in folders]))
+    paths = list(dict.fromkeys(path for folder in folders for path in locate(folder).captures(depth)))
+    if not paths:
+        raise NotATrace(root, f"no capture lies up to {depth} folders below it")
+    return root, paths
 
 
 def below(root: Path, path: Path) -> str:
@@ -135,16 +149,16 @@ class ChosenWaves:
     choice: WaveChoice | None = None
     is_selected: bool = False  # whether options name waves by what they are, not by a population
 
-    def __getitem__(self, reduction: Reduction[Part, Answer]) -> Answer:
-        """Return the answer of a reduction; KeyError if it was not wanted."""
+    def of(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer]) -> Answer:
+        """Return the answer of an analysis for the waves that count."""
         if self.found is None:
-            raise KeyError(reduction)
-        return self.found[reduction]
+            return answers(self.trace, (analysis,)).of(analysis)
+        return self.found.of(analysis, self.rows)
 
     @property
     def populations(self) -> Populations | None:
         """The ways that waves took; None if none was read."""
-        return None if self.found is None else self.found[POPULATIONS]
+        return None if self.found is None else self.found.of(POPULATIONS)
 
     @property
     def rows(self) -> frozenset[int] | None:
@@ -168,13 +182,10 @@ class ChosenWaves:
 
     @cached_property
     def code(self) -> CodeTable:
-        """The program with the totals of the waves that count; those of code.json if all do.
-
-        Else LINES must have been wanted.
-        """
+        """The program with the totals of the waves that count; those of code.json if all do."""
         if self.found is None or (self.rows is None and self.read == len(self.trace.waves)):
             return self.trace.code
-        return self.found[LINES].on(self.trace.code)
+        return self.of(LINES).on(self.trace.code)
 
     @property
     def missing(self) -> str:
@@ -210,27 +221,29 @@ class ChosenWaves:
 
 
 def choose_waves(
-    options: OfWaves, explaining: Sequence[AnyReduction] = (), wanted: Sequence[AnyReduction] = ()
+    options: OfWaves, explaining: Sequence[Analysis] = (), wanted: Sequence[Analysis] = ()
 ) -> ChosenWaves:
     """Open a capture, read its waves and choose those that count; raise UsageError for unknown ones.
 
-    The costs of those count for the reductions that are `explaining`; all waves do for the `wanted`.
+    They are read once for the analyses that are `explaining`, of the waves that count, and those that are
+    `wanted`, of all.
     """
     trace = opened(options)
     return chosen(trace, options, warn(trace), explaining, wanted)
 
 
-def counted_waves(options: OfWaves) -> ChosenWaves:
+def counted_waves(options: OfWaves, explaining: Sequence[Analysis] = ()) -> ChosenWaves:
     """Open a capture for a table of totals; they are those of the waves that are chosen, by default all.
 
-    Without a choice, and of all waves, totals are those of code.json; then no wave is read.
+    Without a choice, and of all waves, totals are those of code.json; then no wave is read, and nothing is
+    explained.
     """
     trace = opened(options)
     alarm = warn(trace)
     if options.waves in (None, ALL) and not selection(options):
         return ChosenWaves(trace, alarm)
     refuse(trace, options, "the capture has no traced waves.")
-    counted = chosen(trace, options, alarm, (LINES,))
+    counted = chosen(trace, options, alarm, (LINES, *explaining))
     return replace(counted, trace=replace(trace, code=counted.code))
 
 
@@ -244,29 +257,37 @@ def chosen(
     trace: Trace,
     options: OfWaves,
     alarm: str = "",
-    explaining: Sequence[AnyReduction] = (),
-    wanted: Sequence[AnyReduction] = (),
+    explaining: Sequence[Analysis] = (),
+    wanted: Sequence[Analysis] = (),
 ) -> ChosenWaves:
     """Read all waves and choose those that count: by default the usual ones of the command.
 
     A wave that is named counts whether it works or not.
     """
-    from rcv_py.work.reduce import reduced  # noqa: PLC0415 - commands that read no waves do not wait for the pool
+    from rcv_py.work.reduce import Reading  # noqa: PLC0415 - commands that read no waves do not wait for the pool
 
     inside = _selected(trace, options)
+    with progress() as report, Reading(trace, report=report) as found:
+        likely = () if found.is_kept or inside is not None else explaining
+        plain = [one for one in likely if isinstance(one, Reduction)]
+        found.ask((POPULATIONS, *wanted, *firsts(explaining), *plain))
+        choice = _choice(found, options, inside)
+        found.ask(explaining, choice.rows)
+    return ChosenWaves(trace, alarm, found, choice, inside is not None)
 
-    def explain(found: Answers) -> tuple[Sequence[AnyReduction], frozenset[int] | None]:
-        return explaining, _choice(found, options, inside).rows
 
-    likely = explaining if inside is None else ()
-    with progress() as report:
-        found = reduced(trace, (POPULATIONS, *wanted), explain, likely=likely, report=report)
-    return ChosenWaves(trace, alarm, found, _choice(found, options, inside), inside is not None)
+def answers(trace: Trace, wanted: Sequence[Analysis]) -> Answers:
+    """Look at all waves for some analyses, and show how far it is."""
+    from rcv_py.work.reduce import Reading  # noqa: PLC0415 - commands that read no waves do not wait for the pool
+
+    with progress() as report, Reading(trace, report=report) as found:
+        found.ask((*wanted, *firsts(wanted)))
+    return found
 
 
 def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveChoice:
     usual = ALL if options.wave is not None else options.usual_waves or WORKING
-    choice = wave_choice(found[POPULATIONS], options.waves or usual)
+    choice = wave_choice(found.of(POPULATIONS), options.waves or usual)
     if inside is None:
         return choice
     rows = frozenset(inside - found.missing.keys())

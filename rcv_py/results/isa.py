@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,6 @@ from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks, labels
 from rcv_py.analysis.program.branches import Branches, Flow, branch_table, branches, flow
 from rcv_py.analysis.program.loops import loops
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 from rcv_py.results import common, kinds
 from rcv_py.results.field import unknown
 from rcv_py.results.places import instructions, sources
@@ -117,18 +116,18 @@ class Listing:
 def listing(
     trace: Trace,
     kind: str,
-    read: Callable[[], Iterable[WaveBatch]],
+    jumps: Callable[[], Branches],
     costs: CostColumns | None = None,
     *,
     show_idle: bool = True,
 ) -> Listing:
-    """Return instructions, `blocks` or `branches` of the program; `read` is called if jumps are not known.
+    """Return instructions, `blocks` or `branches` of the program; `jumps` is called if they are needed.
 
     `costs` are by default those of all waves; shares are of latency, and of idle if it is shown.
     """
     costs = costs or cost_columns(trace.code)
     how = flow(trace.code)
-    found = _jumps(trace, how, kind == "branches", read)
+    found = _jumps(trace, how, kind == "branches", jumps)
     if kind == "branches":
         return _branches(trace, how, found, costs)
     if kind == "blocks":
@@ -141,14 +140,12 @@ def label_table(trace: Trace, costs: CostColumns) -> Table:
     return Table.of(LABELS, labels(trace.code, costs.latency))
 
 
-def _jumps(
-    trace: Trace, how: Flow, is_needed: bool, read: Callable[[], Iterable[WaveBatch]]
-) -> Branches | None:
+def _jumps(trace: Trace, how: Flow, is_needed: bool, jumps: Callable[[], Branches]) -> Branches | None:
     """Read the waves if their jumps are asked for, or if a branch that ran does not say where it goes."""
     unknown = how.is_branch & (how.target < 0) & (trace.code.hits > 0)
     if not trace.has_thread_trace or not (is_needed or unknown.any()):
         return None
-    return branches(read(), trace.code)
+    return jumps()
 
 
 def _lines(trace: Trace, table: Blocks, costs: CostColumns, show_idle: bool) -> Listing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -31,25 +32,27 @@ class WaveStore:
         self.batches: tuple[WaveBatch, ...] = ()
         self.missing: dict[int, str] = {}  # index row: why it could not be read
         self.notes: dict[int, str] = {}  # index row: what is doubtful
-        self.nbytes = 0
+        self.nbytes = self.tokens = 0  # of the waves in memory
         self._waves: dict[int, Wave] = {}
         self._lods: dict[int, WaveLod] = {}
         self._batch_of: dict[int, WaveBatch] = {}
         self._last_use: dict[WaveBatch, int] = {}
         self._uses = 0
-        self._running: dict[str, tuple[Hashable, Running[Any, Any]]] = {}
+        self._lock = Lock()  # of what runs along: threads ask for it
+        self._running: dict[Hashable, tuple[Hashable, Running[Any, Any]]] = {}
 
     def running(
-        self, name: str, reduction: Reduction[Part, Answer], key: Hashable = None
+        self, name: Hashable, reduction: Reduction[Part, Answer], key: Hashable = None
     ) -> Running[Part, Answer]:
         """Return the answer of a reduction that runs along as waves arrive, by the name of who wants it.
 
         Another `key` (what the reduction is made with, which waves count) begins another one.
         """
-        known = self._running.get(name)
-        if known is None or known[0] != key:
-            known = self._running[name] = key, Running(self.trace, reduction)
-        return known[1]
+        with self._lock:
+            known = self._running.get(name)
+            if known is None or known[0] != key:
+                known = self._running[name] = key, Running(self.trace, reduction)
+            return known[1]
 
     def add(self, batch: WaveBatch) -> None:
         """Keep the waves of a batch; a batch of which every wave is here already is not needed."""
@@ -63,6 +66,7 @@ class WaveStore:
         self._batch_of.update((wave.row, batch) for wave in batch.waves)
         self._lods.update(zip((wave.row for wave in batch.waves), batch.lod, strict=False))
         self.nbytes += batch.nbytes
+        self.tokens += len(batch.kind)
         self.batches = (*self.batches, batch)
         self._touch(batch)
         while self.nbytes > self.budget and len(self.batches) > 1:
@@ -142,6 +146,7 @@ class WaveStore:
     def _drop(self, batch: WaveBatch) -> None:
         self.batches = tuple(kept for kept in self.batches if kept is not batch)
         self.nbytes -= batch.nbytes
+        self.tokens -= len(batch.kind)
         del self._last_use[batch]
         for wave in batch.waves:
             if self._batch_of.get(wave.row) is batch:

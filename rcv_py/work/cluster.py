@@ -6,6 +6,8 @@ speak at the address may run code here and on the workers (docs/SECURITY.md).
 
 from __future__ import annotations
 
+import atexit
+import gc
 import logging
 import pydoc
 import re
@@ -19,7 +21,7 @@ from distributed import Client, KilledWorker
 
 from rcv_py import __version__
 from rcv_py.base.errors import RcvError, UsageError
-from rcv_py.work.executors import CaptureLost
+from rcv_py.work.captures import CaptureLost
 from rcv_py.work.pool import WorkerStopped
 
 CONNECT_S = 5.0  # in which a scheduler must answer, and a worker must be there
@@ -28,6 +30,7 @@ _START = "Start the cluster, or correct the address: `dask scheduler` prints it.
 _LOST = "The workers that had this capture ended before they answered, probably for lack of memory."
 _SHARE = "Share the folder under this path, or start the workers where it lies."
 T = TypeVar("T")
+atexit.register(gc.freeze)  # so that a process that Ctrl+C ends does not look through all of Dask for garbage
 
 
 class ClusterError(RcvError):
@@ -67,6 +70,9 @@ def _connected(address: str) -> Client:
         why = str(error).strip().partition("\n")[0].rstrip(".")
         hint = "Dask's own configuration names the certificates: distributed.comm.tls."
         raise ClusterError(f"{address} cannot be used: {why}.", hint=hint, detail=repr(error)) from error
+    except Exception as error:  # who answers may be anybody, such as a web server
+        text = f"What answers at {address} is no Dask scheduler, or one of another version."
+        raise ClusterError(text, hint=_START, detail=repr(error)) from error
 
 
 def _of_workers(client: Client, function: Callable[..., T], *args: object) -> dict[str, T | Exception]:

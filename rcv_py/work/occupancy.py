@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import (
     OccupancyNumbers,
@@ -18,18 +20,17 @@ from rcv_py.analysis.device.occupancy_limits import (
     occupancy_limits,
     waves_on_simd,
 )
-from rcv_py.analysis.device.wave_states import LIVING, wave_states
+from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
 from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.formats.uiout.kernels import demangled
 from rcv_py.model.columns import of_rows
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 ALL = "all"
 MAX_BYTES = 8 << 20  # of wave files that are read for the size of workgroups
-Read = Callable[[], Iterable[WaveBatch]]
+States = Callable[[Reduction[Any, StateCurves]], StateCurves]  # the answer of such a reduction
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +43,13 @@ class OccupancyRow:
     ids: tuple[int, ...] = ()
 
 
-def occupancy_rows(trace: Trace, by: str, read: Read, se: int | None = None) -> list[OccupancyRow]:
+def occupancy_rows(trace: Trace, by: str, states: States, se: int | None = None) -> list[OccupancyRow]:
     """Return the curve of all and those `by` se, cu, simd, kernel or state, or (`all`) nothing else.
 
-    `read` is called if waves are needed; `se` names a shader engine of which the waves are.
+    `states` is called if waves are needed; `se` names a shader engine of which the waves are.
     """
     if by == "state":
-        return _of_states(read, se)
+        return _of_states(states(state_curves(se)))
     if se is not None:
         trace = replace(trace, occupancy=of_rows(trace.occupancy, trace.occupancy.se == se))
     total = [_row(ALL, one.steps) for one in occupancy_curves(trace, "all")]
@@ -62,8 +63,7 @@ def occupancy_rows(trace: Trace, by: str, read: Read, se: int | None = None) -> 
     return total + [_row(one.name, one.steps) for one in occupancy_curves(trace, by, is_all=True)]
 
 
-def _of_states(read: Read, se: int | None) -> list[OccupancyRow]:
-    made = wave_states(list(read()), se)
+def _of_states(made: StateCurves) -> list[OccupancyRow]:
     if not made.waves:
         return []
     every = _row(ALL, StepCurve(made.time, made.count.sum(axis=0)))

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.iterations.loop_summary import (
     LoopIterations,
-    first_hits,
     loop_iterations,
     loop_summary,
-    phases,
 )
 from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
@@ -87,8 +85,7 @@ def test_a_drawing() -> None:
 
 def test_phases_surround_the_loop() -> None:
     trace, batches = drawn(THREE, ("SS|VV|I", [0, 1, 4]))
-    found = loop_iterations(trace, batches)
-    made = phases(found, batches)
+    made = loop_summary(trace, batches).phases
     assert made.cycles.tolist() == [[2, 20, 1]]
     assert made.stall.tolist() == [[0, 4, 0]]
     assert made.busy.tolist() == [[2, 14, 1]]
@@ -106,7 +103,7 @@ def test_an_iteration_does_not_reach_into_the_next_wave() -> None:
 
 def test_first_executions_are_told_from_later_ones() -> None:
     trace, batches = drawn(THREE, THREE)
-    made = first_hits(batches, len(trace.code))
+    made = loop_summary(trace, batches).hits
     assert made.waves.tolist() == [2, 2, 2, 2, 2]
     assert made.hits.tolist() == [2, 6, 6, 6, 2]
     assert made.first_stall[1] == 4
@@ -118,7 +115,7 @@ def test_a_jump_back_to_new_code_makes_no_iteration() -> None:
     found = loop_iterations(trace, batches)
     assert found.table.taken.tolist() == [1]
     assert len(found.iterations) == 0
-    assert len(phases(found, batches)) == 0
+    assert len(loop_summary(trace, batches).phases) == 0
 
 
 def test_nothing() -> None:
@@ -202,7 +199,7 @@ def test_any_order_of_lines_is_survived_and_counted(made: list[tuple[int, bool, 
 
 def test_first_executions_are_the_same_some_waves_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     trace, batches = read("preshuffle_gemm")
-    whole = first_hits(batches, len(trace.code))
+    whole = loop_summary(trace, batches).hits
     expected = np.zeros((2, len(trace.code)), dtype=np.int64)
     for wave in (wave for batch in batches for wave in batch.waves):
         line, at = np.unique(wave.tokens.line, return_index=True)
@@ -210,7 +207,7 @@ def test_first_executions_are_the_same_some_waves_at_a_time(monkeypatch: pytest.
         expected[0, line] += 1
         expected[1, line] += wave.tokens.stall[at]
     monkeypatch.setattr("rcv_py.analysis.iterations.loop_summary._PLACES", 3 * len(trace.code))
-    few = first_hits(batches, len(trace.code))
+    few = loop_summary(trace, batches).hits
     for made in (whole, few):
         np.testing.assert_array_equal(made.waves, expected[0])
         np.testing.assert_array_equal(made.first_stall, expected[1])

@@ -22,11 +22,11 @@ from tests.support import captures, drawing
 from tests.support.python_calls import python_calls
 
 
-def batch(*timelines: tuple[int, str]) -> WaveBatch:
-    """A wave a timeline: (begin, letters of states)."""
+def batch(*timelines: tuple[int, str], row: int = 0) -> WaveBatch:
+    """A wave a timeline: (begin, letters of states); the first one has that row of the wave index."""
     waves = []
     for slot, (begin, text) in enumerate(timelines):
-        wave = build.wave("v" * max(1, len(text)), begin=begin, row=slot, place=(slot % 2, 0, slot, 0))
+        wave = build.wave("v" * max(1, len(text)), begin=begin, row=row + slot, place=(slot % 2, 0, slot, 0))
         waves.append(replace(wave, states=drawing.states(text, base=begin)))
     return build.batch(*waves)
 
@@ -62,7 +62,8 @@ def test_no_waves() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.text("IEWS", min_size=1, max_size=20)), max_size=6))
 def test_every_cycle_has_the_waves_that_are_in_a_state(timelines: list[tuple[int, str]]) -> None:
-    curves = wave_states([batch(*part) for part in (timelines[:2], timelines[2:]) if part])
+    parts = ((0, timelines[:2]), (2, timelines[2:]))
+    curves = wave_states([batch(*part, row=row) for row, part in parts if part])
     letter = {"I": WaveState.IDLE, "E": WaveState.EXEC, "W": WaveState.WAIT, "S": WaveState.STALL}
     for time in range(40):
         expected = [0] * STATES

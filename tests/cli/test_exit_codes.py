@@ -31,6 +31,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "pmc": (),
     "compare": ("{folder}",),
     "index": ("--jobs", "0"),
+    "trend": ("--jobs", "0"),
     "report": ("--out-dir", OUT, "--jobs", "1"),
     "export": ("--to", "perfetto", "--out", f"{OUT}/trace.pftrace"),
 }

@@ -348,16 +348,18 @@ WRONG = (
 ELSEWHERE = {
     "view": {"panel", "compare", "twin", "goto", "wave", "line", "cycle", "run_files"},
     "events": {"to"},
-    "triage": {"all"},
-    "index": {"jobs", "out"},
-    "report": {"out", "out_dir", "format", "jobs", "run_files", "waves"},
+    # Where work is done: tests/work/test_executors.py.
+    "triage": {"all", "jobs", "cluster"},
+    "index": {"jobs", "cluster", "out"},
+    "trend": {"jobs", "cluster", "sort", "metric", "least", "fail_on", "waves", "markdown"},  # test_trend
+    "report": {"out", "out_dir", "format", "jobs", "cluster", "run_files", "waves"},
     "export": {"to", "out", "table", "waves", "cycles"},
     "shot": {"panel", "out", "size", "theme", "scale", "wave", "line", "compare", "twin", "from", "to"},
     "synth": {"out", "all", "seed"},
     "mcp": {"root", "out"},
     # All counters of the capture count on all SIMDs; tests of the panels have some that do not.
     "counters": {"simd"},
-    "compare": {"fail_on"},  # an exit code: test_compare
+    "compare": {"fail_on", "jobs", "cluster"},  # an exit code: test_compare
 }
 
 

@@ -92,6 +92,8 @@ def test_captures_below_a_folder_and_between_two(tmp_path: Path) -> None:
         found = checked(run("compare", a, b, "--by", by, "--top", "5", "--json"))
         assert len(found["about"]["captures"]) == 2
     assert checked(run("compare", a, small, "--json"))["kernel"] is None
+    assert len(checked(run("compare", a, b, small, "--json"))["captures"]) == 2
+    assert len(checked(run("trend", a, b, small, "--json"))["captures"]) == 3
     for name in ("one", "two"):
         write_sample(SAMPLES.ids()[0], tmp_path / name, 0)
     assert len(checked(run("triage", str(tmp_path), "--json"))["captures"]) == 2
@@ -135,7 +137,7 @@ def test_no_json_without_a_schema(name: str) -> None:
 
 
 def test_every_command_about_a_capture_is_held() -> None:
-    alone = {"view", "shot", "compare", "pmc", "index", "report", "export", "synth", "schema", "mcp"}
+    alone = {"view", "shot", "compare", "pmc", "index", "trend", "report", "export", "synth", "schema", "mcp"}
     alone |= {"completion", "help"}
     about_a_capture = set(COMMANDS) - alone
     assert about_a_capture | set(FOLDED) == set(ON_A_CAPTURE), "add it to command_runs.py"

@@ -24,6 +24,7 @@ EXPLAINS = (
     "latency",
     "compare",
     "report",
+    "trend",
 )
 COUNTS = ("hotspot", "isa", "source", "flame", "waves")
 

@@ -182,10 +182,17 @@ def code_totals(waves: Sequence[WaveRun], rows: int) -> np.ndarray:
     """Return hits, latency, stall and idle of each code row over all waves, int64 [rows, 4]."""
     totals = np.zeros((rows, 4), dtype=np.int64)
     for wave in waves:
-        time, _, stall, duration, row = wave.tokens.T
-        before = np.maximum.accumulate(np.append(wave.begin, (time + duration)[:-1]))
-        values = np.column_stack([np.ones_like(time), duration, stall, np.maximum(time - before, 0)])
-        np.add.at(totals, row, values)
+        totals += token_totals(wave.begin, wave.tokens, rows)
+    return totals
+
+
+def token_totals(begin: int, tokens: np.ndarray, rows: int) -> np.ndarray:
+    """Return the same of one wave; `tokens` are rows of start, kind, stall, duration and code row."""
+    totals = np.zeros((rows, 4), dtype=np.int64)
+    time, _, stall, duration, row = tokens.T
+    before = np.maximum.accumulate(np.append(begin, (time + duration)[:-1]))[: len(time)]
+    values = np.column_stack([np.ones_like(time), duration, stall, np.maximum(time - before, 0)])
+    np.add.at(totals, row, values)
     return totals
 
 

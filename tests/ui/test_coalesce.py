@@ -8,6 +8,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.visibility import WAKE_MS, Coalesce
 
+LONG_MS = 600_000
+
 
 def test_many_asks_are_one_call(qtbot: object) -> None:
     calls: list[int] = []
@@ -45,6 +47,22 @@ def test_a_reset_forgets_what_was_asked(qtbot: object) -> None:
     stream.finished()
     qtbot.wait(5)  # type: ignore[attr-defined]
     assert not calls
+
+
+def test_the_last_waves_are_not_kept_waiting_by_a_rest(qtbot: object) -> None:
+    calls: list[int] = []
+    owner = QObject()
+    is_over = False
+    stream = Coalesce(owner, lambda: calls.append(1), LONG_MS, is_over=lambda: is_over)
+    stream.started()
+    stream.ask()  # more waves, while the job for those before runs
+    stream.finished()
+    assert stream.is_pending
+    qtbot.wait(5)  # type: ignore[attr-defined]
+    assert not calls, "more may come"
+    is_over = True
+    stream.ask()  # the last ones
+    qtbot.waitUntil(lambda: calls == [1])  # type: ignore[attr-defined]
 
 
 def test_a_panel_behind_another_tab_computes_when_it_comes_to_the_front(ui: UiContext, qtbot: object) -> None:

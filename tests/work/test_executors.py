@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 
 import dask
 import pytest
@@ -20,8 +22,9 @@ from rcv_py.base.errors import RcvError
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
 from rcv_py.work import cluster as cluster_module
+from rcv_py.work.captures import CaptureLost, Here, captures_done, captures_mapped
 from rcv_py.work.cluster import ClusterError
-from rcv_py.work.executors import CaptureLost, Here, captures_done, captures_mapped, executor_for
+from rcv_py.work.executors import executor_for
 from rcv_py.work.pool import WorkerStopped
 from tests.support import folders
 from tests.support.captures import ROOT
@@ -144,7 +147,13 @@ def test_a_mistake_is_raised(where: dict[str, object], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["index --findings", "triage", "report --out-dir {out}"],
+    [
+        "index {root} --findings",
+        "triage {root}",
+        "report {root} --out-dir {out}",
+        "trend {root}",
+        "compare {root}/a {root}/b {root}/broken {root}/a",
+    ],
 )
 def test_answers_are_the_same(
     words: str, address: str, library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -152,8 +161,7 @@ def test_answers_are_the_same(
     answers = []
     for at, how in enumerate((("--jobs", "1"), ("--jobs", "2"), ("--cluster", address))):
         out = tmp_path / str(at)
-        command, *rest = words.format(out=out).split()
-        code = main([command, str(library), *rest, "--json", *how])
+        code = main([*words.format(root=library, out=out).split(), "--json", *how])
         document = json.loads(capsys.readouterr().out.replace(str(out), ""))
         pages = {path.name: path.read_bytes() for path in out.iterdir()} if out.exists() else {}
         del document["about"]["arguments"]
@@ -289,6 +297,24 @@ def test_nobody_at_the_address(
     text = refused(["index", library, "--cluster", NOBODY.replace("tcp", "tls")], capsys)
     assert "cannot be used: TLS expects" in text
     assert "distributed.comm.tls" in text
+
+
+def test_somebody_else_at_the_address(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    heard = Event()
+
+    def answer(server: socket.socket) -> None:
+        with server.accept()[0] as connection:
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n")
+            heard.wait()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = Thread(target=answer, args=(server,))
+        thread.start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        text = refused(["index", library, "--cluster", address], capsys)
+        heard.set()
+        thread.join()
+    assert text.startswith(f"rcv: What answers at {address} is no Dask scheduler, or one of another version.")
 
 
 def test_a_cluster_without_workers(

@@ -6,7 +6,6 @@ before (`analysis/latency/simd_tokens.py`), so that one sort serves all of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -133,11 +132,11 @@ def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
     return IntervalSet.of(begin, np.maximum.accumulate(begin - (work - length)) + work)
 
 
-def occupied_cycles(lives: Sequence[tuple[int, int, int]]) -> int:
-    """Return the cycles in which any of (place, begin, end) is open, summed over places."""
-    if not lives:
+def occupied_cycles(lives: np.ndarray) -> int:
+    """Return the cycles in which any of (place, begin, end) is open, summed over places; int64 [n, 3]."""
+    if not len(lives):
         return 0
-    place, begin, end = np.array(sorted(lives), dtype=np.int64).T
+    place, begin, end = lives[np.lexsort(lives.T[::-1])].T
     reach = int(end.max() - begin.min()) + 1
     shift = np.unique(place, return_inverse=True)[1].reshape(-1) * reach - begin.min()
     return IntervalSet.of(begin + shift, end + shift).total

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rcv_py.analysis.core.parcels import ENOUGH, Parcel, alone, parcels
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
+First = TypeVar("First")
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
 
@@ -51,3 +52,16 @@ class Reduction(Generic[Part, Answer]):
     def of(self, trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Answer:
         """Return the answer for waves that are in memory, of which `rows` (None: all) count."""
         return self.finish(trace, self.merge(self.parts(trace, batches, rows)))
+
+
+@dataclass(frozen=True)
+class Staged(Generic[First, Part, Answer]):
+    """An analysis that needs to know something of all waves before it can look at any of them."""
+
+    first: Reduction[Any, First]
+    then: Callable[[First], Reduction[Part, Answer]]
+
+    def of(self, trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Answer:
+        """Return the answer for waves that are in memory, of which `rows` (None: all) count."""
+        batches = tuple(batches)
+        return self.then(self.first.of(trace, batches)).of(trace, batches, rows)

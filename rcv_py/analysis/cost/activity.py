@@ -7,14 +7,16 @@ wave   ..cccCC...iiiiII      a small letter is a cycle of stall, a large one of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import token_columns
+from rcv_py.analysis.core.parcels import Parcel, alone
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import WaveState
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 MEANING = {
@@ -78,15 +80,33 @@ class StateShares:
 
 def state_shares(batches: Iterable[WaveBatch]) -> StateShares:
     """Return the cycles of all waves in each state; numbers beyond the known states do not count."""
-    cycles, waves = np.zeros(len(WaveState), dtype=np.int64), 0
-    for tokens in token_columns(batches):
-        tables = [wave.states for wave in tokens.waves if len(wave.states)]
-        if tables:
-            offset = np.concatenate([table.offset for table in tables]).astype(np.int64)
-            last = np.cumsum([len(table) for table in tables]) - 1
-            length = np.diff(offset, append=0)
-            length[last] = np.array([table.length for table in tables], dtype=np.int64) - offset[last]
-            state = np.concatenate([table.state for table in tables])
-            cycles += np.bincount(state, length, len(WaveState))[: len(WaveState)].astype(np.int64)
-            waves += len(tables)
-    return StateShares(cycles, waves)
+    return _merge([_shares(parcel) for parcel in alone(batches)])
+
+
+def _shares(parcel: Parcel) -> StateShares:
+    tables = [wave.states for wave in parcel.own.waves if len(wave.states)]
+    if not tables:
+        return _merge(())
+    offset = np.concatenate([table.offset for table in tables]).astype(np.int64)
+    last = np.cumsum([len(table) for table in tables]) - 1
+    length = np.diff(offset, append=0)
+    length[last] = np.array([table.length for table in tables], dtype=np.int64) - offset[last]
+    state = np.concatenate([table.state for table in tables])
+    cycles = np.bincount(state, length, len(WaveState))[: len(WaveState)].astype(np.int64)
+    return StateShares(cycles, len(tables))
+
+
+def _merge(parts: Sequence[StateShares]) -> StateShares:
+    cycles = sum((part.cycles for part in parts), np.zeros(len(WaveState), dtype=np.int64))
+    return StateShares(cycles, sum(part.waves for part in parts))
+
+
+def _map(_trace: Trace, parcel: Parcel) -> StateShares:
+    return _shares(parcel)
+
+
+def _finish(_trace: Trace, part: StateShares) -> StateShares:
+    return part
+
+
+STATE_SHARES = Reduction(_map, _merge, _finish)

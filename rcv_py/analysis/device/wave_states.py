@@ -8,14 +8,18 @@ wave 1       E S S W W      WAIT  0 0 0 1 1 2 1 …
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from rcv_py.base.runs import ends_run
+from rcv_py.analysis.core.parcels import Parcel, alone
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.base.runs import run_starts
 from rcv_py.model.kinds import WaveState
-from rcv_py.model.waves import WaveBatch
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave, WaveBatch
 
 STATES = len(WaveState)
 LIVING = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # as they are stacked
@@ -48,16 +52,29 @@ class StateCurves:
         return cycles / max(1, int(cycles.sum()))
 
 
-def wave_states(batches: Sequence[WaveBatch], se: int | None = None) -> StateCurves:
-    """Add up the timelines of all waves of the batches, or of one shader engine.
+def wave_states(batches: Iterable[WaveBatch], se: int | None = None) -> StateCurves:
+    """Add up the timelines of all waves of the batches, or of one shader engine; each wave once.
 
     A number of a state that we do not know counts as EMPTY, in which no wave is.
     """
-    parts = [wave.states for batch in batches for wave in batch.waves if se is None or wave.id.se == se]
-    parts = [states for states in parts if len(states)]
+    return _curves(_merge([_changes(parcel.own.waves, se) for parcel in alone(batches)]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Changes:
+    """How many more waves are in each state from each time on; times grow strictly."""
+
+    time: np.ndarray  # int64 [n]
+    more: np.ndarray  # int32 [n, STATES], less if negative
+    waves: int
+
+
+def _changes(waves: Sequence[Wave], se: int | None) -> _Changes:
+    tables = [wave.states for wave in waves if se is None or wave.id.se == se]
+    length = np.array([len(states) for states in tables], np.int64)
+    parts, length = [tables[at] for at in np.flatnonzero(length).tolist()], length[length > 0]
     if not parts:
-        return StateCurves(np.zeros(0, np.int64), np.zeros((STATES, 0), np.int32), 0)
-    length = np.array([len(states) for states in parts])
+        return _merge(())
     stop = np.cumsum(length)
     base = np.array([states.base for states in parts], np.int64)
     ends = base + np.array([states.length for states in parts], np.int64)
@@ -67,11 +84,39 @@ def wave_states(batches: Sequence[WaveBatch], se: int | None = None) -> StateCur
     # Behind each wave an end, after which it is EMPTY: so every boundary leads from one state to another.
     time, entered = np.insert(begins, stop, ends), np.insert(codes, stop, WaveState.EMPTY)
     left = np.append(np.uint8(WaveState.EMPTY), entered[:-1])
-    order = np.argsort(time, kind="stable")
-    time, entered, left = time[order], entered[order], left[order]
-    last = ends_run(time)
-    count = np.zeros((STATES, int(np.count_nonzero(last))), np.int32)
+    more = np.zeros((len(time), STATES), np.int32)
     for state in LIVING:
-        change = (entered == state).view(np.int8) - (left == state).view(np.int8)
-        count[state] = np.cumsum(change, dtype=np.int32)[last]
-    return StateCurves(time[last], count, len(parts))
+        more[:, state] = (entered == state).view(np.int8) - (left == state).view(np.int8)
+    return _at_once(time, more, len(parts))
+
+
+def _at_once(time: np.ndarray, more: np.ndarray, waves: int) -> _Changes:
+    """Return the changes in order of time, those of one time added up."""
+    order = np.argsort(time, kind="stable")  # of several that are in order: hardly more than reading them
+    time, more = time[order], more[order]
+    first = run_starts(time)
+    return _Changes(time[first], np.add.reduceat(more, first, axis=0) if len(first) else more, waves)
+
+
+def _merge(parts: Sequence[_Changes]) -> _Changes:
+    times = [np.zeros(0, np.int64), *(part.time for part in parts)]
+    more = [np.zeros((0, STATES), np.int32), *(part.more for part in parts)]
+    return _at_once(np.concatenate(times), np.concatenate(more), sum(part.waves for part in parts))
+
+
+def _curves(part: _Changes) -> StateCurves:
+    count = np.cumsum(part.more, axis=0, dtype=np.int32).T
+    return StateCurves(part.time, np.ascontiguousarray(count), part.waves)
+
+
+def _map(_trace: Trace, parcel: Parcel, *, se: int | None) -> _Changes:
+    return _changes(parcel.own.waves, se)
+
+
+def _finish(_trace: Trace, part: _Changes) -> StateCurves:
+    return _curves(part)
+
+
+def state_curves(se: int | None = None) -> Reduction[_Changes, StateCurves]:
+    """Return the reduction that `wave_states` is."""
+    return Reduction(partial(_map, se=se), _merge, _finish)

@@ -19,16 +19,18 @@ of the first execution is a cold start, which a better loop does not remove.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import partial
 
 import numpy as np
 
 from rcv_py.analysis.core.median import at_ranks
-from rcv_py.analysis.core.saturated import sums
-from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, of_waves, token_columns
-from rcv_py.base.runs import ends_run, ranges, run_starts, starts_run
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
+from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, of_waves
+from rcv_py.base.runs import distinct, ends_run, ranges, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
@@ -136,21 +138,10 @@ def loop_iterations(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> LoopIterations:
     """Return the loops of the waves whose index row is in `rows` (None: all), each wave once."""
-    parts = list(token_columns(batches, rows)) or [of_waves(())]
-    jumps = [_jumps_back(tokens, len(trace.code)) for tokens in parts]
-    pair, taken = np.unique(np.concatenate([pairs for pairs, _ in jumps]), return_counts=True)
-    waves = np.zeros(len(pair), dtype=np.int64)
-    for pairs, owner in jumps:
-        who = np.unique(np.searchsorted(pair, pairs) << 32 | owner) >> 32
-        waves += np.bincount(who, minlength=len(pair))
-    order = np.lexsort((pair, -taken))[:MAX_LOOPS]
-    branch, head = pair[order] >> 32, pair[order] & 0xFFFFFFFF
-    iterations = joined([_iterations(tokens, branch.tolist(), head.tolist()) for tokens in parts])
-    iterations = iterations.at(np.lexsort((iterations.first, iterations.wave, iterations.loop)))
-    number = ranges(0, np.diff(run_starts(iterations.loop, iterations.wave), append=len(iterations)))
-    iterations = replace(iterations, number=number.astype(np.int32))
-    table = _table(branch, head, taken[order], waves[order], iterations)
-    return LoopIterations(table, iterations, sum(len(tokens.waves) for tokens in parts))
+    return LOOPS.of(trace, batches, rows).found
+
+
+# -- the iterations of some waves --------------------------------------------------------------------------
 
 
 def _jumps_back(tokens: TokenColumns, rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -161,18 +152,14 @@ def _jumps_back(tokens: TokenColumns, rows: int) -> tuple[np.ndarray, np.ndarray
     return (branch << 32 | head)[keep], tokens.owner[at[keep]]
 
 
-def _iterations(tokens: TokenColumns, branches: list[int], heads: list[int]) -> Iterations:
+def _iterations(tokens: TokenColumns, spans: Sequence[tuple[np.ndarray, ...]], spent: SpanSums) -> Iterations:
     """Return the iterations of all loops in the waves of these tokens; their numbers are still 0."""
-    at, no = np.zeros(0, np.int64), np.zeros(0, bool)
-    spans: list[tuple[np.ndarray, ...]] = [(at, at, at, no, no)]
-    spans += [_spans(tokens, *loop) for loop in zip(range(len(heads)), branches, heads, strict=True)]
     loop, first, stop, is_first, is_last = (np.concatenate(column) for column in zip(*spans, strict=True))
     owner = tokens.owner[first]
     end = tokens.start[np.minimum(stop, len(tokens) - 1)]
     end[is_last] = tokens.end[stop[is_last] - 1]
     gap = np.append(tokens.idle, 0)[1:]
     gap[tokens.is_last] = 0
-    spent = SpanSums(tokens, np.concatenate([first, stop]))
     return Iterations(
         loop=loop.astype(np.int32),
         wave=np.array([wave.row for wave in tokens.waves], dtype=np.int32)[owner],
@@ -214,34 +201,6 @@ def _exits(
     falls = np.flatnonzero((line == branch) & (tokens.kind != TokenKind.JUMP)) + 1
     fallen = np.append(falls, len(tokens) + 1)[np.searchsorted(falls, first, side="right")]
     return np.maximum(np.where(fallen <= limit, fallen, stop), first + 1)
-
-
-def _table(
-    branch: np.ndarray, head: np.ndarray, taken: np.ndarray, waves: np.ndarray, iterations: Iterations
-) -> LoopTable:
-    count, counted = len(head), iterations.at(np.flatnonzero(iterations.is_between))
-    ranks = ((0, 1), (1, 2), (9, 10), (1, 1), (1, 4), (3, 4))
-    spread = at_ranks(counted.loop, counted.cycles, count, ranks)
-    shortest, median, p90, longest, low, high = spread
-    n = np.bincount(counted.loop, minlength=count)
-    kinds = np.zeros((count, KIND_COUNT), dtype=np.int64)
-    np.add.at(kinds, counted.loop, counted.kinds)
-    return LoopTable(
-        branch=branch.astype(np.int32),
-        head=head.astype(np.int32),
-        taken=taken.astype(np.int64),
-        waves=waves,
-        cycles=sums(iterations.loop, iterations.cycles, count),
-        between=n,
-        shortest=shortest,
-        median=median,
-        p90=p90,
-        longest=longest,
-        limit=np.where(n >= MIN_ITERATIONS, high + 1.5 * (high - low), np.inf),
-        stall=sums(counted.loop, counted.stall, count),
-        idle=sums(counted.loop, counted.idle, count),
-        kinds=kinds,
-    )
 
 
 # -- phases and first executions --------------------------------------------------------------------------
@@ -294,60 +253,6 @@ class FirstHits:
         return self.stall - self.first_stall
 
 
-def phases(
-    loops: LoopIterations, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> Phases:
-    """Return the phases of the waves that ran the dominant loop of `found`, which is of the same waves.
-
-    Other jumps back to the same head are ways of continuing the same loop.
-    """
-    table, spans = loops.table, loops.iterations
-    loop = table.dominant
-    same = table.head == table.head[loop] if loop >= 0 else np.zeros(0, dtype=bool)
-    mine = np.flatnonzero(same[spans.loop])
-    mine = mine[np.lexsort((spans.stop[mine], spans.first[mine], spans.wave[mine]))]
-    wave = spans.wave[mine]
-    entry, leave = mine[starts_run(wave)], mine[ends_run(wave)]
-    place = {row: i for i, row in enumerate(spans.wave[entry].tolist())}
-    begin, stall, busy = (np.zeros((len(entry), len(PHASES)), dtype=np.int64) for _ in range(3))
-    begin[:, 1], begin[:, 2] = spans.begin[entry], spans.end[leave]
-    end = begin[:, 2].copy()
-    for tokens in token_columns(batches, rows):
-        inside = [i for i, one in enumerate(tokens.waves) if one.row in place]
-        if not inside:
-            continue
-        at = np.array([place[tokens.waves[i].row] for i in inside], dtype=np.int64)
-        base, stop = tokens.first[inside], tokens.first[1:][inside]
-        cuts = np.stack([base, base + spans.first[entry[at]], base + spans.stop[leave[at]], stop])
-        spent = SpanSums(tokens, cuts.reshape(-1))
-        for phase, (low, high) in enumerate(pairwise(cuts)):
-            stall[at, phase] = spent.sums(tokens.stall, low, high)
-            busy[at, phase] = spent.sums(tokens.busy, low, high)
-        begin[at, 0] = np.minimum([tokens.waves[i].begin for i in inside], begin[at, 1])
-        end[at] = np.maximum([tokens.waves[i].end for i in inside], begin[at, 2])
-    return Phases(
-        loop=loop,
-        wave=spans.wave[entry],
-        begin=begin,
-        end=end,
-        stall=stall,
-        busy=busy,
-        without=loops.waves - len(entry),
-    )
-
-
-def first_hits(batches: Iterable[WaveBatch], lines: int, rows: Collection[int] | None = None) -> FirstHits:
-    """Return what first and all executions of each of so many code lines cost."""
-    columns = np.zeros((4, lines), dtype=np.int64)
-    for tokens in token_columns(batches, rows):
-        known = np.flatnonzero((tokens.line >= 0) & (tokens.line < lines))
-        line, stall = tokens.line[known], tokens.stall[known]
-        first = _is_first(tokens, known, line, lines)
-        columns[:2] += [np.bincount(line[first], minlength=lines), np.bincount(line, minlength=lines)]
-        columns[2:] += [sums(line[first], stall[first], lines), sums(line, stall, lines)]
-    return FirstHits(*columns)
-
-
 def _is_first(tokens: TokenColumns, known: np.ndarray, line: np.ndarray, lines: int) -> np.ndarray:
     """Return whether each known token is the first of its wave that ran its line.
 
@@ -384,11 +289,272 @@ def loop_summary(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> LoopSummary:
     """Return the loops of the waves whose index row is in `rows` (None: all), each wave once."""
-    batches = list(batches)
-    loops = loop_iterations(trace, batches, rows)
-    return LoopSummary(
-        loops,
-        phases(loops, batches, rows),
-        first_hits(batches, len(trace.code), rows),
-        len(trace.waves),
+    return LOOPS.of(trace, batches, rows)
+
+
+# -- the reduction -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Lengths:
+    """How often iterations between two jumps took how long."""
+
+    pair: np.ndarray  # int64, branch << 32 | head
+    cycles: np.ndarray  # int64
+    times: np.ndarray  # int64
+
+    def summed(self) -> _Lengths:
+        """The same with each length of a loop once."""
+        rows, place = distinct(self.pair, self.cycles)
+        return _Lengths(self.pair[rows], self.cycles[rows], sums(place, self.times, len(rows)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Visits:
+    """One row a wave and loop of which it ran iterations: where they begin and end, and what came before."""
+
+    pair: np.ndarray  # int64
+    wave: np.ndarray  # int64, row of the wave index
+    first: np.ndarray  # int64, token of the wave: of the first iteration
+    begin: np.ndarray  # int64, cycles, aligned
+    last: np.ndarray  # int64, token that the last iteration begins with
+    stop: np.ndarray  # int64, token behind it
+    end: np.ndarray  # int64, cycles, aligned
+    before: np.ndarray  # int64 [n, 2], cycles of stall and busy before the first iteration
+    upto: np.ndarray  # int64 [n, 2], the same up to the end of the last one
+
+
+@dataclass(frozen=True, eq=False)
+class _Lives:
+    """One row a wave."""
+
+    wave: np.ndarray  # int64, row of the wave index
+    begin: np.ndarray  # int64, cycles, aligned
+    end: np.ndarray  # int64, cycles, aligned
+    spent: np.ndarray  # int64 [n, 2], cycles of stall and busy
+
+
+@dataclass(frozen=True, eq=False)
+class _Turns:
+    """Iterations with their loops by name."""
+
+    pair: np.ndarray  # int64, in place of the row of the table
+    iterations: Iterations
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What some waves say of loops."""
+
+    loops: Sums  # pair, and times jumped, waves, cycles; stall, idle and kinds of what statistics count
+    lengths: _Lengths
+    visits: _Visits
+    lives: _Lives
+    hits: Sums  # code row, and the columns of FirstHits
+    turns: _Turns
+
+
+_LOOPS, _HITS = 5 + KIND_COUNT, 4  # columns
+
+
+def _map(trace: Trace, parcel: Parcel, *, keeps: bool) -> _Part:
+    tokens = parcel.own
+    pairs, owner = _jumps_back(tokens, len(trace.code))
+    pair, place, taken = np.unique(pairs, return_inverse=True, return_counts=True)
+    waves = np.bincount(np.unique(place << 32 | owner) >> 32, minlength=len(pair))
+    at, no = np.zeros(0, np.int64), np.zeros(0, bool)
+    places = enumerate(zip((pair >> 32).tolist(), (pair & 0xFFFFFFFF).tolist(), strict=True))
+    spans: list[tuple[np.ndarray, ...]] = [(at, at, at, no, no)]
+    spans += [_spans(tokens, number, *loop) for number, loop in places]
+    cuts = [tokens.first, *(span[1] for span in spans), *(span[2] for span in spans)]
+    spent = SpanSums(tokens, np.concatenate(cuts))
+    one = _iterations(tokens, spans, spent)
+    n, between = len(pair), one.at(np.flatnonzero(one.is_between))
+    kinds = np.zeros((n, KIND_COUNT), dtype=np.int64)
+    np.add.at(kinds, between.loop, between.kinds)
+    loops = (
+        pair,
+        taken,
+        waves,
+        sums(one.loop, one.cycles, n),
+        sums(between.loop, between.stall, n),
+        sums(between.loop, between.idle, n),
+        *kinds.T,
     )
+    lengths = _Lengths(pair[between.loop], between.cycles, np.ones(len(between), dtype=np.int64))
+    kept = one if keeps else of_rows(one, slice(0))
+    return _Part(
+        loops=loops,
+        lengths=lengths.summed(),
+        visits=_visits(tokens, one, pair, spent),
+        lives=_lives(tokens, spent),
+        hits=_hits(tokens, len(trace.code)),
+        turns=_Turns(pair[kept.loop], kept),
+    )
+
+
+def _visits(tokens: TokenColumns, one: Iterations, pair: np.ndarray, spent: SpanSums) -> _Visits:
+    order = np.lexsort((one.first, one.wave, one.loop))
+    loop, wave = one.loop[order], one.wave[order]
+    entry, leave = one.at(order[starts_run(loop, wave)]), one.at(order[ends_run(loop, wave)])
+    rows = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
+    by_row = np.argsort(rows)
+    base = tokens.first[by_row[np.searchsorted(rows[by_row], entry.wave)]] if len(entry) else entry.first
+    columns = (tokens.stall, tokens.busy)
+    return _Visits(
+        pair=pair[entry.loop],
+        wave=entry.wave.astype(np.int64),
+        first=entry.first,
+        begin=entry.begin,
+        last=leave.first,
+        stop=leave.stop,
+        end=leave.end,
+        before=np.stack([spent.sums(column, base, base + entry.first) for column in columns], axis=1),
+        upto=np.stack([spent.sums(column, base, base + leave.stop) for column in columns], axis=1),
+    )
+
+
+def _lives(tokens: TokenColumns, spent: SpanSums) -> _Lives:
+    facts = np.array([(wave.row, wave.begin, wave.end) for wave in tokens.waves], dtype=np.int64)
+    wave, begin, end = facts.reshape(-1, 3).T
+    low, high = tokens.first[:-1], tokens.first[1:]
+    columns = [spent.sums(column, low, high) for column in (tokens.stall, tokens.busy)]
+    return _Lives(wave, begin, end, np.stack(columns, axis=1))
+
+
+def _hits(tokens: TokenColumns, lines: int) -> Sums:
+    known = np.flatnonzero((tokens.line >= 0) & (tokens.line < lines))
+    line, stall = tokens.line[known], tokens.stall[known]
+    first = _is_first(tokens, known, line, lines)
+    hits = np.bincount(line, minlength=lines)
+    columns = (
+        np.bincount(line[first], minlength=lines),
+        hits,
+        sums(line[first], stall[first], lines),
+        sums(line, stall, lines),
+    )
+    ran = np.flatnonzero(hits)
+    return ran, *(column[ran] for column in columns)
+
+
+def _merge(parts: Sequence[_Part]) -> _Part:
+    nothing = _nothing()
+    parts = [nothing, *parts]
+    return _Part(
+        loops=joined_sums([part.loops for part in parts]),
+        lengths=joined([part.lengths for part in parts]).summed(),
+        visits=joined([part.visits for part in parts]),
+        lives=joined([part.lives for part in parts]),
+        hits=joined_sums([part.hits for part in parts]),
+        turns=_Turns(
+            np.concatenate([part.turns.pair for part in parts]),
+            joined([part.turns.iterations for part in parts]),
+        ),
+    )
+
+
+def _nothing() -> _Part:
+    none, two, tokens = np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64), of_waves(())
+    spans = [(none, none, none, none > 0, none > 0)]
+    return _Part(
+        loops=no_sums(_LOOPS),
+        lengths=_Lengths(none, none, none),
+        visits=_Visits(
+            pair=none,
+            wave=none,
+            first=none,
+            begin=none,
+            last=none,
+            stop=none,
+            end=none,
+            before=two,
+            upto=two,
+        ),
+        lives=_Lives(none, none, none, two),
+        hits=no_sums(_HITS),
+        turns=_Turns(none, _iterations(tokens, spans, SpanSums(tokens, none))),
+    )
+
+
+def _finish(trace: Trace, part: _Part) -> LoopSummary:
+    pair, taken = part.loops[:2]
+    chosen = np.lexsort((pair, -taken))[:MAX_LOOPS]
+    loop_of = np.full(len(pair), -1, dtype=np.int64)
+    loop_of[chosen] = np.arange(len(chosen))
+    lengths, visits, turns = part.lengths, part.visits, part.turns
+    table = _table(
+        tuple(column[chosen] for column in part.loops), lengths, loop_of[np.searchsorted(pair, lengths.pair)]
+    )
+    waves = len(part.lives.wave)
+    iterations = _in_order(turns.iterations, loop_of[np.searchsorted(pair, turns.pair)])
+    found = LoopIterations(table, iterations, waves)
+    ways = _phases(table, visits, loop_of[np.searchsorted(pair, visits.pair)], part.lives)
+    return LoopSummary(found, ways, FirstHits(*dense(part.hits, len(trace.code))), len(trace.waves))
+
+
+def _in_order(iterations: Iterations, loop: np.ndarray) -> Iterations:
+    """Return the iterations of loops of the table, by loop, wave and time, with their numbers."""
+    iterations = replace(iterations, loop=loop.astype(np.int32)).at(loop >= 0)
+    iterations = iterations.at(np.lexsort((iterations.first, iterations.wave, iterations.loop)))
+    number = ranges(0, np.diff(run_starts(iterations.loop, iterations.wave), append=len(iterations)))
+    return replace(iterations, number=number.astype(np.int32))
+
+
+def _table(loops: Sums, lengths: _Lengths, loop: np.ndarray) -> LoopTable:
+    pair, taken, waves, cycles, stall, idle, *kinds = loops
+    is_there = loop >= 0
+    loop, times = loop[is_there], lengths.times[is_there]
+    ranks = ((0, 1), (1, 2), (9, 10), (1, 1), (1, 4), (3, 4))
+    spread = at_ranks(loop, lengths.cycles[is_there], len(pair), ranks, times)
+    shortest, median, p90, longest, low, high = spread
+    n = sums(loop, times, len(pair))
+    return LoopTable(
+        branch=(pair >> 32).astype(np.int32),
+        head=(pair & 0xFFFFFFFF).astype(np.int32),
+        taken=taken,
+        waves=waves,
+        cycles=cycles,
+        between=n,
+        shortest=shortest,
+        median=median,
+        p90=p90,
+        longest=longest,
+        limit=np.where(n >= MIN_ITERATIONS, high + 1.5 * (high - low), np.inf),
+        stall=stall,
+        idle=idle,
+        kinds=np.stack(kinds, axis=1),
+    )
+
+
+def _phases(table: LoopTable, visits: _Visits, loop: np.ndarray, lives: _Lives) -> Phases:
+    """Return the phases of the waves that ran the dominant loop.
+
+    Other jumps back to the same head are ways of continuing the same loop.
+    """
+    chosen = table.dominant
+    same = np.append(table.head == (table.head[chosen] if chosen >= 0 else -1), False)
+    mine = np.flatnonzero(same[loop])
+    wave = visits.wave
+    first = mine[np.lexsort((visits.first[mine], wave[mine]))]
+    last = mine[np.lexsort((visits.stop[mine], visits.last[mine], wave[mine]))]
+    entry, leave = first[starts_run(wave[first])], last[ends_run(wave[last])]
+    order = np.argsort(lives.wave)
+    life = of_rows(lives, order[np.searchsorted(lives.wave[order], wave[entry])] if len(entry) else entry)
+    begin = np.zeros((len(entry), len(PHASES)), dtype=np.int64)
+    begin[:, 1], begin[:, 2] = visits.begin[entry], visits.end[leave]
+    begin[:, 0] = np.minimum(life.begin, begin[:, 1])
+    before, upto = visits.before[entry], visits.upto[leave]
+    spent = np.stack([before, upto - before, life.spent - upto], axis=2)
+    return Phases(
+        loop=chosen,
+        wave=wave[entry].astype(np.int32),
+        begin=begin,
+        end=np.maximum(life.end, begin[:, 2]),
+        stall=np.ascontiguousarray(spent[:, 0]),
+        busy=np.ascontiguousarray(spent[:, 1]),
+        without=len(lives.wave) - len(entry),
+    )
+
+
+LOOPS = Reduction(partial(_map, keeps=True), _merge, _finish)
+LOOP_TOTALS = Reduction(partial(_map, keeps=False), _merge, _finish)  # the same without any iteration

@@ -8,15 +8,16 @@ what the compute unit asked for, not what moved from DRAM.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
-from rcv_py.analysis.core.saturated import summed
-from rcv_py.analysis.core.token_columns import token_columns
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, nonzero, summed
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.register_use import register_use
 from rcv_py.model.trace import Trace
@@ -138,6 +139,33 @@ def access_widths(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> AccessWidths:
     """Return widths and executions of the waves whose index row is in `rows` (None: all), each wave once."""
+    return WIDTHS.of(trace, batches, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Accesses:
+    """What some waves executed, and when they lived."""
+
+    executions: Sums  # code row, and times
+    lives: np.ndarray  # int64 [waves, 3]: number of the compute unit, begin, end
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Accesses:
+    tokens, rows = parcel.own, len(trace.code)
+    known = (tokens.line >= 0) & (tokens.line < rows)
+    lives = [(wave.id.se * 4096 + max(0, wave.cu), wave.begin, wave.end) for wave in tokens.waves]
+    ran = nonzero(np.bincount(tokens.line[known], minlength=rows))
+    return _Accesses(ran, np.array(lives, dtype=np.int64).reshape(-1, 3))
+
+
+def _merge(parts: Sequence[_Accesses]) -> _Accesses:
+    return _Accesses(
+        joined_sums([no_sums(1), *(part.executions for part in parts)]),
+        np.concatenate([np.zeros((0, 3), dtype=np.int64), *(part.lives for part in parts)]),
+    )
+
+
+def _finish(trace: Trace, part: _Accesses) -> AccessWidths:
     code = trace.code
     classes = instruction_classes(code)
     accesses = (*_VECTOR_MEMORY, *_LOCAL_MEMORY, InstructionClass.SMEM, InstructionClass.CROSS_LANE)
@@ -145,18 +173,15 @@ def access_widths(
     for row in np.flatnonzero(np.isin(classes, accesses)).tolist():
         width[row] = 0 if code.text[row].startswith("v_") else access_width(code.text[row])
     is_ds = np.array([text.lstrip().startswith("ds_") for text in code.text], dtype=bool)
-    executions = np.zeros(len(code), dtype=np.int64)
-    lives: list[tuple[int, int, int]] = []
-    for piece in token_columns(batches, rows):
-        known = (piece.line >= 0) & (piece.line < len(code))
-        executions += np.bincount(piece.line[known], minlength=len(code))
-        lives += [(wave.id.se * 4096 + max(0, wave.cu), wave.begin, wave.end) for wave in piece.waves]
     lanes = 64 if trace.gfxip <= 9 or not register_use(code).is_wave32 else 32
     return AccessWidths(
-        width,
-        np.isin(classes, _VECTOR_MEMORY) & ~is_ds,
-        np.isin(classes, _LOCAL_MEMORY) | (is_ds & (classes == InstructionClass.ATOMIC)),
-        executions,
-        lanes,
-        occupied_cycles(lives),
+        width=width,
+        is_vector=np.isin(classes, _VECTOR_MEMORY) & ~is_ds,
+        is_local=np.isin(classes, _LOCAL_MEMORY) | (is_ds & (classes == InstructionClass.ATOMIC)),
+        executions=dense(part.executions, len(code))[0],
+        lanes=lanes,
+        unit_cycles=occupied_cycles(part.lives),
     )
+
+
+WIDTHS = Reduction(_map, _merge, _finish)

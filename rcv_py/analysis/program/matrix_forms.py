@@ -11,13 +11,16 @@ the trace of gfx9 shows only the issue.  RDNA forms are known by operations a cy
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.intervals import occupied_cycles
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.core.kept import kept
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.base.text import LARGEST, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
@@ -151,15 +154,43 @@ def matrix_passes(code: CodeTable, target: str) -> MatrixPasses:
 
 def matrix_use(trace: Trace, batches: Iterable[WaveBatch]) -> MatrixUse:
     """Return how long the matrix units worked, by the forms that ran, and how long a wave was there."""
-    passes = matrix_passes(trace.code, trace.target)
-    busy = executions = 0
-    lives: list[tuple[int, int, int]] = []
-    for piece in token_columns(batches):
-        cycles = passes.of_tokens(piece)[1]
-        busy += int(cycles.sum())
-        executions += len(cycles)
-        lives += [(wave.id.se * 256 + wave.id.simd, wave.begin, wave.end) for wave in piece.waves]
-    return MatrixUse(busy, occupied_cycles(lives), executions, passes.assumption)
+    return MATRIX.of(trace, batches)
+
+
+@dataclass(frozen=True, eq=False)
+class _Use:
+    """What some waves did with the matrix units."""
+
+    busy: int  # cycles
+    executions: int
+    lives: np.ndarray  # int64 [waves, 3]: number of the SIMD, begin, end
+
+
+@kept
+def _passes(trace: Trace) -> MatrixPasses:
+    return matrix_passes(trace.code, trace.target)
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Use:
+    cycles = _passes(trace).of_tokens(parcel.own)[1]
+    lives = [(wave.id.se * 256 + wave.id.simd, wave.begin, wave.end) for wave in parcel.own.waves]
+    return _Use(int(cycles.sum()), len(cycles), np.array(lives, dtype=np.int64).reshape(-1, 3))
+
+
+def _merge(parts: Sequence[_Use]) -> _Use:
+    return _Use(
+        sum(part.busy for part in parts),
+        sum(part.executions for part in parts),
+        np.concatenate([np.zeros((0, 3), dtype=np.int64), *(part.lives for part in parts)]),
+    )
+
+
+def _finish(trace: Trace, part: _Use) -> MatrixUse:
+    resident = occupied_cycles(part.lives)
+    return MatrixUse(part.busy, resident, part.executions, _passes(trace).assumption)
+
+
+MATRIX = Reduction(_map, _merge, _finish)
 
 
 def _cdna_target(target: str, text: str, types: str, shape: tuple[int, int]) -> str:

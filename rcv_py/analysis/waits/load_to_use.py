@@ -11,15 +11,17 @@ that stalled.  Only the first wait that required an operation counts as its use.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.core.median import at_ranks
-from rcv_py.analysis.core.saturated import sums
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
-from rcv_py.analysis.waits.wait_latency import NO_SAMPLES, WaitLatency, latency_samples, wait_latency
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed, sums
+from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.analysis.waits.wait_latency import latency_samples, wait_latency
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import starts_run
 from rcv_py.model.columns import of_rows
@@ -58,12 +60,50 @@ class LoadToUse:
 
 def load_to_use(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> LoadToUse:
     """Return the distances in the waves whose index row is in `rows` (None: all), each wave once."""
-    uses, samples = [np.zeros((0, 6), dtype=np.int64)], [NO_SAMPLES]
-    for tokens in token_columns(batches, rows):
-        links = replay(tokens, trace.code, trace.gfxip, trace.target)
-        uses.append(_uses(tokens, links, trace.gfxip))
-        samples.append(latency_samples(tokens, links, trace.gfxip))
-    return _table(np.concatenate(uses), wait_latency(samples), len(trace.code))
+    return LOAD_TO_USE.of(trace, batches, rows)
+
+
+_SHIFT = 40  # bits of a value beside its line in a key
+_MOST = (1 << _SHIFT) - 1  # cycles, nine minutes at 2 GHz; damaged files may hold more
+
+
+@dataclass(frozen=True, eq=False)
+class _Uses:
+    """The uses of some waves: keys (line, value), and how many operations each stands for."""
+
+    distance: Sums  # cycles from issue to wait; and stall charged
+    matrix: Sums  # matrix instructions in between
+    vector: Sums
+    wait: Sums  # code row of the wait
+    samples: Sums  # `latency_samples`
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Uses:
+    tokens = parcel.own
+    links = replay(tokens, trace.code, trace.gfxip, trace.target)
+    line, distance, matrix, vector, charged, wait = _uses(tokens, links, trace.gfxip).T
+    once = np.ones(len(line), dtype=np.int64)
+
+    def counts(value: np.ndarray, *columns: np.ndarray) -> Sums:
+        return summed(line << _SHIFT | np.minimum(value, _MOST), once, *columns)
+
+    return _Uses(
+        distance=counts(distance, charged),
+        matrix=counts(matrix),
+        vector=counts(vector),
+        wait=counts(wait),
+        samples=latency_samples(tokens, links, trace.gfxip),
+    )
+
+
+def _merge(parts: Sequence[_Uses]) -> _Uses:
+    return _Uses(
+        distance=joined_sums([no_sums(2), *(part.distance for part in parts)]),
+        matrix=joined_sums([no_sums(1), *(part.matrix for part in parts)]),
+        vector=joined_sums([no_sums(1), *(part.vector for part in parts)]),
+        wait=joined_sums([no_sums(1), *(part.wait for part in parts)]),
+        samples=joined_sums([no_sums(1), *(part.samples for part in parts)]),
+    )
 
 
 def _uses(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
@@ -87,32 +127,41 @@ def _uses(tokens: TokenColumns, links: WaitLinks, gfxip: int) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
-def _table(uses: np.ndarray, known: WaitLatency, rows: int) -> LoadToUse:
-    row, distance, matrix, vector, charged, wait = uses.T
-    line, place, n = np.unique(row, return_inverse=True, return_counts=True)
-    place = place.reshape(-1)
-    middle = ((1, 2),)
-    spread = at_ranks(place, distance, len(line), ((1, 10), *middle, (9, 10)))
-    spread += (at_ranks(place, column, len(line), middle)[0] for column in (matrix, vector))
-    p10, median, p90, matrix, vector = (column.astype(np.int64) for column in spread)
-    latency = np.full(rows + 1, np.nan)
+def _finish(trace: Trace, part: _Uses) -> LoadToUse:
+    key, times, charged = part.distance
+    row, distance = key >> _SHIFT, key & _MOST
+    line, place = np.unique(row, return_inverse=True)
+    n, stall = sums(place, times, len(line)), sums(place, charged, len(line))
+    p10, median, p90 = _at_ranks(line, part.distance, ((1, 10), (1, 2), (9, 10)))
+    known = wait_latency([part.samples])
+    latency = np.full(len(trace.code) + 1, np.nan)
     latency[known.line] = known.median
     # The wait that required an operation most often, of equals the one with the lower row.
-    pair, times = np.unique(row << 32 | wait, return_counts=True)
-    best = np.lexsort((-times, pair >> 32))
-    best = best[starts_run(pair[best] >> 32)]
-    stall = sums(place, charged, len(line))
+    pair, often = part.wait
+    best = np.lexsort((-often, pair >> _SHIFT))
+    best = best[starts_run(pair[best] >> _SHIFT)]
+    is_short = distance < latency[row]
     table = LoadToUse(
         line=line.astype(np.int32),
-        n=n.astype(np.int64),
+        n=n,
         p10=p10,
         median=median,
         p90=p90,
-        matrix=matrix,
-        vector=vector,
+        matrix=_at_ranks(line, part.matrix, ((1, 2),))[0],
+        vector=_at_ranks(line, part.vector, ((1, 2),))[0],
         latency=latency[line],
-        short=np.bincount(place, distance < latency[row], len(line)).astype(np.int64),
+        short=sums(place[is_short], times[is_short], len(line)),
         stall=stall,
-        wait=(pair[best] & 0xFFFFFFFF).astype(np.int32),
+        wait=(pair[best] & _MOST).astype(np.int32),
     )
     return of_rows(table, np.lexsort((line, -stall)))
+
+
+def _at_ranks(line: np.ndarray, values: Sums, ranks: Sequence[tuple[int, int]]) -> list[np.ndarray]:
+    """Return the value at each rank of each of these lines, int64."""
+    key, times, *_ = values
+    found = at_ranks(np.searchsorted(line, key >> _SHIFT), key & _MOST, len(line), ranks, times)
+    return [column.astype(np.int64) for column in found]
+
+
+LOAD_TO_USE = Reduction(_map, _merge, _finish)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.cost.hotspot import hotspot, static_bins
+from rcv_py.analysis.cost.hotspot import hotspot_bins, static_bins
 from rcv_py.analysis.device.occupancy_limits import Limit, OccupancyLimits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, listing
 from rcv_py.cli.opening import (
     ChosenWaves,
-    counted_batches,
     counted_waves,
     facts_of,
     opened,
@@ -40,7 +39,7 @@ def run(options: HotspotOptions) -> Answer:
         warn(trace)
         return like_analyzer(trace, options)
     if options.bins is not None:
-        return _histogram(counted_waves(options), options)
+        return _histogram(options)
     return (_ranking if options.charge is None else _places)(counted_waves(options), options)
 
 
@@ -132,16 +131,14 @@ def _limit(limit: Limit) -> str:
 # -- other views ----------------------------------------------------------------------------------------
 
 
-def _histogram(waves: ChosenWaves, options: HotspotOptions) -> Answer:
+def _histogram(options: HotspotOptions) -> Answer:
     """One row a range of instructions, cycles by kind."""
-    trace, number = waves.trace, options.bins or 1
+    number = options.bins or 1
+    wanted = hotspot_bins(number, window_of(options.clock))
+    waves = counted_waves(options, (wanted,))
+    trace = waves.trace
     refuse(trace, options, "PC samples do not name waves.")
-    if len(trace.waves):
-        read = waves.counted if waves.choice is not None else counted_batches(trace, None)
-        rows = None if waves.rows is None else set(waves.rows)
-        bins = hotspot(read, len(trace.code), rows, number, window=window_of(options.clock))
-    else:
-        bins = static_bins(trace.code, number)
+    bins = waves.of(wanted) if len(trace.waves) else static_bins(trace.code, number)
     total = int(bins.totals.sum())
     return listing(
         options,

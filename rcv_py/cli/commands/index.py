@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from rcv_py.analysis.overview.library import ranked_rows, with_replicates
-from rcv_py.base.errors import NotATrace
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Shown
+from rcv_py.cli.opening import captures_below
 from rcv_py.cli.options.other_options import IndexOptions
-from rcv_py.cli.terminal import watched
+from rcv_py.cli.terminal import progress
 from rcv_py.export.report.index import library_markdown, library_page
-from rcv_py.formats.locate import locate
 from rcv_py.results.library import library_table
 from rcv_py.work.library import library_rows
 
 
 def run(options: IndexOptions) -> Answer:
     """Rank the captures."""
-    folders = [options.seen(folder) for folder in (options.folder, *options.more)]
-    root = Path(os.path.commonpath([folder.absolute() for folder in folders])) if options.more else folders[0]
-    paths = [path for folder in folders for path in locate(folder).captures(options.depth)]
-    if not paths:
-        raise NotATrace(root, f"no capture lies up to {options.depth} folders below it")
-    chosen = list(dict.fromkeys(paths))[: options.limit or None]
-    found = library_rows(
-        chosen, options.jobs, cluster=options.cluster, has_findings=options.findings, cache=options.cache
+    root, paths = captures_below(
+        [options.seen(folder) for folder in (options.folder, *options.more)], options.depth
     )
-    rows = ranked_rows(with_replicates(list(watched(found, "Captures", len(chosen)))), options.sort)
+    chosen = paths[: options.limit or None]
+    with progress() as report:
+        found = library_rows(
+            chosen,
+            options.jobs,
+            cluster=options.cluster,
+            has_findings=options.findings,
+            cache=options.cache,
+            report=report,
+        )
+        rows = ranked_rows(with_replicates(list(found)), options.sort)
     table, left_out = library_table(rows, root), len(paths) - len(chosen)
     errors = [f"{row.name}: {row.error}" for row in rows if row.error]
     heading = f"{plural(len(rows), 'capture')} below {root}"

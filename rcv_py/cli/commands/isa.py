@@ -13,11 +13,12 @@ from rcv_py.analysis.cost.annotations import Annotation, Ingredients, annotation
 from rcv_py.analysis.cost.hotspot import kind_latency
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
 from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.waits.wait_latency import wait_summary
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.answer import Answer, listing, matched, nothing
-from rcv_py.cli.opening import ChosenWaves, announced_batches, counted_waves, pooled, wave_of
+from rcv_py.cli.opening import ChosenWaves, announced_batches, counted_waves, wave_of
 from rcv_py.cli.options.dig_options import IsaOptions
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
@@ -46,7 +47,7 @@ _NEEDS: dict[Annotation, tuple[str, Callable[[Trace, Any], Any]]] = {
 
 def run(options: IsaOptions) -> Answer:
     """List the instructions, the blocks, the branches or the labels of a capture."""
-    waves = counted_waves(options)
+    waves = counted_waves(options, (BRANCHES,))
     trace = waves.trace
     costs = _costs(trace, options)
     found = _listing(waves, costs, options)
@@ -95,9 +96,7 @@ def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> Lis
     if kind == "labels":
         labels = label_table(trace, costs)
         return Listing(labels, np.asarray(labels.columns["latency"]), costs.label)
-    found = rows_of(
-        trace, kind, lambda: waves.counted or tuple(pooled(trace)), costs, show_idle=not options.no_idle
-    )
+    found = rows_of(trace, kind, lambda: waves.of(BRANCHES), costs, show_idle=not options.no_idle)
     return found if options.bars is None else found.with_bars(_bar_lengths(trace, costs, options))
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from rcv_py.analysis.cost.distribution import (
     MEASURE_TEXT,
     DistributionView,
+    LineHits,
     Wanted,
     distribution_view,
-    line_hits,
+    hits_of,
 )
 from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
@@ -46,7 +47,9 @@ def run(options: LineOptions) -> Answer:
     if trace.has_pc_samples and not len(trace.waves):
         refuse(trace, options, "PC samples do not name waves.")
         return _samples(trace, line, options)
-    return _distribution(chosen(trace, options, alarm), line, options)
+    wanted = hits_of(line)
+    waves = chosen(trace, options, alarm, (wanted,))
+    return _distribution(waves, waves.of(wanted), line, options)
 
 
 def _head(trace: Trace, line: int) -> dict[str, Any]:
@@ -61,9 +64,8 @@ def _title(trace: Trace, line: int) -> str:
     return f"{line}  {trace.code.text[line]}{beside(trace, line)}"
 
 
-def _distribution(waves: ChosenWaves, line: int, options: LineOptions) -> Answer:
+def _distribution(waves: ChosenWaves, hits: LineHits, line: int, options: LineOptions) -> Answer:
     trace, metric = waves.trace, options.metric
-    hits = line_hits(waves.counted, line)
     view = distribution_view(hits, Wanted(metric, options.bars or _BARS, options.log), trace.base_clock)
     table = hit_table(trace, hits, _listed(view, options))
 

@@ -10,7 +10,7 @@ from typing import Any
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, nanoseconds, plural, some
 from rcv_py.cli.answer import Answer, Csv, Part, Shown, listing
-from rcv_py.cli.opening import batches, check_engine, facts_of, opened
+from rcv_py.cli.opening import answers, check_engine, facts_of, opened
 from rcv_py.cli.options.dig_options import OccupancyOptions
 from rcv_py.model.trace import Trace
 from rcv_py.results.occupancy import BY, curve_table, limit_document, limit_table, step_table
@@ -29,7 +29,7 @@ def run(options: OccupancyOptions) -> Answer:
         return _limits(trace, options)
     by = options.by
     check_engine(trace, options.se, "traced" if by == "state" else "resident")
-    rows = _only(occupancy_rows(trace, by, lambda: batches(trace), options.se), options.only)
+    rows = _only(occupancy_rows(trace, by, lambda of: answers(trace, (of,)).of(of), options.se), options.only)
     table = curve_table(by, [row.name for row in rows], [row.numbers for row in rows])
 
     def document() -> dict[str, Any]:

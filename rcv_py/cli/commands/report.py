@@ -27,7 +27,8 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.results.table import Table
 from rcv_py.results.written import REPORTS
-from rcv_py.work.executors import Here, captures_done, executor_for
+from rcv_py.work.captures import Here, captures_done
+from rcv_py.work.executors import executor_for
 from rcv_py.work.load import load_all
 from rcv_py.work.pool import WorkerStopped
 

@@ -15,14 +15,15 @@ from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, facts_of, opened, pooled, refuse_for_one, wave_facts
 from rcv_py.cli.options.look_options import TriageOptions
-from rcv_py.cli.terminal import bold, watched
+from rcv_py.cli.terminal import bold, progress
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import capture_entry, open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table
-from rcv_py.work.executors import Here, captures_mapped, executor_for
+from rcv_py.work.captures import Here, captures_mapped
+from rcv_py.work.executors import executor_for
 from rcv_py.work.findings_process import findings_of_trace
 
 _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
@@ -121,8 +122,8 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
             workers=None if is_here else 0,
             cache=options.cache if is_here else None,
         )
-        found = captures_mapped(judge, places, executor, _without_findings)
-        judged = list(watched(found, "Captures", len(places)))
+        with progress() as report:
+            judged = list(captures_mapped(judge, places, executor, _without_findings, report))
     table = capture_table(judged, options.seen(options.folder))
     return Answer(
         schema="rcv.triage.folder/2",

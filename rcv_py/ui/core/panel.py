@@ -165,7 +165,9 @@ class Panel(QWidget):
 
     def coalesced(self, call: Callable[[], None], every_ms: int = 0) -> Coalesce:
         """Return what makes one call of a burst, and none while nobody can see the panel."""
-        return Coalesce(self, call, every_ms, visibility=self.visibility)
+        return Coalesce(
+            self, call, every_ms, visibility=self.visibility, is_over=lambda: not self.session.is_streaming
+        )
 
     def puts_off(self, call: Callable[[], None]) -> bool:
         """Whether nobody can see the panel; if so, `call` is made as soon as somebody can."""

@@ -114,8 +114,8 @@ class Coalesce(QObject):
 
     A caller that starts a job in a thread tells so with `started` and `finished`.  Meanwhile nothing is
     called, since a newer job would mute the running one, and while waves stream in nothing would ever be
-    shown; afterwards a slow job rests longer than a quick one.  While nobody can see what it is for, nothing
-    is called.
+    shown; afterwards a slow job rests longer than a quick one.  As soon as `is_over` (nothing more will
+    stream in) there is no pause.  While nobody can see what it is for, nothing is called.
     """
 
     def __init__(
@@ -125,9 +125,11 @@ class Coalesce(QObject):
         every_ms: int = 0,
         *,
         visibility: Visibility | None = None,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(parent)
         self._visibility = visibility
+        self._is_over = is_over
         self._call = call
         self._every_ms = self._pause_ms = every_ms
         self._is_running = self._is_wanted = False
@@ -140,10 +142,11 @@ class Coalesce(QObject):
         if self._is_running:
             self._is_wanted = True
             return
-        if self._timer.isActive():
-            return
-        passed = self._since.elapsed() if self._since.isValid() else self._pause_ms
-        self._timer.start(max(0, self._pause_ms - passed))
+        if self._is_over():
+            self._timer.start(0)
+        elif not self._timer.isActive():
+            passed = self._since.elapsed() if self._since.isValid() else self._pause_ms
+            self._timer.start(max(0, self._pause_ms - passed))
 
     @property
     def is_pending(self) -> bool:

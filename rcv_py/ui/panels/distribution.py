@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Self
 
@@ -19,13 +19,11 @@ from rcv_py.analysis.cost.distribution import (
     LineHits,
     Wanted,
     distribution_view,
-    line_hits,
+    hits_of,
 )
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.waves.populations import only
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 from rcv_py.results.line import hit_table
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command, commands
@@ -157,16 +155,6 @@ class DistributionChart(BarChart):
         return [value for value in (0, *steps) if low <= value <= high]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Known:
-    """Hits that were looked up already: of which line, in which batches."""
-
-    line: int
-    batches: tuple[WaveBatch, ...]
-    hits: LineHits
-    waves: str  # of which waves, by name
-
-
 def hit_columns(trace: Trace, hits: LineHits, rows: np.ndarray, measure: str) -> tuple[Column, ...]:
     """Return the columns of these hits; the measure that they are sorted by comes first."""
     table = hit_table(trace, hits, rows)
@@ -182,7 +170,7 @@ class DistributionPanel(Panel):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view: DistributionView | None = None
-        self._hits: _Known | None = None
+        self._shown: int | None = None  # code row of what is shown
         self._bin = -1  # whose hits are listed, -1: the slowest
         self.shown = np.zeros(0, dtype=np.int64)  # rows of the hits in the table
         self.plot = DistributionChart(ui.theme)
@@ -246,7 +234,7 @@ class DistributionPanel(Panel):
     # -- computing ----------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self._hits = None
+        self._shown = None
         self._stream.reset()
         self._show(None)
         self._wanted.ask()
@@ -254,10 +242,6 @@ class DistributionPanel(Panel):
     def _line(self) -> int | None:
         trace, line = self.session.trace.value, self.session.selection.value.line
         return line if trace is not None and line is not None and 0 <= line < len(trace.code) else None
-
-    def _key(self) -> tuple[int | None, tuple[WaveBatch, ...]]:
-        store = self.session.store
-        return self._line(), () if store is None else store.batches
 
     def _want(self) -> Wanted:
         trace, wave = self.session.trace.value, self.session.selection.value.wave
@@ -272,32 +256,30 @@ class DistributionPanel(Panel):
             (self._wanted if store.is_complete else self._stream).ask()
 
     def _compute(self) -> None:
-        trace = self.session.trace.value
-        (line, batches), wanted = self._key(), self._want()
-        if trace is None or line is None or not batches:
+        trace, store = self.session.trace.value, self.session.store
+        line, wanted = self._line(), self._want()
+        if trace is None or store is None or line is None or not store.batches:
             self._show(None)
             return
-        known, step = self._hits, trace.base_clock
+        batches, is_streaming = store.batches, self.session.is_streaming
         name, ways = self.session.waves.value, self.ui.results.ways
-        if known is not None and (known.line, known.batches, known.waves) != (line, batches, name):
-            known = None
+        running = store.running("hits", hits_of(line), line)
 
-        def job() -> tuple[_Known, DistributionView]:
+        def job() -> tuple[int, DistributionView]:
             rows = ways.choice(trace, batches, name).rows
-            own = batches if rows is None else only(batches, rows)
-            found = known or _Known(line, batches, line_hits(own, line), name)
-            return found, distribution_view(found.hits, wanted, step)
+            hits = running.of(batches, rows, is_streaming=is_streaming)
+            return line, distribution_view(hits, wanted, trace.base_clock)
 
         self.run_job(job, self._take, stream=self._stream)
 
-    def _take(self, answer: tuple[_Known, DistributionView]) -> None:
-        known, view = answer
-        if known.line != self._line():
+    def _take(self, answer: tuple[int, DistributionView]) -> None:
+        line, view = answer
+        if line != self._line():
             return
-        is_same = self._hits is not None and self._hits.line == known.line
+        is_same = self._shown == line
         if self.view is None or not is_same or self.view.wanted.shape != view.wanted.shape:
             self._bin = -1
-        self._hits = known
+        self._shown = line
         self._show(view)
 
     # -- showing ------------------------------------------------------------------------------------
@@ -350,7 +332,7 @@ class DistributionPanel(Panel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _follow(self) -> None:
-        known = self._hits.line if self._hits is not None else None
+        known = self._shown
         is_other_wave = self.view is not None and self.view.wanted != self._want()
         is_back = self.view is None and self._line() is not None
         if self._line() != known or is_other_wave or is_back:

@@ -11,6 +11,7 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, boxed, column
 from rcv_py.ui.core.panel import Late, panel
+from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.find_bar import FindBar
@@ -36,7 +37,7 @@ class SearchPanel(TablePanel[Hits]):
         self.view = self.rows_view("Hits of the search", Elastic("text", "text", 80, 4000))
         self.empty = WithEmptyState(self.view)
         column(boxed(column(self.bar, margins=BAR)), (self.empty, 1), of=self)
-        self._soon = self.coalesced(self._search, EVERY_MS)
+        self._soon = Coalesce(self, self._search, EVERY_MS, visibility=self.visibility)
         for cell in (ui.session.query, ui.results.cell("markers")):
             cell.watch(self._soon.ask)
         self._start()

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor
 
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import beside, known_place
-from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
+from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.base.text import count, percent, plural
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
@@ -127,10 +127,12 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         if trace is None or store is None or window is None or not len(trace.code):
             return
         batches, name, ways = store.batches, self.session.waves.value, self.ui.results.ways
+        running, is_streaming = store.running("waits of a range", WAITS, window), self.session.is_streaming
 
         def job() -> WaitSummary:
             own, inside = ways.choice(trace, batches, name).rows, counted_rows(trace.waves, None, window)
-            return wait_summary(trace, batches, inside if own is None else own & inside)
+            rows = inside if own is None else own & inside
+            return running.of(batches, rows, is_streaming=is_streaming)
 
         def take(summary: WaitSummary) -> None:
             if self.session.clock_range.value == window:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.device.wave_states import LIVING, wave_states
+from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import READING, panel
 from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
@@ -45,10 +44,9 @@ class Counted:
     is_writers: bool = False  # as the capture's own files say, clocks not aligned
 
 
-def counted(trace: Trace, batches: tuple[WaveBatch, ...], se: int | None, is_all: bool) -> Counted:
-    """Add up the loaded waves; without any, take what the writer counted."""
-    sums = wave_states(batches, se)
-    if not sums.waves and is_all and trace.state_curves and se is None:
+def counted(trace: Trace, sums: StateCurves, *, may_take_writers: bool) -> Counted:
+    """Return the curves of the waves that were read; without any, what the writer counted."""
+    if not sums.waves and may_take_writers and trace.state_curves:
         return _writers(trace)
     curves = tuple((state, sums.time, sums.count[state]) for state in LIVING)
     return Counted(curves, sums.shares, sums.waves)
@@ -63,7 +61,7 @@ def _writers(trace: Trace) -> Counted:
     return Counted(curves, cycles / max(1.0, float(cycles.sum())), 0, is_writers=True)
 
 
-def state_curves(sums: Counted) -> tuple[Curve, ...]:
+def curves_of(sums: Counted) -> tuple[Curve, ...]:
     """The curves to draw, EXEC at the bottom."""
     tips = {
         state: f"{state.name}: {MEANING[state]}, {percent(float(sums.shares[state]), 1)} of the waves' time"
@@ -136,8 +134,12 @@ class WaveStatesPanel(CurvePanel):
         if trace is None or store is None:
             return
         batches, se, is_all = store.batches, self._engine(), store.is_complete
-        self._se = se
-        self.run_job(lambda: counted(trace, batches, se, is_all), self._show, stream=self._rebuild)
+        self._se, running = se, store.running("wave_states", state_curves(se), se)
+
+        def job() -> Counted:
+            return counted(trace, running.of(batches), may_take_writers=is_all and se is None)
+
+        self.run_job(job, self._show, stream=self._rebuild)
 
     def _show(self, sums: Counted) -> None:
         trace, store = self.session.trace.value, self.session.store
@@ -148,7 +150,7 @@ class WaveStatesPanel(CurvePanel):
             self.page.say(self.reason(NO_STATES) if store.is_complete else READING)
             return
         self.page.say("")
-        self.plot.set_curves(state_curves(sums), "traced waves")
+        self.plot.set_curves(curves_of(sums), "traced waves")
         self.say(self._text(trace, sums))
 
     def _text(self, trace: Trace, sums: Counted) -> str:

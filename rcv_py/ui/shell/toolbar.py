@@ -164,7 +164,7 @@ class StatusBar(QStatusBar):
 
     def _update(self) -> None:
         trace, store = self._ui.session.trace.value, self._ui.session.store
-        tokens = 0 if store is None else sum(len(batch.kind) for batch in store.batches)
+        tokens = 0 if store is None else store.tokens
         self.facts.setText("No capture is open." if trace is None else " · ".join(facts(trace, tokens)))
         memory = "" if store is None else f"{store.count:,} waves in memory, {byte_size(store.nbytes)}"
         self.facts.setToolTip(tooltip(memory or "Open a capture with Ctrl+O."))

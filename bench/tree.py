@@ -1,0 +1,137 @@
+"""A process and all that it starts: CPU and memory over time, from /proc."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CPU_EVERY_S = 0.02
+MEMORY_SHARE = 0.05  # of the time goes into looking at memory, which holds up whoever is looked at
+MEMORY_EVERY_S = 0.1
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(slots=True)
+class Seen:
+    """What a tree of processes did; times are seconds behind the start of the first."""
+
+    wall: float = 0.0
+    cpu: float = 0.0  # seconds, user and system, of all processes, also those that ended
+    peak: int = 0  # bytes: most that all processes together held, shared memory counted once
+    said: dict[str, float] = field(default_factory=dict)  # numbers that the process printed
+    began: float = 0.0
+    times: list[float] = field(default_factory=list)
+    cpus: list[float] = field(default_factory=list)
+
+    def at(self, mark: str) -> float:
+        """Seconds from the start until a moment that the process told."""
+        return self.said[mark] - self.began
+
+    def cpu_at(self, mark: str) -> float:
+        """Seconds of CPU until then."""
+        place = bisect_right(self.times, self.at(mark))
+        return self.cpus[min(place, len(self.cpus) - 1)]
+
+
+class Tree:
+    """Looks at a process and its descendants.  What has ended and was waited for is in its parent's sums."""
+
+    def __init__(self, root: int) -> None:
+        self._parents = {root: 0}
+        self._strangers: set[int] = set()
+
+    def cpu(self) -> float:
+        """Seconds that all of them used."""
+        ticks = 0
+        self._find()
+        for process in list(self._parents):
+            fields = _stat(process)
+            if fields is None:
+                del self._parents[process]
+                continue
+            ticks += sum(map(int, fields[11:15]))
+        return ticks * TICK_S
+
+    def memory(self) -> int:
+        """Bytes they hold together."""
+        return sum(map(_proportional_bytes, self._parents))
+
+    def _find(self) -> None:
+        for name in os.listdir("/proc"):  # noqa: PTH208 - fifty times a second
+            if not name.isdigit() or (number := int(name)) in self._strangers or number in self._parents:
+                continue
+            fields = _stat(number)
+            if fields is not None and int(fields[1]) in self._parents:
+                self._parents[number] = int(fields[1])
+            else:
+                self._strangers.add(number)
+
+
+def _stat(process: int) -> list[str] | None:
+    """Fields of /proc/PID/stat behind the program's name, which may hold anything; None if it has gone."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return None
+    return text[text.rindex(")") + 2 :].split()
+
+
+def _proportional_bytes(process: int) -> int:
+    try:
+        text = Path(f"/proc/{process}/smaps_rollup").read_text()
+    except OSError:  # it has gone, or is about to
+        return 0
+    return next((1024 * int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)
+
+
+def environment() -> dict[str, str]:
+    """The variables of a measured process: no display, and byte code as an installed program has it."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"QT_QPA_PLATFORM": "offscreen"}
+
+
+def watch(words: Sequence[str]) -> Seen:
+    """Run `python WORDS` as a user's machine would, and look at it until it ends; raise if it fails."""
+    seen = Seen()
+    with tempfile.TemporaryDirectory(prefix="rcv-bench-") as home, tempfile.TemporaryFile("w+") as out:
+        first_start = {"XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
+        seen.began = time.monotonic()
+        process = subprocess.Popen([sys.executable, *words], stdout=out, env=environment() | first_start)
+        _follow(process, seen)
+        out.seek(0)
+        lines = [line.split() for line in out.read().splitlines()]
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, list(words))
+    seen.said = {pair[0]: float(pair[1]) for pair in lines if len(pair) == 2 and _is_number(pair[1])}
+    return seen
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdigit()
+
+
+def _follow(process: subprocess.Popen[bytes], seen: Seen) -> None:
+    tree, look_again = Tree(process.pid), 0.0
+    while True:
+        now = time.monotonic()
+        # Not reaped before it was looked at: what it used is still told.
+        ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        cpu = tree.cpu()
+        seen.times.append(now - seen.began)
+        seen.cpus.append(max(cpu, seen.cpus[-1] if seen.cpus else 0.0))
+        if ended is not None:
+            break
+        if now >= look_again:
+            seen.peak = max(seen.peak, tree.memory())
+            took = time.monotonic() - now
+            look_again = now + max(MEMORY_EVERY_S, took / MEMORY_SHARE)
+        time.sleep(CPU_EVERY_S)
+    process.wait()
+    seen.wall, seen.cpu = seen.times[-1], seen.cpus[-1]

@@ -1,0 +1,208 @@
+"""`rcv trend` and `rcv compare` of several: which build takes more cycles, beyond noise."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import orjson
+import pytest
+
+from rcv_py.cli.main import main
+from tests.support import folders
+from tests.support.samples import write_sample
+
+NIGHTS = ("mon", "tue", "wed")
+DAYS = ("04-30", "05-01", "05-01", "05-02", "05-04")
+DAY_S = 86_400
+BEGIN = 69_000  # no wave of the sample starts before
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> str:
+    assert main([str(word) for word in words]) == code
+    output = capsys.readouterr()
+    assert output.err == ""
+    return output.out
+
+
+def rows_of(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> list[dict]:
+    return json.loads(run(capsys, *words, "--json", code=code))["captures"]
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three nights of a kernel, the second 1.5 times as slow; one of another kernel; a broken one."""
+    root = tmp_path_factory.mktemp("nights")
+    for at, name in enumerate(NIGHTS):
+        write_sample("matmul_small", root / name)
+        if name == "tue":
+            slow(root / name)
+        written(root / name, at)
+    write_sample("pc_sampling", root / "other")
+    written(root / "other", 1)
+    folders.write(root / "broken", dict.fromkeys(folders.GOOD, b"{") | {"filenames.json": b"7"})
+    written(root / "broken", 4)
+    return root
+
+
+def written(folder: Path, day: int) -> None:
+    at = 1_777_550_400 + day * DAY_S  # 2026-04-30, noon
+    os.utime(folder / "filenames.json", (at, at))
+
+
+def slow(folder: Path) -> None:
+    """Let everything take half as long again."""
+    for path in folder.glob("se*_wv*.json"):
+        document = orjson.loads(path.read_bytes())
+        wave = document["wave"]
+        for token in wave["instructions"]:
+            token[0], token[2], token[3] = later(token[0]), 3 * token[2] // 2, 3 * token[3] // 2
+        wave["begin"], wave["end"] = later(wave["begin"]), later(wave["end"])
+        path.write_bytes(orjson.dumps(document))
+    occupancy = orjson.loads((folder / "occupancy.json").read_bytes())
+    for name, events in occupancy.items():
+        for event in events if name.isdigit() else ():
+            event[0] = later(event[0])
+    (folder / "occupancy.json").write_bytes(orjson.dumps(occupancy))
+
+
+def later(cycle: int) -> int:
+    return BEGIN + 3 * (cycle - BEGIN) // 2
+
+
+def test_the_captures_are_in_the_order_of_time(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_of(capsys, "trend", nights)
+    assert [row["capture"] for row in rows] == ["mon", "other", "tue", "wed", "broken"]
+    assert [row["written"][:10] for row in rows] == [f"2026-{day}" for day in DAYS]
+    by_path = rows_of(capsys, "trend", nights, "--sort", "path")
+    assert [row["capture"] for row in by_path] == ["broken", "mon", "other", "tue", "wed"]
+
+
+def test_each_is_compared_with_the_one_before_of_its_kernel(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = {row["capture"]: row for row in rows_of(capsys, "trend", nights)}
+    assert [rows[name]["before"] for name in NIGHTS] == ["", "mon", "tue"]
+    assert [rows[name]["verdict"] for name in NIGHTS] == ["", "takes more cycles", "takes fewer cycles"]
+    assert rows["tue"]["ratio"] == pytest.approx(1.5, abs=0.01)
+    assert rows["wed"]["ratio"] == pytest.approx(1 / 1.5, abs=0.01)
+    assert rows["tue"]["of_first"] == pytest.approx(1.5, abs=0.01)
+    assert rows["wed"]["of_first"] == 1.0
+    assert rows["wed"]["duration"] == rows["mon"]["duration"]
+    assert rows["other"]["verdict"] == ""
+    assert rows["broken"]["error"].startswith(str(nights / "broken"))
+
+
+def test_what_it_says_is_what_compare_says(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = rows_of(capsys, "trend", nights / "mon", nights / "tue", "--metric", "stall", "--least", 1)[1]
+    words = ("compare", nights / "mon", nights / "tue", "--metric", "stall", "--least", 1, "--json")
+    pair = json.loads(run(capsys, *words))
+    assert (row["verdict"], row["sentence"]) == (pair["verdict"], pair["sentence"])
+    ratio = pair["kernel"]["launch"]["ratio"]
+    assert row["ratio"] == pytest.approx(ratio["value"], abs=1e-6)
+    assert row["noise"] == pytest.approx(ratio["noise"], abs=1e-6)
+
+
+def test_the_document_names_the_first_that_takes_more(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(run(capsys, "trend", nights, "--json", "--waves", "all"))
+    assert document["first_more"] == str(nights / "tue")
+    assert document["about"]["waves"]["chosen"] == "all"
+    assert document["about"]["captures"] == ["mon", "other", "tue", "wed", "broken"]
+    assert [text.partition(":")[0] for text in document["about"]["problems"]][-1] == "broken"
+    assert json.loads(run(capsys, "trend", nights / "mon", "--json"))["first_more"] is None
+
+
+def test_other_forms(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "trend", nights)
+    assert text.startswith(f"5 captures below {nights}; 2 differ from the one before beyond noise\n")
+    assert "\ntue (B), compared with mon (A):\n    The launch of B takes 50.0 % more cycles" in text
+    rows = list(csv.DictReader(io.StringIO(run(capsys, "trend", nights, "--csv"))))
+    assert [row["verdict"] for row in rows if row["capture"] == "tue"] == ["takes more cycles"]
+    table = run(capsys, "trend", nights, "--markdown").splitlines()
+    assert len(table) == 2 + 5
+    assert "+50.0 % (±" in next(line for line in table if line.startswith("| tue"))
+
+
+@pytest.mark.parametrize(
+    ("names", "gate", "code"),
+    [
+        (("mon", "tue"), "regression", 3),
+        (("mon", "tue", "wed"), "regression", 0),  # what matters is the last one
+        (("mon", "tue", "wed"), "difference", 3),
+        (("mon", "wed"), "difference", 0),
+        (("mon", "other", "broken"), "regression", 0),
+    ],
+)
+def test_the_gate(
+    names: tuple[str, ...], gate: str, code: int, nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, "trend", *(nights / name for name in names), "--fail-on", gate, code=code)
+
+
+def test_nothing_below_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trend", str(tmp_path)]) == 2
+    assert "no capture lies up to 4 folders below it" in capsys.readouterr().err
+
+
+# -- compare of several ----------------------------------------------------------------------------------
+
+
+def test_each_is_compared_with_a(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {row["capture"]: row for row in rows_of(capsys, "compare", nights / "mon", nights)}
+    assert set(rows) == {"tue", "wed", "other", "broken"}, "A is not compared with itself"
+    assert {row["before"] for row in rows.values() if not row["error"]} == {"mon"}
+    assert rows["tue"]["verdict"] == "takes more cycles"
+    assert rows["wed"]["verdict"] == "no difference beyond noise"
+    assert rows["other"]["verdict"] == "not comparable"
+    assert rows["other"]["of_first"] is None
+    named = rows_of(capsys, "compare", nights / "mon", nights / "tue", nights / "wed")
+    assert named == [rows["tue"], rows["wed"]]
+
+
+def test_a_replicate_counts_for_all_of_them(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("compare", nights / "mon", nights / "wed", nights / "mon", nights / "other")
+    noise = [row["noise"] for row in rows_of(capsys, *words, "--least", 0)]
+    with_twin = [row["noise"] for row in rows_of(capsys, *words, "--least", 0, "--twin", nights / "tue")]
+    assert noise[0] < 0.4
+    assert with_twin[0] == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("names", "code", "said"),
+    [
+        (("tue", "wed"), 3, ""),
+        (("wed", "other"), 2, "The gate cannot decide about other."),
+        (("wed", "broken"), 2, "The gate cannot decide about broken."),
+    ],
+)
+def test_the_gate_of_several(
+    names: tuple[str, ...], code: int, said: str, nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["compare", str(nights / "mon"), *(str(nights / name) for name in names)]
+    assert main([*words, "--fail-on", "regression"]) == code
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", ["--by source", "--top 3", "--sort delta", "--beyond-noise", "--junit"])
+def test_options_about_two_captures_are_refused(
+    words: str, nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", str(nights / "mon"), str(nights), *words.split()]) == 2
+    assert f"{words.split(maxsplit=1)[0]} is about two captures, and there are 6." in capsys.readouterr().err
+
+
+def test_options_about_several_captures_are_refused_for_two(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", str(nights / "mon"), str(nights / "tue"), "--jobs", "2"]) == 2
+    assert "--jobs is about several captures." in capsys.readouterr().err
+
+
+def test_without_a_there_is_nothing_to_compare_with(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(nights / "broken"), str(nights)]) == 2
+    assert "is not a decoded thread trace" in capsys.readouterr().err
