@@ -18,10 +18,12 @@ from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import LodColumns, WaveBatch, WaveColumns, WaveIndex
+from rcv_py.work.machine import cores, memory
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 STAGE = "Reading waves"
-DEFAULT_WORKERS = 2
+PROCESS_BYTES = 24 << 20  # of files that another process is worth
+WORKER_BYTES = 200 << 20  # of memory that a process may need
 JOB_BYTES = 8 << 20  # of JSON: a tenth of a second of work, so that progress and cancelling are honest
 SMALL_JOB_BYTES = 1 << 20  # in the viewer's own process, where a job competes with painting
 FILE_BYTES = 16 << 10  # what opening a file costs besides its size
@@ -37,8 +39,8 @@ STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the fol
 class WaveStream:
     """Iterate over it once, in any thread, to get the batches; no process outlives the iteration.
 
-    `prioritize`, `cancel` and `errors` may be used from other threads.  What a process was reading when it died
-    is read again by another one; waves that end every process are listed as missing.
+    `prioritize`, `cancel` and `errors` may be used from other threads.  What a process was reading when it
+    died is read again by another one; waves that end every process are listed as missing.
     """
 
     def __init__(
@@ -112,10 +114,18 @@ class WaveStream:
 
 
 def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int:
-    """How many processes are worth starting; 0: read in this one."""
-    if workers == 0 or not len(index) or int(costs(index)[rows].sum()) < IN_PROCESS_BYTES:
+    """How many processes are worth starting; 0: read in this one.  `workers`: so many, if any."""
+    cost = int(costs(index)[rows].sum()) if len(index) else 0
+    if workers == 0 or not cost or cost < IN_PROCESS_BYTES:
         return 0
-    return DEFAULT_WORKERS if workers is None else workers
+    return worker_count(cost) if workers is None else workers
+
+
+def worker_count(cost: int) -> int:
+    """How many processes this machine has room for, and so much work (see `costs`) is worth; at least 1."""
+    free = memory()
+    room = cores() if free is None else min(cores(), free // WORKER_BYTES)
+    return max(1, min(room, -(-cost // PROCESS_BYTES)))
 
 
 def unread(rows: list[int], error: RcvError) -> WaveBatch:

@@ -28,8 +28,9 @@ from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
-# How much a process lets others go first, of 19: beside a program that computes on the same core it has 25 % of it
-# (10 % at 10, 50 % at 0), and a beat of 8 ms is 16 to 20 ms late at most in 95 % (12 to 16, 28 to 35).
+# How much a process lets others go first.  Beside a program that computes on the same core it has 25 % of it
+# (at 10: 10 %, at 0: 50 %), and beside two such processes 95 % of a window's beats of 8 ms take less than 20 ms
+# (at 10: 16, at 0: 35).
 NICE = 5
 _starting = Lock()
 T = TypeVar("T")
@@ -223,7 +224,7 @@ class WorkerPool(Generic[T]):
             self._replace(worker)
 
     def _replace(self, worker: _Worker, error: Exception | None = None) -> None:
-        """End a process; its call fails with `error` unless it is made again, those ahead go to another one."""
+        """End a process.  Its call is made again or fails with `error`; those ahead go to another one."""
         self._workers.remove(worker)
         worker.end()
         if worker.calls:
