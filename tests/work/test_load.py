@@ -86,7 +86,7 @@ def test_an_abandoned_iteration_leaves_no_process(files, small_jobs):
     assert not active_children()
 
 
-def test_a_worker_that_dies_costs_only_the_waves_it_was_reading(files, small_jobs):
+def test_waves_that_end_every_process_are_missing_and_no_others(files, small_jobs):
     stream = WaveStream(Deadly(files, deadly=[4]), files.index, workers=1)
     result = list(stream)
     missing = {row: text for batch in result for row, text in batch.missing}
