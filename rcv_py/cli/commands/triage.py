@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rcv_py.analysis.findings.detect import findings_from
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, markdown
-from rcv_py.analysis.waves.populations import WORKING, chosen_rows
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
@@ -24,8 +23,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table
 from rcv_py.work.captures import Here, captures_mapped
 from rcv_py.work.executors import executor_for
-from rcv_py.work.findings_process import findings_of_trace
-from rcv_py.work.reduce import Reading
+from rcv_py.work.findings import findings_of_trace
 
 _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
@@ -61,10 +59,9 @@ def look(
     `facts` are what the tables of the run say; None: those near the capture.  `waves` says whose costs are
     ranked: `working`, `all`, or a population.
     """
-    rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
     facts = facts or run_facts(trace.path, trace.kernel_name, trace.target)
-    with progress() as report, Reading(trace, rows, report=report) as found:
-        return findings_from(found, facts, waves)
+    with progress() as report:
+        return findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=None, report=report)
 
 
 # -- text -----------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.arrivals import MORE
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Coalesce, Visibility
-from rcv_py.work.findings_process import FindingsProcess
+from rcv_py.work.findings import FindingsInView
 
 
 def waves_note(session: Session) -> str:
@@ -129,7 +129,7 @@ class SharedResults(QObject):
     def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
         super().__init__()
         self.ways = Ways()
-        self._findings = FindingsProcess()
+        self._findings = FindingsInView()
         own: dict[str, Job] = {"findings": self._findings.find, **(JOBS if jobs is None else jobs)}
         self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
 
@@ -151,7 +151,7 @@ class SharedResults(QObject):
         )
 
     def close(self) -> None:
-        """End the process that looks for findings."""
+        """End the processes that look for findings."""
         self._findings.close()
 
     @property
