@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -32,7 +33,9 @@ from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
 from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
+from rcv_py.analysis.latency.bubbles import bubbles_by
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
@@ -41,7 +44,9 @@ from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.analysis.waves.wave_facts import WAVE_FACTS
-from rcv_py.analysis.waves.workgroups import WORKGROUPS
+from rcv_py.analysis.waves.workgroups import WORKGROUPS, workgroups
+from rcv_py.formats.open import open_trace
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
@@ -49,6 +54,7 @@ from tests.analysis.conftest import opened
 from tests.analysis.plain import batch_of
 from tests.support.captures import trace_path
 from tests.support.same import differences
+from tests.support.samples import write_sample
 
 REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "attribution survey": SURVEY,
@@ -60,6 +66,8 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "branches": BRANCHES,
     "checks": CHECKS,
     "code match": MATCH,
+    "hidden latency": HIDDEN[ReferenceRule.OURS],
+    "hidden latency by the reference": HIDDEN[ReferenceRule.REFERENCE],
     "ends of records": ENDS,
     "hits of a line": hits_of(40),
     "hotspot": hotspot_bins(),
@@ -87,6 +95,7 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
 SURVEYED: dict[str, Callable[[Trace, Sequence[WaveBatch]], Reduction[Any, Any]]] = {
     "attribution": lambda trace, batches: attribution_by(SURVEY.of(trace, batches)),
     "bounds": lambda trace, batches: bounds_by(SURVEY.of(trace, batches), ASTRAY.of(trace, batches)),
+    "bubbles": lambda trace, batches: bubbles_by(ReferenceRule.OURS, ASTRAY.of(trace, batches)),
     "prologue": lambda trace, batches: waiting_inside(ASTRAY.of(trace, batches), beginnings(trace)),
 }
 
@@ -197,3 +206,26 @@ def test_parcels_of_many_short_waves_are_bounded() -> None:
     found = slabs(of, 20_000)
     assert len(found) >= 10
     assert max(len(slab.rows) for slab in found) <= 2 * 200 + 100
+
+
+@pytest.mark.parametrize("name", ["several_groups", "mixed_populations", "groups_512"])
+def test_workgroups_that_meet_at_barriers_may_be_cut_apart(name: str, tmp_path: Path) -> None:
+    write_sample(name, tmp_path)
+    trace, batches = opened(tmp_path)
+    found = workgroups(trace, batches)
+    ends = [trace.waves.end[found.number == number].max() for number in range(len(found))]
+    begins = [trace.waves.begin[found.number == number].min() for number in range(len(found))]
+    assert min(ends) < max(begins), "some are gone before others begin"
+    reduction = SURVEYED["bounds"](trace, batches)
+    parts = reduction.parts(trace, batches, enough=1)
+    assert len(parts) > 2
+    assert not differences(reduction.of(trace, batches), reduction.finish(trace, reduction.merge(parts)))
+
+
+def test_thousands_of_waves_may_be_cut_apart() -> None:
+    trace = open_trace(trace_path("moe_reduce"))
+    batches = [trace.reader.read(range(len(trace.waves)))]
+    reduction = bounds_by(SURVEY.of(trace, batches), ASTRAY.of(trace, batches))
+    parts = reduction.parts(trace, batches, enough=100_000)
+    assert len(parts) > 3
+    assert not differences(reduction.of(trace, batches), reduction.finish(trace, reduction.merge(parts)))

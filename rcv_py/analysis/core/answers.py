@@ -39,6 +39,11 @@ class Answers(ABC):
         """How many waves were read."""
         return self.waves - len(self.missing)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether waves are read once, however often something is asked."""
+        return True
+
     def ask(self, analyses: Iterable[Analysis], rows: Rows = None) -> None:
         """Look at all waves once for those that are not known yet; the costs of `rows` count.
 

@@ -163,6 +163,7 @@ def of_inputs(inputs: FindingInputs) -> Findings:
     trace = inputs.trace
     if trace.has_pc_samples and not len(trace.waves):
         return _ranked(inputs, SAMPLE_DETECTORS)
+    inputs.ask()
     if not inputs.waves:
         problems = " ".join(str(problem) for problem in trace.problems[:2])
         return _nothing(inputs, UNREAD if len(trace.waves) else f"{NO_WAVES} {problems}".strip())

@@ -19,14 +19,28 @@ the matrix unit works as bubbles.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
-from rcv_py.analysis.device.simd_work import lives, simd_work, without_rows
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.core.saturated import summed
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.analysis.device.simd_work import (
+    ASTRAY,
+    SimdCycles,
+    assumption,
+    joined_cycles,
+    lives,
+    simd_cycles,
+    work_of,
+)
+from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.runs import ends_run, starts_run
 from rcv_py.model.modes import ReferenceRule
@@ -34,7 +48,8 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 WAYS = ("idle", "stall", "drain")
-_MAX_PARTS = 1 << 24  # up to here a cycle is counted in whole parts that every number of waves divides
+_SHARED = 18  # waves up to which a cycle is counted in parts
+_PARTS = math.lcm(*range(1, _SHARED + 1))  # of a cycle: every such number of waves divides them
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +84,88 @@ class Bubbles:
         return self.issuing / self.resident if self.resident else 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class _Charged:
+    """What the waves of some slabs are charged."""
+
+    key: np.ndarray  # int64: number of waves that share (0: any up to _SHARED), way, code row
+    parts: np.ndarray  # int64, cycles; of key 0 in parts of a cycle
+    cycles: SimdCycles
+    waves: int
+
+
+def _map(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, parcel: Parcel) -> _Charged:
+    work, size = work_of(trace, parcel, left_out, rule), len(trace.code) + 1
+    ends = ends_of(trace.code) if rule is ReferenceRule.OURS else np.zeros(0, dtype=bool)
+    keys, charged = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    counts = zip(parcel.tokens.waves, parcel.chosen.tolist(), strict=True)
+    tokens = of_waves(wave for wave, is_chosen in counts if is_chosen and wave.row not in left_out)
+    if len(tokens.waves):
+        axis, rest = work.axis, under_end(tokens, ends)
+        begin, end = lives(list(tokens.waves), axis)
+        edges = (axis.held(np.array([time])) for time in (parcel.begin, parcel.end))
+        low, high = (edge + axis.shift(tokens.waves) for edge in edges)
+        sweep = _Sweep(np.clip(begin, low, high), np.clip(end, low, high), work.work)
+        waits = list(_waiting(tokens, axis.shift(tokens.waves), rest))
+        for shared in sweep.shared:
+            until = sweep.until(shared)
+            for way, (line, begin, end) in enumerate(waits):
+                row = np.where((line >= 0) & (line < size - 1), line, size - 1)
+                parts = until(end) - until(begin)
+                some = np.flatnonzero(parts)
+                keys.append((shared * len(WAYS) + way) * size + row[some])
+                charged.append(parts[some])
+    key, parts = summed(np.concatenate(keys), np.concatenate(charged))
+    return _Charged(key, parts, simd_cycles(work), work.waves)
+
+
+def _merge(parts: Sequence[_Charged]) -> _Charged:
+    key = np.concatenate([np.zeros(0, dtype=np.int64), *(part.key for part in parts)])
+    key, charged = summed(key, np.concatenate([key[:0], *(part.parts for part in parts)]))
+    cycles = joined_cycles([part.cycles for part in parts])
+    return _Charged(key, charged, cycles, sum(part.waves for part in parts))
+
+
+def _finish(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, part: _Charged) -> Bubbles:
+    size = len(trace.code) + 1
+    shared, place = part.key // (len(WAYS) * size), part.key % (len(WAYS) * size)
+    charged = np.bincount(place, part.parts / np.where(shared > 0, shared, _PARTS), len(WAYS) * size)
+    cycles = charged.reshape(len(WAYS), size)
+    whole = cycles.sum(axis=0)
+    line = np.flatnonzero(whole)
+    line = line[np.lexsort((line, -whole[line]))]
+    idle, stall, drain = cycles[:, line]
+    found = part.cycles
+    of_simd = {
+        "resident": found.resident,
+        "issuing": found.issuing,
+        "no_issue": found.no_issue,
+        "matrix": found.matrix,
+        "bubble": found.nothing,
+    }
+    return Bubbles(
+        line=np.where(line == size - 1, -1, line).astype(np.int32),
+        idle=idle,
+        stall=stall,
+        drain=drain,
+        **{name: int(column.sum()) for name, column in of_simd.items()},
+        place=found.place.astype(np.int32),
+        of_simd=of_simd,
+        waves=part.waves,
+        assumption=assumption(matrix_passes(trace.code, trace.target), left_out, rule),
+    )
+
+
+def bubbles_by(rule: ReferenceRule, left_out: frozenset[int]) -> Reduction[_Charged, Bubbles]:
+    """Return the bubbles of waves by a rule; `left_out` is the answer of ASTRAY."""
+    return Reduction(
+        partial(_map, rule, left_out), _merge, partial(_finish, rule, left_out), is_together=True
+    )
+
+
+BUBBLES = {rule: Staged(ASTRAY, partial(bubbles_by, rule)) for rule in ReferenceRule}
+
+
 def bubbles(
     trace: Trace,
     batches: Iterable[WaveBatch],
@@ -79,46 +176,7 @@ def bubbles(
 
     Waves that are left out still issue and keep units busy; bubbles are split among those that count.
     """
-    batches = tuple(batches)
-    work = simd_work(trace, batches, rows, rule)
-    chosen = without_rows([one for one in token_columns(batches, rows) if len(one.waves)], work.left_out)
-    axis = work.axis
-    ends = ends_of(trace.code) if rule is ReferenceRule.OURS else np.zeros(0, dtype=bool)
-    sweep = _Sweep(*lives([wave for tokens in chosen for wave in tokens.waves], axis), work.work)
-    charged = np.zeros((len(WAYS), len(trace.code) + 1), dtype=np.int64 if sweep.is_exact else np.float64)
-    for tokens in chosen:
-        rest = under_end(tokens, ends)
-        for way, (line, begin, end) in enumerate(_waiting(tokens, axis.shift(tokens.waves), rest)):
-            row = np.where((line >= 0) & (line < len(trace.code)), line, len(trace.code))
-            np.add.at(charged[way], row, sweep.until(end) - sweep.until(begin))
-    cycles = charged / sweep.parts
-    whole = cycles.sum(axis=0)
-    line = np.flatnonzero(whole)
-    line = line[np.lexsort((line, -whole[line]))]
-    idle, stall, drain = cycles[:, line]
-    line = np.where(line == len(trace.code), -1, line).astype(np.int32)
-    covered = {
-        "resident": work.resident,
-        "issuing": work.issue,
-        "no_issue": work.no_issue,
-        "matrix": work.resident_matrix,
-        "bubble": work.nothing,
-    }
-    return Bubbles(
-        line=line,
-        idle=idle,
-        stall=stall,
-        drain=drain,
-        resident=work.resident.total,
-        issuing=work.issue.total,
-        no_issue=work.no_issue.total,
-        matrix=work.resident_matrix.total,
-        bubble=work.nothing.total,
-        place=axis.place.astype(np.int32),
-        of_simd={name: axis.by_simd(cycles) for name, cycles in covered.items()},
-        waves=work.waves,
-        assumption=work.assumption,
-    )
+    return BUBBLES[rule].of(trace, batches, rows)
 
 
 def _waiting(
@@ -178,17 +236,23 @@ class _Sweep:
         waves = waves[np.searchsorted(time, self._cut, side="right")]
         covered = np.searchsorted(busy.begin, self._cut, side="right") - 1
         is_busy = (covered >= 0) & (self._cut < busy.end[covered]) if len(busy.begin) else waves < 0
-        waves = np.where(is_busy, 0, waves)
-        parts = int(np.lcm.reduce(np.unique(waves[waves > 0]), initial=1)) if waves.max(initial=0) < 24 else 0
-        self.is_exact = 0 < parts <= _MAX_PARTS
-        self.parts = parts if self.is_exact else 1
-        self._rate = np.where(waves > 0, self.parts / np.maximum(waves, 1), 0)
-        if self.is_exact:
-            self._rate = self._rate.round().astype(np.int64)
-        length = np.diff(self._cut, append=self._cut[-1:])
-        self._before = np.cumsum(length * self._rate) - length * self._rate
+        self._waves = np.where(is_busy, 0, waves)
+        many = np.unique(self._waves[self._waves > _SHARED])
+        self.shared = (0, *many.tolist())  # numbers of waves that are told apart; 0: all that parts allow
+        self._length = np.diff(self._cut, append=self._cut[-1:])
 
-    def until(self, time: np.ndarray) -> np.ndarray:
-        """What one wave that is there all the time is charged before each time, in parts of a cycle."""
-        row = np.maximum(np.searchsorted(self._cut, time, side="right") - 1, 0)
-        return self._before[row] + (time - self._cut[row]) * self._rate[row]
+    def until(self, shared: int) -> Callable[[np.ndarray], np.ndarray]:
+        """Return what tells what one wave that is there all the time is charged before each time.
+
+        Parts of the cycles that up to _SHARED waves share, or whole cycles that so many `shared`.
+        """
+        waves = self._waves
+        is_few = (waves > 0) & (waves <= _SHARED)
+        rate = (waves == shared) * 1 if shared else np.where(is_few, _PARTS // np.maximum(waves, 1), 0)
+        before = np.cumsum(self._length * rate) - self._length * rate
+
+        def charged(time: np.ndarray) -> np.ndarray:
+            row = np.maximum(np.searchsorted(self._cut, time, side="right") - 1, 0)
+            return before[row] + np.maximum(time - self._cut[row], 0) * rate[row]
+
+        return charged

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from rcv_py.analysis.core.cost_columns import split_cycles
 from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
-from rcv_py.analysis.core.token_columns import of_waves, waves_by_engine
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.runs import distinct, starts_run
 from rcv_py.model.code import CodeTable
@@ -50,7 +53,6 @@ class SimdTokens:
     unit: np.ndarray  # uint8 [n], MATRIX to OTHER
     line: np.ndarray  # int64 [n], -1 if no code line matched
     base: int
-    row: np.ndarray  # int64 [waves], row of the wave index
 
     def __len__(self) -> int:
         return len(self.line)
@@ -72,11 +74,10 @@ class SimdTokens:
         return np.maximum.accumulate(self.before + shift) - shift
 
 
-def simd_tokens(waves: Sequence[Wave]) -> SimdTokens:
+def simd_tokens(tokens: TokenColumns) -> SimdTokens:
     """Return the tokens of some waves."""
-    tokens = of_waves(waves)
-    facts = [(wave.id.se, wave.id.simd, wave.begin, wave.row) for wave in waves]
-    se, simd, begin, row = np.array(facts, dtype=np.int64).reshape(-1, 4).T
+    facts = [(wave.id.se, wave.id.simd, wave.begin) for wave in tokens.waves]
+    se, simd, begin = np.array(facts, dtype=np.int64).reshape(-1, 3).T
     first, lane = distinct(se, simd)
     far = np.iinfo(np.int64).max
     base = int(min(tokens.start.min(initial=far), begin.min(initial=far)))
@@ -95,7 +96,6 @@ def simd_tokens(waves: Sequence[Wave]) -> SimdTokens:
         unit=unit[tokens.kind],
         line=tokens.line.astype(np.int64),
         base=base,
-        row=row,
     )
 
 
@@ -195,6 +195,76 @@ class HiddenLatency:
         return np.maximum(code.latency, 0) + np.maximum(code.idle, 0) - self.hidden(code)
 
 
+@dataclass(frozen=True, eq=False)
+class _Hidden:
+    """What some waves say."""
+
+    cycles: np.ndarray  # int64 [3, code rows]: hidden idle, stall and issue
+    counted: int  # waves
+    read: int  # waves
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Hidden:
+    tokens = simd_tokens(parcel.tokens)
+    parts = _parts(tokens, matrix_passes(trace.code, trace.target).cycles, trace)
+    cycles = _by_line(tokens, parts, parcel.is_counted, len(trace.code))
+    return _Hidden(cycles, len(parcel.own.waves), len(parcel.begun.waves))
+
+
+def _by_line(tokens: SimdTokens, parts: np.ndarray, counts: np.ndarray, lines: int) -> np.ndarray:
+    known = (tokens.line >= 0) & (tokens.line < lines) & counts
+    return np.stack([sums(tokens.line[known], part[known], lines) for part in parts])
+
+
+def _merge(parts: Sequence[_Hidden]) -> _Hidden:
+    cycles = sum((part.cycles for part in parts), np.zeros((3, 1), dtype=np.int64))
+    return _Hidden(cycles, sum(part.counted for part in parts), sum(part.read for part in parts))
+
+
+def _finish(trace: Trace, part: _Hidden) -> HiddenLatency:
+    return _answer(trace, part, _assumption(trace, matrix_passes(trace.code, trace.target).assumption))
+
+
+def _answer(trace: Trace, part: _Hidden, assumption: str) -> HiddenLatency:
+    idle, stall, issue = np.broadcast_to(part.cycles, (3, len(trace.code)))
+    if part.read < len(trace.waves):
+        assumption += (
+            f" Only {part.read:,} of {len(trace.waves):,} waves are read, the rest hides nothing yet."
+        )
+    return HiddenLatency(idle, stall, issue, assumption, part.counted)
+
+
+# The reference queues all work of a unit from the first wave to the last, so that no moment but the end tells
+# what covered what: its part is the waves themselves, and whether each counts.
+_Waves = tuple[tuple[Wave, bool], ...]
+
+
+def _map_reference(trace: Trace, parcel: Parcel) -> _Waves:
+    waves = zip(parcel.tokens.waves, parcel.is_own.tolist(), parcel.chosen.tolist(), strict=True)
+    return tuple((wave, counts) for wave, is_own, counts in waves if is_own)
+
+
+def _merge_reference(parts: Sequence[_Waves]) -> _Waves:
+    return tuple(sorted((one for part in parts for one in part), key=lambda one: one[0].row))
+
+
+def _finish_reference(trace: Trace, part: _Waves) -> HiddenLatency:
+    found = [_Hidden(np.zeros((3, len(trace.code)), dtype=np.int64), 0, 0)]
+    for se in sorted({wave.id.se for wave, _ in part}):
+        waves, counts = zip(*(one for one in part if one[0].id.se == se), strict=True)
+        tokens = simd_tokens(of_waves(waves))
+        counted = np.array(counts, dtype=bool)
+        cycles = _by_line(tokens, reference_parts(tokens), counted[tokens.wave], len(trace.code))
+        found.append(_Hidden(cycles, sum(counts), len(waves)))
+    return _answer(trace, _merge(found), ASSUMPTION)
+
+
+HIDDEN: dict[ReferenceRule, Reduction[Any, HiddenLatency]] = {
+    ReferenceRule.OURS: Reduction(_map, _merge, _finish, is_together=True),
+    ReferenceRule.REFERENCE: Reduction(_map_reference, _merge_reference, _finish_reference),
+}
+
+
 def hidden_latency(
     trace: Trace,
     batches: Iterable[WaveBatch],
@@ -209,23 +279,7 @@ def hidden_latency(
     importance busy (matrix, vector arithmetic, vector and local memory, scalar).  Busy times of a unit are
     united; a matrix instruction is busy for the passes of its form.  The reference's: `reference_parts`.
     """
-    is_reference, lines = rule is ReferenceRule.REFERENCE, len(trace.code)
-    passes = matrix_passes(trace.code, trace.target)
-    hidden, counted, read = np.zeros((3, lines), dtype=np.int64), 0, 0
-    chosen = None if rows is None else np.array(sorted(rows), dtype=np.int64)
-    for waves in waves_by_engine(batches):
-        tokens = simd_tokens(waves)
-        parts = reference_parts(tokens) if is_reference else _parts(tokens, passes.cycles, trace)
-        known = (tokens.line >= 0) & (tokens.line < lines)
-        mine = np.ones(len(tokens.row), dtype=bool) if chosen is None else np.isin(tokens.row, chosen)
-        known &= mine[tokens.wave]
-        hidden += [sums(tokens.line[known], part[known], lines) for part in parts]
-        counted += int(np.count_nonzero(mine))
-        read += len(tokens.row)
-    assumption = ASSUMPTION if is_reference else _assumption(trace, passes.assumption)
-    if read < len(trace.waves):
-        assumption += f" Only {read:,} of {len(trace.waves):,} waves are read, the rest hides nothing yet."
-    return HiddenLatency(hidden[0], hidden[1], hidden[2], assumption, counted)
+    return HIDDEN[rule].of(trace, batches, rows)
 
 
 def why_not_hidden(trace: Trace) -> str:
@@ -291,6 +345,8 @@ def _busy(tokens: SimdTokens, cycles: np.ndarray, trace: Trace) -> tuple[np.ndar
             if other.se == se and other.simd != simd:
                 start = np.maximum(other.time - tokens.base, 0)
                 stop = other.time + np.maximum(other.duration, 0) - tokens.base
+                here = (stop > 0) & (start < tokens.span)
+                start, stop = start[here], stop[here]
                 some = np.full(len(start), place, dtype=np.int64)
                 work.append((start, stop, np.full(len(start), VMEM), some))
     siblings = np.arange(len(tokens.lane), sum(len(part[3]) for part in work))
