@@ -197,9 +197,11 @@ def pipe_rows(found: DeviceSummary) -> Iterator[tuple[str, int, dict[str, int]]]
     pipes, work = found.pipes, found.work
     if pipes is None or work is None:
         return
-    of = np.searchsorted(work.axis.place, pipes.se * 256 + pipes.simd)
-    unions = {"mfma_busy": work.resident_matrix, "no_issue": work.no_issue, "bubbles": work.nothing}
-    more = {name: work.axis.by_simd(covered)[of] for name, covered in unions.items()}
+    place = pipes.se * 256 + pipes.simd
+    of = np.searchsorted(work.place, place)
+    of[np.append(work.place, -1)[of] != place] = -1  # a SIMD of which all waves were left out
+    columns_of = {"mfma_busy": work.matrix, "no_issue": work.no_issue, "bubbles": work.nothing}
+    more = {name: np.append(column, 0)[of] for name, column in columns_of.items()}
     for row in range(len(pipes)):
         place = f"SE{pipes.se[row]} CU{pipes.cu[row]} SIMD{pipes.simd[row]}"
         columns = {"busy": int(pipes.busy[row]), "working": int(pipes.working[row])}

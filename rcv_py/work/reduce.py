@@ -163,7 +163,7 @@ class Reading(Answers):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._is_open = False
+        self._is_open, self._report = False, silent  # whoever listened has left
         self._close()
 
     def _close(self) -> None:

@@ -14,6 +14,7 @@ from rcv_py.analysis.device.unit_table import unit_table
 from rcv_py.analysis.overview.device_summary import device_summary
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.waves import Wave
+from rcv_py.results.summary import pipe_rows
 from tests.analysis import build
 from tests.analysis.conftest import opened
 from tests.support import captures
@@ -164,3 +165,13 @@ def test_a_summary_before_waves_are_read() -> None:
     assert (after.read, after.waves) == (4, 4)
     assert after.fact("executed").value == 2
     assert after.fact("simd_busy").value == pytest.approx((by_cycle(WAVES[:2], None) + 3) / 15, abs=1e-6)
+
+
+def test_a_simd_whose_only_wave_lies_days_apart_worked_for_no_cycle() -> None:
+    code = build.code(["v_add_f32 v0, v0, v1", "s_mov_b32 s0, 0", "s_endpgm"])
+    near = [build.wave("VV|SS|I", [0, 1, 2], row=row, place=(0, 1, row, 0)) for row in range(5)]
+    far = build.wave("VV|SS|I", [0, 1, 2], row=5, place=(1, 3, 0, 0), begin=1 << 60)
+    found = device_summary(build.trace(code, [*near, far]), [build.batch(*near, far)])
+    (_, _, there), (_, resident, left_out) = pipe_rows(found)
+    assert resident > 0
+    assert (there["no_issue"], left_out["no_issue"]) == (0, 0)

@@ -37,6 +37,7 @@ from rcv_py.analysis.latency.bubbles import bubbles_by
 from rcv_py.analysis.latency.cross_lane import CROSS_LANE
 from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.analysis.latency.memory_latency import MEMORY
+from rcv_py.analysis.overview.device_summary import summary_by
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.matrix_forms import MATRIX
@@ -96,6 +97,8 @@ SURVEYED: dict[str, Callable[[Trace, Sequence[WaveBatch]], Reduction[Any, Any]]]
     "attribution": lambda trace, batches: attribution_by(SURVEY.of(trace, batches)),
     "bounds": lambda trace, batches: bounds_by(SURVEY.of(trace, batches), ASTRAY.of(trace, batches)),
     "bubbles": lambda trace, batches: bubbles_by(ReferenceRule.OURS, ASTRAY.of(trace, batches)),
+    "device summary": lambda trace, batches: summary_by(None).then(ASTRAY.of(trace, batches)),
+    "device summary of some": lambda trace, batches: summary_by({0, 2, 3}).then(ASTRAY.of(trace, batches)),
     "prologue": lambda trace, batches: waiting_inside(ASTRAY.of(trace, batches), beginnings(trace)),
 }
 

@@ -153,9 +153,7 @@ def findings(
 
 def findings_from(answers: Answers, facts: RunFacts | None = None, waves: str = WORKING) -> Findings:
     """Return the same of waves wherever they are, which are looked at twice, of a few captures thrice."""
-    inputs = FindingInputs(answers, facts=facts, waves=waves)
-    inputs.ask()
-    return of_inputs(inputs)
+    return of_inputs(FindingInputs(answers, facts=facts, waves=waves))
 
 
 def of_inputs(inputs: FindingInputs) -> Findings:

@@ -5,23 +5,35 @@ Everything that needs no wave file is there at once; states and pipes are those 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import all_lines
+from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies, steps
-from rcv_py.analysis.cost.activity import Activity, StateShares, activity, state_shares
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.cost.activity import STATE_SHARES, Activity, StateShares, activity
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
 from rcv_py.analysis.counters.counter_shares import CounterShares, counter_shares
 from rcv_py.analysis.device.occupancy_curves import OccupancyNumbers, occupancy_numbers
-from rcv_py.analysis.device.pipe_use import PipeUse, pipe_use
-from rcv_py.analysis.device.simd_work import SimdWork, simd_work
+from rcv_py.analysis.device.pipe_use import PIPE_USE, PipeUse
+from rcv_py.analysis.device.simd_work import (
+    ASTRAY,
+    SimdCycles,
+    assumption,
+    joined_cycles,
+    simd_cycles,
+    work_of,
+)
 from rcv_py.analysis.device.unit_table import UnitTable, unit_table
-from rcv_py.analysis.waves.populations import only
+from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.base.text import count, nanoseconds, percent, plural, short_kernel
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -52,7 +64,7 @@ class DeviceSummary:
     reasons: StallReasons | None
     read: int  # waves that `states` and `pipes` are about
     waves: int  # traced waves
-    work: SimdWork | None = None  # there if `pipes` is
+    work: SimdCycles | None = None  # there if `pipes` is
 
     @property
     def is_empty(self) -> bool:
@@ -66,26 +78,74 @@ class DeviceSummary:
 
 
 def device_summary(
-    trace: Trace, batches: Sequence[WaveBatch], rows: Collection[int] | None = None
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> DeviceSummary:
     """Return the summary of a capture with the given waves read.
 
     Lives, states and cycles of instructions are those of the waves whose index row is in `rows` (None: all);
     SIMDs are busy with every wave.
     """
-    own = batches if rows is None else only(batches, rows)
-    ran = activity(trace.code if rows is None else all_lines(own, len(trace.code)).on(trace.code))
+    return summary_by(rows).of(trace, batches, rows)
+
+
+def summary_by(rows: Collection[int] | None) -> Staged[Any, Any, DeviceSummary]:
+    """Return the reduction that `device_summary` is, for these rows; it has to be run for them, too."""
+    return Staged(ASTRAY, partial(_summary_without, rows=rows))
+
+
+def _summary_without(left_out: frozenset[int], *, rows: Collection[int] | None) -> Reduction[Any, Any]:
+    done = partial(_finish, left_out=left_out, rows=None if rows is None else frozenset(rows))
+    return Reduction(partial(_map, left_out=left_out), _merge, done, is_together=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What some waves say: parts of reductions, and the cycles of SIMDs whatever waves count."""
+
+    lines: Any
+    states: StateShares
+    pipes: Any
+    work: SimdCycles
+    read: int  # waves
+
+
+def _map(trace: Trace, parcel: Parcel, *, left_out: frozenset[int]) -> _Part:
+    everyone = replace(parcel, chosen=np.ones_like(parcel.chosen))
+    return _Part(
+        lines=LINES.map(trace, parcel),
+        states=STATE_SHARES.map(trace, parcel),
+        pipes=PIPE_USE.map(trace, parcel),
+        work=simd_cycles(work_of(trace, everyone, left_out)),
+        read=len(parcel.begun.waves),
+    )
+
+
+def _merge(parts: Sequence[_Part]) -> _Part:
+    return _Part(
+        lines=LINES.merge([part.lines for part in parts]),
+        states=STATE_SHARES.merge([part.states for part in parts]),
+        pipes=PIPE_USE.merge([part.pipes for part in parts]),
+        work=joined_cycles([part.work for part in parts]),
+        read=sum(part.read for part in parts),
+    )
+
+
+def _finish(
+    trace: Trace, part: _Part, *, left_out: frozenset[int], rows: frozenset[int] | None
+) -> DeviceSummary:
+    ran = activity(trace.code if rows is None else LINES.finish(trace, part.lines).on(trace.code))
     curve = steps(trace.occupancy).get(-1)
     occupancy = None if curve is None or not curve.area else occupancy_numbers(curve)
-    states, pipes = state_shares(own), pipe_use(batches)
-    work = simd_work(trace, batches) if len(pipes) else None
+    states, pipes = part.states, PIPE_USE.finish(trace, part.pipes)
+    work = part.work if len(pipes) else None
+    taken = assumption(matrix_passes(trace.code, trace.target), left_out, ReferenceRule.OURS)
     reasons = stall_reasons(trace.code) if trace.has_pc_samples else None
     counted = counter_shares(trace)
     facts = (
         *_kernel(trace),
         *_waves(trace, rows),
         *_occupancy(trace, occupancy),
-        *_simds(trace, pipes, work),
+        *_simds(trace, pipes, work, taken),
         *_samples(reasons),
         *_code(trace),
     )
@@ -98,7 +158,7 @@ def device_summary(
         units=unit_table(trace, counted),
         counters=counted,
         reasons=reasons if reasons is not None and reasons.samples else None,
-        read=sum(len(batch.waves) for batch in batches),
+        read=part.read,
         waves=len(trace.waves),
         work=work,
     )
@@ -180,11 +240,14 @@ def _occupancy(trace: Trace, numbers: OccupancyNumbers | None) -> Iterator[Fact]
         yield _fact(id, cycles, percent(cycles, span), of)
 
 
-def _simds(trace: Trace, pipes: PipeUse, work: SimdWork | None) -> Iterator[Fact]:
-    """Issue, and what units do meanwhile, beside each other: neither alone says how busy a SIMD is."""
-    if work is None or not work.resident.total:
+def _simds(trace: Trace, pipes: PipeUse, work: SimdCycles | None, taken: str) -> Iterator[Fact]:
+    """Issue, and what units do meanwhile, beside each other: neither alone says how busy a SIMD is.
+
+    `taken` says what is taken for granted.
+    """
+    if work is None or not work.resident.any():
         return
-    resident = work.resident.total
+    resident, no_issue = int(work.resident.sum()), int(work.no_issue.sum())
 
     def share(id: str, cycles: int, detail: str = "", title: str = "") -> Fact:
         of = f"of {count(resident)} SIMD-cycles"
@@ -193,13 +256,13 @@ def _simds(trace: Trace, pipes: PipeUse, work: SimdWork | None) -> Iterator[Fact
 
     is_gfx9 = trace.gfxip <= 9
     issued, issuing = ("issued", "issuing") if is_gfx9 else ("issued or executed", "issuing or executing")
-    yield share("simd_busy", resident - work.no_issue.total, issued, issuing)
+    yield share("simd_busy", resident - no_issue, issued, issuing)
     yield share("simd_working", int(pipes.working.sum()))
-    if work.resident_matrix.total:
-        yield share("matrix_busy", work.resident_matrix.total, work.assumption)
-    yield share("no_issue", work.no_issue.total, issued)
+    if work.matrix.any():
+        yield share("matrix_busy", int(work.matrix.sum()), taken)
+    yield share("no_issue", no_issue, issued)
     if len(trace.code):  # without it nobody knows for how long the matrix unit works
-        yield share("nothing_happens", work.nothing.total)
+        yield share("nothing_happens", int(work.nothing.sum()))
 
 
 def _samples(reasons: StallReasons | None) -> Iterator[Fact]:

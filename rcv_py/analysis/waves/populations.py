@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,7 +39,7 @@ from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.errors import UsageError
-from rcv_py.base.runs import borders, starts_run
+from rcv_py.base.runs import borders, distinct, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
@@ -58,6 +58,7 @@ SUPERSETS = 16  # whole ways, those with most waves, that a cut wave may be the 
 _C = InstructionClass
 _STORES = (_C.VMEM_STORE, _C.ATOMIC, _C.LDS_DMA, _C.LDS)
 _MEMORY = (*_STORES, _C.VMEM_LOAD)
+_ENTRY = 4  # bytes: the first block of a way
 _NOTHING = (_C.NOP,)  # besides ends of the program: what an empty wave may have executed
 
 
@@ -174,7 +175,7 @@ class _Waves:
     life: np.ndarray  # int64, cycles
     at_end: np.ndarray  # bool, its last instruction ends the program
     is_empty: np.ndarray  # bool
-    blocks: np.ndarray  # int64, how many it executed
+    way: np.ndarray  # int64, place of its way in `_Read`
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +183,7 @@ class _Read:
     """What populations are made of."""
 
     waves: _Waves
-    blocks: np.ndarray  # int32, those that each wave executed, ascending, one wave after the other
+    ways: tuple[bytes, ...]  # int32, the blocks of each way, ascending; each way once
     ran: np.ndarray  # int64, code rows that any wave executed, ascending
 
 
@@ -200,27 +201,29 @@ def _map(trace: Trace, parcel: Parcel) -> _Read:
     count = max(1, len(program.table))
     key = tokens.owner[at] * count + program.table.of_row[tokens.line[at]]
     executed = np.unique(key[starts_run(key)])
-    blocks = np.bincount(executed // count, minlength=len(tokens.waves))
+    stops = np.searchsorted(executed, np.arange(1, len(tokens.waves)) * count)
+    sets = np.split((executed % count).astype(np.int32), stops)[: len(tokens.waves)]
+    ways: dict[bytes, int] = {}
+    way = np.array([ways.setdefault(blocks.tobytes(), len(ways)) for blocks in sets], dtype=np.int64)
     ran = np.flatnonzero(np.bincount(tokens.line[at], minlength=1))
-    return _Read(_facts(program, tokens, blocks), (executed % count).astype(np.int32), ran)
+    return _Read(_facts(program, tokens, way), tuple(ways), ran)
 
 
 def _merge(parts: Sequence[_Read]) -> _Read:
     nothing, no = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
-    none = _Waves(row=nothing, tokens=nothing, life=nothing, at_end=no, is_empty=no, blocks=nothing)
-    return _Read(
-        joined([none, *(part.waves for part in parts)]),
-        np.concatenate([nothing.astype(np.int32), *(part.blocks for part in parts)]),
-        np.unique(np.concatenate([nothing, *(part.ran for part in parts)])),
-    )
+    waves = [_Waves(row=nothing, tokens=nothing, life=nothing, at_end=no, is_empty=no, way=nothing)]
+    ways: dict[bytes, int] = {}
+    for part in parts:
+        place = np.array([ways.setdefault(blocks, len(ways)) for blocks in part.ways], dtype=np.int64)
+        waves.append(replace(part.waves, way=place[part.waves.way]))
+    ran = np.unique(np.concatenate([nothing, *(part.ran for part in parts)]))
+    return _Read(joined(waves), tuple(ways), ran)
 
 
 def _finish(trace: Trace, read: _Read) -> Populations:
-    program, order = _program(trace.code), np.argsort(read.waves.row)
-    apart = borders(read.waves.blocks).tolist()
-    sets = [read.blocks[apart[at] : apart[at + 1]] for at in order.tolist()]
-    waves = of_rows(read.waves, order)
-    ways = _joined(_ways(trace, waves, sets))
+    program = _program(trace.code)
+    waves = of_rows(read.waves, np.argsort(read.waves.row))
+    ways = _joined(_ways(trace, waves, read.ways))
     by_kernel: dict[str, list[_Way]] = {}
     for way in ways:
         by_kernel.setdefault(way.kernel, []).append(way)
@@ -280,7 +283,7 @@ def _program(code: CodeTable) -> _Program:
     )
 
 
-def _facts(program: _Program, tokens: TokenColumns, blocks: np.ndarray) -> _Waves:
+def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
     known = (tokens.line >= 0) & (tokens.line < len(program.is_end))
     line = np.where(known, tokens.line, -1)
     does = borders(~np.append(program.is_idle, False)[line])[tokens.first]
@@ -293,31 +296,39 @@ def _facts(program: _Program, tokens: TokenColumns, blocks: np.ndarray) -> _Wave
         life=np.array([wave.end - wave.begin for wave in tokens.waves], dtype=np.int64),
         at_end=at_end,
         is_empty=does[1:] == does[:-1],
-        blocks=blocks,
+        way=way,
     )
 
 
-def _ways(trace: Trace, waves: _Waves, sets: list[np.ndarray]) -> list[_Way]:
-    """Return one way a kernel and set of blocks; waves of an unknown kernel join what has their blocks."""
+def _ways(trace: Trace, waves: _Waves, sets: Sequence[bytes]) -> list[_Way]:
+    """Return one way a kernel and set of blocks; waves of an unknown kernel join what has their blocks.
+
+    Waves are in order of the wave index, in which kernels and ways are met.
+    """
     names = trace.occupancy.names
+    ids = trace.waves.kernel[waves.row].astype(np.int64)
+    first, group = distinct(ids, waves.is_empty, waves.way)
+    members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group)))[: len(first)]
+    alike = sorted(zip(first.tolist(), members, strict=True), key=lambda one: one[0])
+    kernel_of = {id: names.get(id) or f"kernel {id}" if id >= 0 else "" for id in np.unique(ids).tolist()}
     by_blocks: dict[bytes, str] = {}
-    by_entry: dict[int, str] = {}
-    ids = trace.waves.kernel[waves.row].tolist()
-    kernels = [names.get(id) or f"kernel {id}" if id >= 0 else "" for id in ids]
-    for kernel, way in zip(kernels, sets, strict=True):
-        if kernel:
-            by_blocks.setdefault(way.tobytes(), kernel)
-            for entry in way[:1].tolist():
-                by_entry.setdefault(entry, kernel)
+    by_entry: dict[bytes, str] = {}
+    for at, _ in alike:
+        if kernel := kernel_of[int(ids[at])]:
+            blocks = sets[waves.way[at]]
+            by_blocks.setdefault(blocks, kernel)
+            if blocks:
+                by_entry.setdefault(blocks[:_ENTRY], kernel)
     ways: dict[tuple[str, bool, bytes], _Way] = {}
-    for at in sorted(range(len(kernels)), key=lambda at: not kernels[at]):
-        entry = by_entry.get(int(sets[at][0]), "") if len(sets[at]) else ""
-        kernel = kernels[at] or by_blocks.get(sets[at].tobytes(), entry)
-        is_empty = bool(waves.is_empty[at])
-        key = (kernel, is_empty, b"" if is_empty else sets[at].tobytes())
-        home = ways.setdefault(key, _Way(kernel, sets[at], [], False, is_empty))
-        home.waves.append(at)
-        home.is_whole |= bool(waves.at_end[at])
+    for at, rows in sorted(alike, key=lambda one: not kernel_of[int(ids[one[0]])]):
+        blocks, is_empty = sets[waves.way[at]], bool(waves.is_empty[at])
+        guess = by_blocks.get(blocks, by_entry.get(blocks[:_ENTRY], ""))
+        kernel = kernel_of[int(ids[at])] or guess
+        key = (kernel, is_empty, b"" if is_empty else blocks)
+        way = _Way(kernel, np.frombuffer(blocks, dtype=np.int32), [], False, is_empty)
+        home = ways.setdefault(key, way)
+        home.waves.extend(rows.tolist())
+        home.is_whole |= bool(waves.at_end[rows].any())
     return list(ways.values())
 
 
