@@ -23,6 +23,11 @@ SMALL_BYTES = 4 << 20  # of wave files: up to here no step takes long
 STOPPED = "The processes that look for findings stopped; rcv triage in a terminal shows more."
 
 
+def is_small(trace: Trace) -> bool:
+    """Whether a window looks for the findings of a capture itself."""
+    return int(trace.waves.size.sum()) <= SMALL_BYTES
+
+
 def findings_of_trace(
     trace: Trace,
     facts: RunFacts,
@@ -72,7 +77,7 @@ class FindingsInView:
         `run_files` are tables of the run; none: those near the capture.
         """
         facts = run_facts(trace.path, trace.kernel_name, trace.target, run_files)
-        if int(trace.waves.size.sum()) <= SMALL_BYTES:
+        if is_small(trace):
             try:
                 return findings(trace, batches, facts=facts, waves=waves)
             except UsageError:
