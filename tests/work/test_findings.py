@@ -10,10 +10,10 @@ from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
-from rcv_py.work.findings import STOPPED, FindingsInView
 
 from rcv_py.formats.open import open_trace
 from rcv_py.work import findings
+from rcv_py.work.findings import STOPPED, FindingsInView
 from tests.support import captures
 from tests.support.findings import findings_near
 
