@@ -15,7 +15,6 @@ are missing then, as if their files were damaged, and the reason is listed.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -30,14 +29,13 @@ from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.work.load import STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
+from rcv_py.work.load import RETRIES, STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 SLAB_BYTES = 6 << 20  # of the files of the waves that begin in a slab: a quarter of a million tokens
 STRIPS_A_WORKER = 4  # at least, so that all workers end at about the same time
 LONGEST_STRIP = 8  # slabs
 CALLS_AHEAD = 2  # strips that a process has been asked for: the one it looks at, and the next
-TRIES = 3  # processes that one strip may end
 MAX_LOST = 3  # strips that may be given up before all others are, too
 MERGED_AT_ONCE = 8  # parts
 POLL_S = 0.05  # how often somebody may have cancelled
@@ -236,12 +234,15 @@ class Reading(Answers):
         if self._pool is None:
             plain = replace(self.trace, batch_cache=None)  # other processes cannot share it
             self._pool = WorkerPool(
-                partial(look, plain), self._processes, setup=hold_memory, calls_ahead=CALLS_AHEAD
+                partial(look, plain),
+                self._processes,
+                setup=hold_memory,
+                calls_ahead=CALLS_AHEAD,
+                retries=RETRIES,
             )
         pool = self._pool
         done: SimpleQueue[Future[Look]] = SimpleQueue()
         asked: dict[Future[Look], int] = {}
-        ended: Counter[int] = Counter()  # processes, by strip
         waiting = list(range(len(strips)))[::-1]
         while waiting or asked:
             while waiting and len(asked) < self._processes * CALLS_AHEAD:
@@ -256,10 +257,6 @@ class Reading(Answers):
             at = asked.pop(future)
             if not isinstance(future.exception(), WorkerStopped):
                 yield strips[at], future.result()
-                continue
-            ended[at] += 1
-            if ended[at] < TRIES and len(self.errors) < MAX_LOST:
-                waiting.append(at)
                 continue
             self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
             yield strips[at], _given_up(reductions, strips[at])
