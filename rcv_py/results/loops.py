@@ -258,7 +258,7 @@ class Inputs:
 
     @property
     def trace(self) -> Trace:
-        """The capture."""
+        """The capture whose loops these are."""
         return self.answers.trace
 
     @property

@@ -29,7 +29,7 @@ from rcv_py.base.errors import RcvError
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
 # How much a process lets others go first.  Beside a program that computes on the same core it has 25 % of it
-# (at 10: 10 %, at 0: 50 %), and beside two such processes 95 % of the beats of 8 ms of a window take less than
+# (at 10: 10 %, at 0: 50 %), and beside two such processes 95 % of a window's beats of 8 ms take less than
 # 20 ms (at 10: 16, at 0: 35).
 NICE = 5
 _starting = Lock()

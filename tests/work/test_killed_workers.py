@@ -24,7 +24,7 @@ from rcv_py.work import load, shared
 from rcv_py.work.load import WaveStream, load_all
 from rcv_py.work.pool import WorkerPool
 from tests.support.captures import ROOT
-from tests.support.processes import gone
+from tests.support.processes import PATIENCE_S, gone
 from tests.support.wave_folder import reader, trace, wave
 
 MOMENTS = (
@@ -192,13 +192,17 @@ sys.stdin.read()
 
 
 @linux
-def test_a_killed_parent_leaves_no_process_and_no_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+def test_a_parent_that_is_ended_leaves_no_process_and_no_memory(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     before = names()
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(tmp_path)],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
     ) as parent:
         try:
@@ -206,6 +210,8 @@ def test_a_killed_parent_leaves_no_process_and_no_memory(tmp_path: Path) -> None
             during = set(parent.stdout.readline().split())
             children = psutil.Process(parent.pid).children(recursive=True)
             assert children
+            parent.send_signal(number)
+            parent.wait(PATIENCE_S)
         finally:
             parent.kill()
     assert gone(children)

@@ -2,6 +2,7 @@
 
 import os
 from multiprocessing import active_children
+from threading import Thread
 
 import pytest
 
@@ -9,6 +10,8 @@ from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
 from rcv_py.work import load
 from rcv_py.work.load import STOPPED, WaveStream, batches, load_all
+from tests.support.busy_forever import spin
+from tests.support.processes import PATIENCE_S, wait_until
 from tests.support.wave_folder import reader, trace, wave
 
 
@@ -75,6 +78,30 @@ def test_a_cancelled_stream_ends_soon_and_leaves_no_process(files, small_jobs, w
     for count, _ in enumerate(stream):
         stream.cancel()
         assert count == 0
+    assert not active_children()
+
+
+class Endless:
+    """A reader that never answers, nor looks up, and says that it has begun."""
+
+    base_clock = 4
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def columns(self, rows):
+        (self.folder / f"begun {rows[0]}").touch()
+        spin()
+
+
+def test_a_cancel_waits_for_no_answer_of_a_process(files, small_jobs, tmp_path):
+    stream = WaveStream(Endless(tmp_path), files.index, workers=2)
+    thread = Thread(target=list, args=(stream,))
+    thread.start()
+    wait_until(lambda: len(list(tmp_path.glob("begun *"))) == 2, "two that read, and never end")
+    stream.cancel()
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
     assert not active_children()
 
 
