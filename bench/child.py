@@ -14,7 +14,7 @@ def peak(folder: Path) -> tuple[float, ...]:
     from rcv_py.formats.open import open_trace  # noqa: PLC0415
     from rcv_py.work.load import load_all  # noqa: PLC0415
 
-    batches = load_all(open_trace(folder), lod=True)
+    batches = load_all(open_trace(folder), workers=2, lod=True)
     workers = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return (sum(batch.nbytes for batch in batches), own_peak(), workers)
 

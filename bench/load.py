@@ -39,7 +39,7 @@ def sized(folder: Path, megabytes: int) -> Iterator[Row]:
     ours, theirs = alternating(trace, plan(trace.waves))
     yield Row(f"waves to columns / orjson.loads, {megabytes} MB, 1 process", ours, RATIO)
     began = time.perf_counter()
-    tokens = sum(len(batch.stall) for batch in load_all(trace))
+    tokens = sum(len(batch.stall) for batch in load_all(trace, workers=2))
     seconds = time.perf_counter() - began
     yield Row(f"waves to columns / orjson.loads, {megabytes} MB, 2 workers", seconds / theirs, RATIO)
     yield Row(f"  reading {megabytes} MB, 2 workers", seconds, None, "s")

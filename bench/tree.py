@@ -60,8 +60,16 @@ class Tree:
         return ticks * TICK_S
 
     def memory(self) -> int:
-        """Bytes they hold together."""
-        return sum(map(_proportional_bytes, self._parents))
+        """Bytes they hold together, shared blocks (`work/shared.py`) in full.
+
+        A page that one process wrote and no other has looked at yet is in no process's share.
+        """
+        found = list(map(_proportional_bytes, self._parents))
+        blocks: dict[str, int] = {}
+        for process in self._parents:
+            blocks |= _blocks(process)
+        unseen = sum(blocks.values()) - sum(shared for _, shared in found)
+        return sum(share for share, _ in found) + max(0, unseen)
 
     def _find(self) -> None:
         for name in os.listdir("/proc"):  # noqa: PTH208 - fifty times a second
@@ -83,12 +91,29 @@ def _stat(process: int) -> list[str] | None:
     return text[text.rindex(")") + 2 :].split()
 
 
-def _proportional_bytes(process: int) -> int:
+def _proportional_bytes(process: int) -> tuple[int, int]:
+    """Its share of memory, and how much of that is shared memory."""
     try:
-        text = Path(f"/proc/{process}/smaps_rollup").read_text()
+        lines = [line.split() for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()[1:]]
     except OSError:  # it has gone, or is about to
-        return 0
-    return next((1024 * int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)
+        return 0, 0
+    found = {line[0]: 1024 * int(line[1]) for line in lines}
+    return found.get("Pss:", 0), found.get("Pss_Shmem:", 0)
+
+
+def _blocks(process: int) -> dict[str, int]:
+    """Bytes of the shared blocks that a process has mapped, by their number."""
+    try:
+        lines = Path(f"/proc/{process}/maps").read_text().splitlines()
+    except OSError:
+        return {}
+    found = [line.split() for line in lines if "/memfd:rcv" in line]
+    return {words[4]: _length(words[0]) for words in found}
+
+
+def _length(span: str) -> int:
+    begin, end = (int(word, 16) for word in span.split("-"))
+    return end - begin
 
 
 def environment() -> dict[str, str]:

@@ -71,9 +71,10 @@ def open(
 ) -> Capture:
     """Open a capture: its folder, a file inside it, or a folder with exactly one capture below.
 
-    Waves are read later, when something needs them: those of large captures by `workers` processes (None: 2,
-    0: none), and `memory_gb` gigabytes of them are kept.  `run_files` are tables of the run, or folders with
-    them; none: those near the capture are used.  Raises TraceError with a sentence.
+    Waves are read later, when something needs them: those of large captures by `workers` processes (None: as
+    many as the machine has room for, 0: none), and `memory_gb` gigabytes of them are kept.  `run_files` are
+    tables of the run, or folders with them; none: those near the capture are used.  Raises TraceError with a
+    sentence.
     """
     return Capture(path, memory_gb=memory_gb, workers=workers, run_files=run_files)
 

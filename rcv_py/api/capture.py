@@ -12,6 +12,7 @@ from rcv_py.analysis.compare.changes import BY as COMPARED
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.compare import compare as compare_costs
 from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
+from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.cost_columns import cost_columns
 from rcv_py.analysis.cost.distribution import LineHits, line_hits
 from rcv_py.analysis.cost.ranking import BY, Ranked
@@ -30,7 +31,7 @@ from rcv_py.analysis.flame.flame_layout import Order
 from rcv_py.analysis.health.capture_health import capture_health
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
-from rcv_py.analysis.iterations.loop_summary import LoopSummary, loop_summary
+from rcv_py.analysis.iterations.loop_summary import LoopSummary
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
@@ -224,9 +225,15 @@ class Capture(CaptureTables):
         loads to their waits, `chains` of cross-lane operations, or skew of `barriers`.
         """
         one_of("show", show, tuple(loops.TABLES))
-        found, rows = self._explained(loop_summary, waves), self.chosen(waves)
-        inputs = loops.Inputs(self.trace, list(self._all()), None if rows is None else set(rows), found)
-        return Answer.of(loops.TABLES[show][1](inputs), found, loops.facts(inputs))
+        rows = self.chosen(waves)
+        inputs = self._once(
+            "loops",
+            waves,
+            lambda: loops.Inputs(
+                InMemory(self.trace, self._all()), None if rows is None else frozenset(rows)
+            ),
+        )
+        return Answer.of(loops.TABLES[show][1](inputs), inputs.loops, loops.facts(inputs))
 
     def bubbles(self, waves: Waves = WORKING) -> Answer[Bubbles]:
         """Return the instructions that waves waited in while nothing happened on their SIMD, worst first."""

@@ -93,7 +93,7 @@ class WaveCache:
     def __init__(self, trace: Trace, budget: float, workers: int | None) -> None:
         self._trace = trace
         self._budget = budget
-        self._workers = workers  # processes that read large captures; None: 2, 0: none
+        self._workers = workers  # processes that read large captures; None: as the machine has room, 0: none
         self._held: list[WaveBatch] = []
         self._known: set[int] = set()  # rows of waves that are held or cannot be read
         self._bytes = 0

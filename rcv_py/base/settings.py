@@ -39,7 +39,7 @@ OPTIONS = (
     Option("isa.cold_permille", 5, "Blocks below this share of all cost are cold, in thousandths.", 0, 500),
     Option("isa.show_idle", True, "Count the idle time before an instruction in its cost bar."),
     Option("hotspot.bins", 32, "Number of bars of the hotspot histogram.", 4, 100),
-    Option("load.workers", 2, "Processes that read wave files.", 1, 16),
+    Option("load.workers", 0, "Processes that read waves; 0: as many as there are processors.", 0, 64),
     Option(
         "load.budget_gb", 4, "Memory for waves, in gigabytes; the others are read when looked at.", 1, 256
     ),

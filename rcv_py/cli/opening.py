@@ -154,6 +154,10 @@ class ChosenWaves:
             return answers(self.trace, (analysis,)).of(analysis)
         return self.found.of(analysis, self.rows)
 
+    def of_all(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer]) -> Answer:
+        """Return the answer of an analysis for all waves."""
+        return replace(self, choice=None).of(analysis)
+
     @property
     def populations(self) -> Populations | None:
         """The ways that waves took; None if none was read."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -93,6 +94,13 @@ class WaveBatch:
     nbytes: int = 0  # resident bytes of all columns
     lod: tuple[WaveLod, ...] = ()  # of each wave, once they are built
     notes: tuple[tuple[int, str], ...] = ()
+    _source: WaveColumns | None = field(default=None, init=False)  # what `replace` makes has none
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """Cross a process border as a few long arrays, not as some for each wave."""
+        if self._source is not None:
+            return WaveColumns.batch, (self._source,)
+        return object.__reduce_ex__(self, protocol)
 
     @classmethod
     def empty(cls, missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
@@ -153,7 +161,7 @@ class WaveColumns:
         arrays = [value for value in values if isinstance(value, np.ndarray)]
         for array in arrays:
             array.flags.writeable = False
-        return WaveBatch(
+        batch = WaveBatch(
             waves=tuple(self._waves()),
             first=self.token_first,
             stall=self.stall,
@@ -165,6 +173,8 @@ class WaveColumns:
             lod=() if self.lod is None else self.lod.tables(),
             notes=self.notes,
         )
+        object.__setattr__(batch, "_source", self)
+        return batch
 
     def _waves(self) -> Iterator[Wave]:
         parts = zip(self.facts.tolist(), _slices(self.token_first), _slices(self.state_first), strict=True)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.core.answers import Answers, Rows
+from rcv_py.analysis.iterations.loop_summary import LOOPS as ALL_LOOPS
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopIterations, LoopSummary, LoopTable
-from rcv_py.analysis.latency.barrier_skew import barrier_skew
-from rcv_py.analysis.latency.cross_lane import cross_lane
-from rcv_py.analysis.waits.load_to_use import load_to_use
+from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
+from rcv_py.analysis.latency.cross_lane import CROSS_LANE
+from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.base.errors import UsageError
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind, kind_name
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 from rcv_py.results import common, kinds
 from rcv_py.results.field import At, Field, record, record_field, unknown
 from rcv_py.results.places import instructions, placed, sources, waves
@@ -252,10 +253,18 @@ FACTS = (
 class Inputs:
     """What the tables are made of."""
 
-    trace: Trace
-    batches: Sequence[WaveBatch]
-    rows: Set[int] | None  # of the wave index, None: all
-    loops: LoopSummary
+    answers: Answers
+    rows: Rows  # of the wave index, None: all
+
+    @property
+    def trace(self) -> Trace:
+        """The capture whose loops these are."""
+        return self.answers.trace
+
+    @property
+    def loops(self) -> LoopSummary:
+        """Loops, their iterations, and phases of waves."""
+        return self.answers.of(ALL_LOOPS, self.rows)
 
 
 def loop_table(trace: Trace, loops: LoopTable) -> Table:
@@ -342,13 +351,13 @@ def _first(inputs: Inputs) -> Table:
 
 
 def _distance(inputs: Inputs) -> Table:
-    found = load_to_use(inputs.trace, inputs.batches, inputs.rows)
+    found = inputs.answers.of(LOAD_TO_USE, inputs.rows)
     places = placed(inputs.trace, found.line) | {"wait_source": sources(inputs.trace, found.wait)}
     return Table.of(DISTANCE, found, places)
 
 
 def _chains(inputs: Inputs) -> Table:
-    found = cross_lane(inputs.trace, inputs.batches, inputs.rows)
+    found = inputs.answers.of(CROSS_LANE, inputs.rows)
     places = {
         "text": instructions(inputs.trace, found.first),
         "source": sources(inputs.trace, found.first),
@@ -358,12 +367,14 @@ def _chains(inputs: Inputs) -> Table:
 
 
 def _barriers(inputs: Inputs) -> Table:
-    found = barrier_skew(inputs.trace, inputs.batches, inputs.rows)
+    found = inputs.answers.of(BARRIER_SKEW, inputs.rows)
     found = of_rows(found, np.argsort(-found.skew, kind="stable"))
     places = {"last_wave": waves(inputs.trace, found.last), "source": sources(inputs.trace, found.line)}
     return Table.of(BARRIERS, found, places)
 
 
+ASKED = (ALL_LOOPS, BARRIER_SKEW)  # by every table
+ASKED_BY = {"distance": (LOAD_TO_USE,), "chains": (CROSS_LANE,)}  # by one of them besides
 TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of --by
     "loops": (LOOPS, _loops),
     "iterations": (ITERATIONS, _iterations),
@@ -378,7 +389,7 @@ TABLES: dict[str, tuple[Spec, Callable[[Inputs], Table]]] = {  # by the value of
 def facts(inputs: Inputs) -> dict[str, Any]:
     """Return what is said about all loops: waves, the dominant one, phases, outliers and barriers."""
     loops = inputs.loops
-    found = barrier_skew(inputs.trace, inputs.batches, inputs.rows)
+    found = inputs.answers.of(BARRIER_SKEW, inputs.rows)
     return {
         "waves": loops.waves,
         "dominant_loop": loops.found.table.dominant,

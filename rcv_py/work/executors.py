@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any, TypeVar
 
 from rcv_py.base.errors import UsageError
 from rcv_py.work.captures import Here
+from rcv_py.work.machine import cores
 from rcv_py.work.pool import WorkerPool
 
 MAX_CAPTURES_HERE = 24  # captures: opening so many takes less time than starting a process
@@ -35,15 +35,6 @@ class Processes(Executor):
 
 def _call(function: Callable[..., T], args: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
     return function(*args, **kwargs)
-
-
-def cores() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "process_cpu_count"):  # Python 3.13
-        return os.process_cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.work.captures import Here, captures_mapped
 from rcv_py.work.executors import MAX_CAPTURES_HERE, MAX_READ_HERE, executor_for
-from rcv_py.work.findings_process import findings_of_trace
+from rcv_py.work.findings import findings_of_trace
 
 
 def library_rows(

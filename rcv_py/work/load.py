@@ -18,17 +18,20 @@ from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import LodColumns, WaveBatch, WaveColumns, WaveIndex
+from rcv_py.work.machine import cores, memory
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 STAGE = "Reading waves"
-DEFAULT_WORKERS = 2
+PROCESS_BYTES = 24 << 20  # of files that another process is worth
+WORKER_BYTES = 200 << 20  # of memory that a process may need
 JOB_BYTES = 8 << 20  # of JSON: a tenth of a second of work, so that progress and cancelling are honest
 SMALL_JOB_BYTES = 1 << 20  # in the viewer's own process, where a job competes with painting
 FILE_BYTES = 16 << 10  # what opening a file costs besides its size
 HELD_BYTES = 31 << 20  # a block that the C library keeps when it is freed
 IN_PROCESS_BYTES = 24 << 20  # below this, starting processes takes longer than reading
 MAX_BATCHES_AHEAD = 2  # that a process has been asked for: the one it reads, and the next
-MAX_RESTARTS = 3  # processes that may die before the rest of the waves is given up
+RETRIES = 2  # of a batch whose process died: the next one may have the memory
+MAX_GIVEN_UP = 3  # batches, before the rest of the waves is
 STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
 STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the folder again."
 
@@ -36,8 +39,8 @@ STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the fol
 class WaveStream:
     """Iterate over it once, in any thread, to get the batches; no process outlives the iteration.
 
-    `prioritize`, `cancel` and `errors` may be used from other threads.  A process that dies costs the waves
-    it was reading, which are listed as missing; the others go to a new one.
+    `prioritize`, `cancel` and `errors` may be used from other threads.  What a process was reading when it
+    died is read again by another one; waves that end every process are listed as missing.
     """
 
     def __init__(
@@ -56,7 +59,7 @@ class WaveStream:
         self._done: SimpleQueue[Future[WaveColumns] | None] = SimpleQueue()  # None: cancelled
         self.processes = process_count(index, chosen, workers)
         self.total = len(chosen)
-        self.errors: list[RcvError] = []  # why processes died
+        self.errors: list[RcvError] = []  # why waves were given up
         job_bytes = JOB_BYTES if self.processes else SMALL_JOB_BYTES
         self._queue = WaveQueue(plan(index, chosen, job_bytes))
 
@@ -82,7 +85,9 @@ class WaveStream:
     def _from_processes(self) -> Iterator[WaveBatch]:
         asked: dict[Future[WaveColumns], list[int]] = {}
         read = partial(prepared_columns, self._reader, lod=self._lod)
-        with WorkerPool(read, self.processes, setup=hold_memory, calls_ahead=MAX_BATCHES_AHEAD) as pool:
+        with WorkerPool(
+            read, self.processes, setup=hold_memory, calls_ahead=MAX_BATCHES_AHEAD, retries=RETRIES
+        ) as pool:
             for _ in range(self.processes * MAX_BATCHES_AHEAD):
                 self._submit(pool, asked)
             while asked and (future := self._done.get()) is not None:
@@ -93,7 +98,7 @@ class WaveStream:
                     yield future.result().batch()
                     continue
                 self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
-                if len(self.errors) > MAX_RESTARTS:
+                if len(self.errors) > MAX_GIVEN_UP:
                     rest = [row for other in asked.values() for row in other]
                     yield unread([*rows, *rest, *self._queue.clear()], self.errors[-1])
                     return
@@ -109,10 +114,18 @@ class WaveStream:
 
 
 def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int:
-    """How many processes are worth starting; 0: read in this one."""
-    if workers == 0 or not len(index) or int(costs(index)[rows].sum()) < IN_PROCESS_BYTES:
+    """How many processes are worth starting; 0: read in this one.  `workers`: so many, if any."""
+    cost = int(costs(index)[rows].sum()) if len(index) else 0
+    if workers == 0 or not cost or cost < IN_PROCESS_BYTES:
         return 0
-    return DEFAULT_WORKERS if workers is None else workers
+    return worker_count(cost) if workers is None else workers
+
+
+def worker_count(cost: int) -> int:
+    """How many processes this machine has room for, and so much work (see `costs`) is worth; at least 1."""
+    free = memory()
+    room = cores() if free is None else min(cores(), free // WORKER_BYTES)
+    return max(1, min(room, -(-cost // PROCESS_BYTES)))
 
 
 def unread(rows: list[int], error: RcvError) -> WaveBatch:

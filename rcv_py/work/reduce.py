@@ -15,7 +15,6 @@ are missing then, as if their files were damaged, and the reason is listed.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -122,8 +121,8 @@ class Reading(Answers):
 
     Waves of a large capture are read, in processes, whenever something is asked; those of a small one are
     kept (`is_kept`).  Waves that are `held` in memory are not read; those in shared memory cross to processes
-    as they are.  In a `with` block processes wait for the next question; none outlives it.  Asking raises
-    Cancelled soon after `cancel` is set.
+    as they are.  In a `with` block processes wait for the next question; none outlives it.  `is_apart`: work
+    in processes however little it is.  Asking raises Cancelled soon after `cancel` is set.
     """
 
     def __init__(
@@ -132,6 +131,7 @@ class Reading(Answers):
         rows: Iterable[int] | None = None,
         *,
         held: Iterable[WaveBatch] = (),
+        is_apart: bool = False,
         workers: int | None = None,
         report: Report = silent,
         cancel: CancelFlag | None = None,
@@ -148,7 +148,7 @@ class Reading(Answers):
         )
         self._report, self._cancel = report, cancel or CancelFlag()
         self._held = {row: batch for batch in held for row in batch.rows.tolist()}
-        self._processes = process_count(index, chosen, workers)
+        self._processes = process_count(index, chosen, workers) or int(is_apart and bool(chosen))
         self._shelf = Shelf(trace, held)  # of a small capture
         self._pool: WorkerPool[Look] | None = None
         self._is_open = False
@@ -163,7 +163,7 @@ class Reading(Answers):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._is_open = False
+        self._is_open, self._report = False, silent  # whoever listened has left
         self._close()
 
     def _close(self) -> None:
@@ -236,12 +236,15 @@ class Reading(Answers):
         if self._pool is None:
             plain = replace(self.trace, batch_cache=None)  # other processes cannot share it
             self._pool = WorkerPool(
-                partial(look, plain), self._processes, setup=hold_memory, calls_ahead=CALLS_AHEAD
+                partial(look, plain),
+                self._processes,
+                setup=hold_memory,
+                calls_ahead=CALLS_AHEAD,
+                retries=TRIES - 1,
             )
         pool = self._pool
         done: SimpleQueue[Future[Look]] = SimpleQueue()
         asked: dict[Future[Look], int] = {}
-        ended: Counter[int] = Counter()  # processes, by strip
         waiting = list(range(len(strips)))[::-1]
         while waiting or asked:
             while waiting and len(asked) < self._processes * CALLS_AHEAD:
@@ -256,10 +259,6 @@ class Reading(Answers):
             at = asked.pop(future)
             if not isinstance(future.exception(), WorkerStopped):
                 yield strips[at], future.result()
-                continue
-            ended[at] += 1
-            if ended[at] < TRIES and len(self.errors) < MAX_LOST:
-                waiting.append(at)
                 continue
             self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
             yield strips[at], _given_up(reductions, strips[at])

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.occupancy import residencies
 from rcv_py.analysis.findings.bound_class import (
     CLASS_NAMES,
@@ -94,7 +95,7 @@ ARITHMETIC = "\n".join(f"v_add_u32_e32 v{40 + i}, v{60 + i}, v{80 + i}" for i in
 
 def of_kernel(text: str, folder: Path, **launch: object) -> BoundClass:
     trace, batch = captured(text, folder / "ui_output_agent_1_dispatch_1", **launch)  # type: ignore[arg-type]
-    return class_of(FindingInputs(trace, [batch]))
+    return class_of(FindingInputs(InMemory(trace, [batch])))
 
 
 def test_kernels_of_known_class(tmp_path: Path) -> None:
@@ -114,12 +115,14 @@ def test_a_tiny_launch_is_launch_bound(tmp_path: Path) -> None:
     """Workgroups for one of eight compute units of an engine: seven of eight SIMDs never hold a wave."""
     trace, batch = captured(PATTERNS["exposed-lds"], tmp_path / "ui_output_agent_1_dispatch_1")
     agent = AgentFacts("gfx950", 8, 4, 64, 65_536, 32, "agent_info.csv", engines=4)
-    found = class_of(FindingInputs(trace, [batch], facts=RunFacts(agent=agent)))
+    found = class_of(FindingInputs(InMemory(trace, [batch]), facts=RunFacts(agent=agent)))
     assert found.name == LAUNCH
     assert found.evidence.id == "empty"
     assert found.evidence.value == pytest.approx(7 / 8, abs=0.01)
     assert "88 % of them never get one" in found.sentence
-    assert class_of(FindingInputs(trace, [batch])).name == LATENCY, "nothing tells of the other units"
+    assert class_of(FindingInputs(InMemory(trace, [batch]))).name == LATENCY, (
+        "nothing tells of the other units"
+    )
 
 
 # By hand from the record: waves by place and time, issue and passes cycle by cycle (test_bounds), widths by
@@ -140,7 +143,9 @@ REAL = {
 def looked_at(name: str) -> FindingInputs:
     trace = open_trace(captures.trace_path(name))
     batch = trace.reader.read(list(range(len(trace.waves))))
-    return FindingInputs(trace, [batch], facts=run_facts(trace.path, trace.kernel_name, trace.target))
+    return FindingInputs(
+        InMemory(trace, [batch]), facts=run_facts(trace.path, trace.kernel_name, trace.target)
+    )
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -179,7 +184,7 @@ def test_the_shape_of_a_launch_cycle_by_cycle(name: str) -> None:
 def test_gains_are_shares_of_the_duration(name: str) -> None:
     inputs = looked_at(name)
     shape = inputs.shape
-    found = findings_near(inputs.trace, inputs.batches)
+    found = findings_near(inputs.trace, inputs.answers.batches)
     by_name = {one.name: one for one in found.findings}
     assert by_name["grid-underfill"].gain == pytest.approx(1 - shape.used / 128)
     wait = by_name["exposed-scalar-load"]

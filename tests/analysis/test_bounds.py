@@ -9,6 +9,7 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import claims_of
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.parcels import parcels
 from rcv_py.analysis.findings.bounds import bounds_by
 from rcv_py.analysis.findings.detect import of_inputs
@@ -24,7 +25,7 @@ from tests.support.simd_cycles import Simd, simds
 def looked_at(name: str) -> tuple[FindingInputs, list[Simd]]:
     trace = open_trace(captures.trace_path(name))
     batches = [trace.reader.read(list(range(len(trace.waves))))]
-    return FindingInputs(trace, batches), simds(trace, batches)
+    return FindingInputs(InMemory(trace, batches)), simds(trace, batches)
 
 
 def limit(found: list[Simd], rows: set[int]) -> int:
@@ -99,7 +100,7 @@ def test_ranked_findings_stay_below_what_there_is_to_win(name: str) -> None:
 def test_every_claimed_cycle_of_a_wave_has_one_place_in_its_wait(name: str) -> None:
     """Spans of a token do not overlap, lie in its stall or gap, and are as long as its claims."""
     inputs, _ = looked_at(name)
-    parcels_ = parcels(inputs.batches)
+    parcels_ = parcels(inputs.answers.batches)
     for each in (each for one in parcels_ for each in claims_of(inputs.trace, one, inputs.survey)):
         spans, one, claims = each.ledger.spans(), each.stream, each.claims
         length = np.bincount(spans.claim, spans.end - spans.begin, len(claims)).astype(np.int64)
@@ -153,7 +154,8 @@ def waits_of(*pictures: tuple[str, list[int], int]) -> FindingInputs:
         build.wave(picture, lines, row=row, begin=begin, place=(0, 0, row, 0))
         for row, (picture, lines, begin) in enumerate(pictures)
     ]
-    return FindingInputs(build.trace(build.code(LOAD, kinds=[3, 8, 6, 13]), waves), [build.batch(*waves)])
+    trace = build.trace(build.code(LOAD, kinds=[3, 8, 6, 13]), waves)
+    return FindingInputs(InMemory(trace, [build.batch(*waves)]))
 
 
 def of_load(inputs: FindingInputs) -> tuple[int, int]:
@@ -179,7 +181,7 @@ def test_a_wait_under_matrix_passes_wins_nothing() -> None:
 
 def test_waves_that_do_not_count_still_cover() -> None:
     inputs = waits_of(("BBBBiiiiiiiiiiiiiiiiIIII", [0, 1], 0), ("MMMM", [3], 0), ("BBBBiiiiI", [0, 1], 8))
-    found = bounds_by(inputs.survey, inputs.left_out).of(inputs.trace, inputs.batches, {0})
+    found = bounds_by(inputs.survey, inputs.left_out).of(inputs.trace, inputs.answers.batches, {0})
     table = found.table
     assert table.waves == found.exposure.waves == 1
     assert found.of(np.arange(len(table))).cycles == 3, (

@@ -7,6 +7,7 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import attribution, token_causes
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.saturated import MAX_CYCLES
 from rcv_py.analysis.device.pipe_use import PIPES, pipe_use
 from rcv_py.analysis.device.simd_work import simd_work
@@ -142,7 +143,7 @@ def test_what_simds_do_is_counted_without_a_wave_of_impossible_times(stall: int,
     work, whole = simd_work(trace, [batch]), simd_work(trace, [others])
     assert work.left_out == {0}
     assert work.nothing.total == whole.nothing.total
-    seen, true = (FindingInputs(trace, [one], waves="all").exposure for one in (batch, others))
+    seen, true = (FindingInputs(InMemory(trace, [one]), waves="all").exposure for one in (batch, others))
     assert (seen.resident, seen.nothing, seen.waves) == (true.resident, true.nothing, true.waves)
 
 

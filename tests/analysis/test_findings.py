@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.cost.place_text import instruction_place
 from rcv_py.analysis.findings import detect
 from rcv_py.analysis.findings.detect import findings
@@ -63,7 +64,7 @@ def of_kernel(text: str, folder: Path, **launch: object) -> dict[str, Finding]:
 def assert_honest(trace: Trace, batches: list[WaveBatch], found: Findings) -> None:
     """What must hold for findings of any capture."""
     stalled = sum(int(batch.stall.sum()) for batch in batches)
-    inputs = FindingInputs(trace, batches)
+    inputs = FindingInputs(InMemory(trace, batches))
     table, ending = inputs.attribution, inputs.exposure.ending
     ranked = [
         one for one in found.findings if one.rank == RANKED and one.unit == SIMD_CYCLES and one.is_upper_bound
@@ -257,7 +258,7 @@ def test_pa_waits_for_cross_lane_moves_and_scalar_loads() -> None:
 def test_no_issue_cycles_are_those_of_the_reference_and_those_under_s_endpgm(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
     trace, batches = opened(captures.trace_path(name))
-    found, whole = findings(trace, batches), FindingInputs(trace, batches, waves="all").exposure
+    found, whole = findings(trace, batches), FindingInputs(InMemory(trace, batches), waves="all").exposure
     assert found.resident == whole.resident == golden["resident"]
     assert 0 < whole.no_issue - golden["bubble"] <= whole.ending
     assert found.bubbles == whole.nothing < whole.no_issue, "the matrix unit works in some of them"
@@ -269,7 +270,9 @@ def test_the_matrix_unit_is_busy_as_long_as_its_passes(name: str) -> None:
     """All instructions of these captures fit behind each other: the union is as long as the sum."""
     golden = captures.golden(f"beyond/{name}.json")["mfma_model"]
     trace, batches = opened(captures.trace_path(name))
-    assert FindingInputs(trace, batches, waves="all").exposure.matrix == golden["matrix_busy_cycles"]
+    assert (
+        FindingInputs(InMemory(trace, batches), waves="all").exposure.matrix == golden["matrix_busy_cycles"]
+    )
 
 
 def test_the_ceiling_is_the_matrix_work_of_the_reference() -> None:

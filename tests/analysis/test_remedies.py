@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Finding
 from rcv_py.analysis.findings.inputs import FindingInputs
@@ -29,7 +30,7 @@ SMALL = tuple(name for name in captures.THREAD_TRACES if name not in ("moe_reduc
 
 def of_text(text: str, folder: Path) -> FindingInputs:
     trace, batch = captured(text, folder / "ui_output_agent_1_dispatch_1")
-    return FindingInputs(trace, [batch])
+    return FindingInputs(InMemory(trace, [batch]))
 
 
 def named(inputs: FindingInputs) -> dict[str, Finding]:
@@ -40,7 +41,7 @@ def real(name: str) -> FindingInputs:
     trace = open_trace(captures.trace_path(name))
     batch = trace.reader.read(list(range(len(trace.waves))))
     facts = run_facts(trace.path, trace.kernel_name, trace.target)
-    return FindingInputs(trace, [batch], facts=facts, waves="all")  # also where none works
+    return FindingInputs(InMemory(trace, [batch]), facts=facts, waves="all")  # also where none works
 
 
 def test_the_table_is_whole() -> None:
@@ -177,7 +178,7 @@ def test_the_worst_execution_is_of_the_findings_own_cause(name: str) -> None:
     """Its cycles are claimed by one of the causes of the finding's pattern there."""
     inputs = real(name)
     table = inputs.attribution
-    waves = {wave.id: wave for batch in inputs.batches for wave in batch.waves}
+    waves = {wave.id: wave for batch in inputs.answers.batches for wave in batch.waves}
     looked = 0
     for one in of_inputs(inputs).findings:
         for place in one.evidence:
@@ -212,7 +213,7 @@ def test_languages_by_path_and_signs() -> None:
 def test_samples_of_other_generations(sample: str, tmp_path: Path) -> None:
     write_sample(sample, tmp_path / "ui_output_agent_1_dispatch_1", 0)
     trace = open_trace(tmp_path / "ui_output_agent_1_dispatch_1")
-    inputs = FindingInputs(trace, [trace.reader.read(list(range(len(trace.waves))))])
+    inputs = FindingInputs(InMemory(trace, [trace.reader.read(list(range(len(trace.waves))))]))
     for one in of_inputs(inputs).findings:
         assert one.remedy.endswith(".")
         assert Cause.WAIT_SCALAR not in inputs.attribution.cause or one.name != "redundant-wait"

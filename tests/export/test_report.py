@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rcv_py.analysis.core.answers import InMemory
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.base.progress import CancelFlag
 from rcv_py.cli.main import main
@@ -337,7 +338,7 @@ def test_text_of_a_capture_stays_text() -> None:
     texts = tuple(f"{EVIL} {at}" for at in range(len(trace.code)))
     sources = tuple(replace(one, path=EVIL, lines=(EVIL,) * 2000) for one in trace.sources)
     bad = replace(trace, name=EVIL, sources=sources, code=replace(trace.code, text=texts, kernels=(kernel,)))
-    report = make_report(ReportInputs(bad, (bad.reader.read(list(range(len(bad.waves)))),)))
+    report = make_report(ReportInputs(InMemory(bad, [bad.reader.read(list(range(len(bad.waves))))])))
     page = Page(html(report))
     assert page.tags.count("script") == 1
     assert "img" not in page.tags
@@ -397,9 +398,9 @@ def test_every_sample_has_a_report(tmp_path: Path) -> None:
 def test_names_say_the_form_and_work_can_be_stopped(tmp_path: Path) -> None:
     trace = open_trace(captures.trace_path("vec_add"))
     with pytest.raises(UsageError):
-        write_report(ReportInputs(trace, ()), tmp_path / "r.pdf")
+        write_report(ReportInputs(InMemory(trace, ())), tmp_path / "r.pdf")
     flag = CancelFlag()
     flag.set()
     with pytest.raises(Cancelled):
-        write_report(ReportInputs(trace, ()), tmp_path / "r.html", cancel=flag)
+        write_report(ReportInputs(InMemory(trace, ())), tmp_path / "r.html", cancel=flag)
     assert not list(tmp_path.iterdir())

@@ -11,7 +11,7 @@ from rcv_py.analysis.findings.detect import findings
 from rcv_py.cli.commands import view
 from rcv_py.cli.main import main
 from rcv_py.formats.uiout.run_files import run_facts
-from rcv_py.work import findings_process
+from rcv_py.work import findings as of_window
 from rcv_py.work.load import load_all
 from tests.support import captures
 from tests.support.findings import findings_near
@@ -32,11 +32,11 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("largest", [findings_process.SMALL_BYTES, 0])  # found here, or by a process
+@pytest.mark.parametrize("largest", [of_window.SMALL_BYTES, 0])  # found here, or by a process
 def test_findings_of_the_window_use_the_tables(
     table: Path, largest: int, monkeypatch: pytest.MonkeyPatch, qtbot: Any
 ) -> None:
-    monkeypatch.setattr(findings_process, "SMALL_BYTES", largest)
+    monkeypatch.setattr(of_window, "SMALL_BYTES", largest)
     with window() as app:
         app.ui.session.run_files = (table,)
         open_sample(app, qtbot, FOLDER)

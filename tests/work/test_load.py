@@ -2,6 +2,7 @@
 
 import os
 from multiprocessing import active_children
+from threading import Thread
 
 import pytest
 
@@ -9,6 +10,8 @@ from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
 from rcv_py.work import load
 from rcv_py.work.load import STOPPED, WaveStream, batches, load_all
+from tests.support.busy_forever import spin
+from tests.support.processes import PATIENCE_S, wait_until
 from tests.support.wave_folder import reader, trace, wave
 
 
@@ -78,6 +81,30 @@ def test_a_cancelled_stream_ends_soon_and_leaves_no_process(files, small_jobs, w
     assert not active_children()
 
 
+class Endless:
+    """A reader that never answers, nor looks up, and says that it has begun."""
+
+    base_clock = 4
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def columns(self, rows):
+        (self.folder / f"begun {rows[0]}").touch()
+        spin()
+
+
+def test_a_cancel_waits_for_no_answer_of_a_process(files, small_jobs, tmp_path):
+    stream = WaveStream(Endless(tmp_path), files.index, workers=2)
+    thread = Thread(target=list, args=(stream,))
+    thread.start()
+    wait_until(lambda: len(list(tmp_path.glob("begun *"))) == 2, "two that read, and never end")
+    stream.cancel()
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
+    assert not active_children()
+
+
 def test_an_abandoned_iteration_leaves_no_process(files, small_jobs):
     iterator = iter(WaveStream(files, files.index, workers=2))
     next(iterator)
@@ -86,7 +113,7 @@ def test_an_abandoned_iteration_leaves_no_process(files, small_jobs):
     assert not active_children()
 
 
-def test_a_worker_that_dies_costs_only_the_waves_it_was_reading(files, small_jobs):
+def test_waves_that_end_every_process_are_missing_and_no_others(files, small_jobs):
     stream = WaveStream(Deadly(files, deadly=[4]), files.index, workers=1)
     result = list(stream)
     missing = {row: text for batch in result for row, text in batch.missing}

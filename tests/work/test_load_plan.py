@@ -1,7 +1,9 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.work.load import FILE_BYTES, WaveQueue, plan
+from rcv_py.work import load
+from rcv_py.work.load import FILE_BYTES, WaveQueue, plan, process_count
 from tests.support.wave_folder import index
 
 SIZES = st.lists(st.integers(0, 5 << 20), max_size=40)
@@ -30,6 +32,21 @@ def test_wanted_waves_come_first_and_none_is_lost(wanted, rows):
     front = [row for row in dict.fromkeys(wanted) if row in rows]
     assert taken[: len(front)] == front
     assert sorted(taken) == sorted(rows)
+
+
+@pytest.mark.parametrize(
+    ("cores", "free_gb", "megabytes", "expected"),
+    [(1, 8, 500, 1), (2, 8, 30, 2), (8, 8, 30, 2), (8, 8, 100, 5), (16, 8, 500, 16), (16, 1, 500, 5),
+     (16, 0, 500, 1), (64, None, 10_000, 64)],
+)  # fmt: skip
+def test_processes_follow_cores_memory_and_work(
+    monkeypatch: pytest.MonkeyPatch, cores: int, free_gb: int | None, megabytes: int, expected: int
+) -> None:
+    monkeypatch.setattr(load, "cores", lambda: cores)
+    monkeypatch.setattr(load, "memory", lambda: None if free_gb is None else free_gb << 30)
+    waves = index(["0.json"], [megabytes << 20])
+    assert process_count(waves, [0], None) == expected
+    assert [process_count(waves, [0], workers) for workers in (0, 1, 3)] == [0, 1, 3], "as it was asked for"
 
 
 def test_a_queue_can_be_emptied():

@@ -1,4 +1,6 @@
 import dataclasses
+import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +18,8 @@ def plain(value):
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.tolist()
     if dataclasses.is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        fields = [field.name for field in dataclasses.fields(value) if field.init]
+        return {name: plain(getattr(value, name)) for name in fields}
     return [plain(item) for item in value] if isinstance(value, tuple) else value
 
 
@@ -37,6 +40,21 @@ def test_a_batch_is_the_same_behind_the_border(tmp_path, rows, lod):
     }
     columns = prepared_columns(reader(tmp_path, files), rows, lod)
     assert plain(received(columns)) == plain(columns.batch())
+
+
+def test_a_batch_crosses_as_its_columns_unless_it_was_changed(tmp_path):
+    batch = prepare(reader(tmp_path, {f"{at}.json": wave() for at in range(50)}), list(range(50)))
+    assert pickled_arrays(batch) < 25 < pickled_arrays(replace(batch, notes=()))
+    assert plain(loads(dumps(batch))) == plain(batch)
+    changed = replace(batch, line=batch.line + 1)
+    assert plain(loads(dumps(changed))) == plain(changed)
+
+
+def pickled_arrays(value):
+    """How many arrays a value is pickled as."""
+    arrays = []
+    pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+    return len(arrays)
 
 
 def test_arrays_behind_the_border_are_read_only_views_of_one_block(tmp_path):

@@ -24,7 +24,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work import load, reduce
-from rcv_py.work.load import STOPPED
+from rcv_py.work.load import RETRIES, STOPPED
 from rcv_py.work.reduce import Reading
 from tests.support.captures import trace_path
 from tests.support.same import differences
@@ -257,7 +257,7 @@ def test_processes_that_die_cost_time_and_no_wave(
     seed: int, early: Trace, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reduce, "SLAB_BYTES", 400_000)
-    deadly = {*Random(seed).sample(range(len(early.waves)), reduce.TRIES - 1)}
+    deadly = {*Random(seed).sample(range(len(early.waves)), RETRIES)}
     trace = replace(early, reader=Mortal(early.reader, deadly, tmp_path))
     found = answered(trace, workers=2)
     assert {int(path.name) for path in tmp_path.iterdir()} == deadly, "each ended a process"

@@ -94,11 +94,11 @@ class InMemory(Answers):
     """Answers about waves that are in memory."""
 
     def __init__(self, trace: Trace, batches: Iterable[WaveBatch]) -> None:
-        self._batches = tuple(batches)
-        missing = {row: text for batch in self._batches for row, text in batch.missing}
-        read = {wave.row for batch in self._batches for wave in batch.waves}
+        self.batches = tuple(batches)
+        missing = {row: text for batch in self.batches for row, text in batch.missing}
+        read = {wave.row for batch in self.batches for wave in batch.waves}
         super().__init__(trace, len(read | missing.keys()))
         self.missing = dict(sorted(missing.items()))
 
     def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
-        return [one.merge(one.parts(self.trace, self._batches, rows)) for one in reductions]
+        return [one.merge(one.parts(self.trace, self.batches, rows)) for one in reductions]

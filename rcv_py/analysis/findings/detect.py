@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.findings import issuing, samples, shape, waiting
@@ -147,7 +148,12 @@ def findings(
     trace: Trace, batches: Sequence[WaveBatch], facts: RunFacts | None = None, waves: str = WORKING
 ) -> Findings:
     """Return what to look at first; `facts` and `waves` are those of FindingInputs."""
-    return of_inputs(FindingInputs(trace, batches, facts=facts, waves=waves))
+    return findings_from(InMemory(trace, batches), facts, waves)
+
+
+def findings_from(answers: Answers, facts: RunFacts | None = None, waves: str = WORKING) -> Findings:
+    """Return the same of waves wherever they are, which are looked at twice, of a few captures thrice."""
+    return of_inputs(FindingInputs(answers, facts=facts, waves=waves))
 
 
 def of_inputs(inputs: FindingInputs) -> Findings:

@@ -22,7 +22,7 @@ import numpy as np
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.survey import SURVEY
-from rcv_py.analysis.core.answers import Answers, AnyReduction, InMemory
+from rcv_py.analysis.core.answers import Analysis, Answers, AnyReduction, firsts
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import residencies, steps
 from rcv_py.analysis.core.reduction import Reduction, of_some
@@ -51,7 +51,6 @@ from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, 
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 SIMDS_OF_CU = 4  # of a compute unit, and of a work-group processor
 
@@ -145,40 +144,27 @@ OF_COUNTED: tuple[AnyReduction, ...] = (WIDTHS, ISSUED, LOOP_TOTALS, CROSS_LANE,
 
 
 class FindingInputs:
-    """The bundle.  `waves` says whose costs count: `working`, `all`, or a population.
+    """The bundle, of waves wherever they are.
 
-    It is made of waves in memory, or of `answers` about waves wherever they are.
+    `waves` says whose costs count: `working`, `all`, or a population.
     """
 
-    def __init__(
-        self,
-        trace: Trace,
-        batches: Sequence[WaveBatch] = (),
-        *,
-        facts: RunFacts | None = None,
-        waves: str = WORKING,
-        answers: Answers | None = None,
-    ) -> None:
-        self.trace = trace
-        self.batches = tuple(batches)
+    def __init__(self, answers: Answers, *, facts: RunFacts | None = None, waves: str = WORKING) -> None:
+        self.trace = answers.trace
+        self.answers = answers
         self.facts = facts
-        self.answers = InMemory(trace, self.batches) if answers is None else answers
         self._wanted = waves
 
-    def ask(self) -> None:
-        """Ask for all inputs at once: what is about all waves first, then what depends on whose costs count.
+    def ask(self, of_all: Sequence[Analysis] = (), of_counted: Sequence[Analysis] = ()) -> None:
+        """Look at all waves once for what findings need of all of them, and once for those that count.
 
-        Waves that would be read again are looked at as if all of them counted, which most often is so.
+        What else will be asked for (`of_all`, `of_counted`) is looked for at the same time.
         """
-        self.answers.ask(OF_ALL if self.answers.is_kept else (*OF_ALL, *OF_COUNTED))
-        if not self.is_ranked:
-            return
-        wanted = [*OF_COUNTED, self._bounds, self._uses]
-        if not is_size_known(self.trace, self.facts):
-            wanted.append(WORKGROUPS)
-        if self.rows is None and not self.answers.is_kept and self.has_long_prologue:
-            wanted.append(self._in_prologue)
-        self.answers.ask(wanted, self.rows)
+        sizes = () if is_size_known(self.trace, self.facts) else (WORKGROUPS,)
+        self.answers.ask((*OF_ALL, *sizes, *of_all, *firsts(of_counted)))
+        own = (*OF_COUNTED, self._bounds, self._uses) if self.is_ranked else ()
+        if self.waves and (own or of_counted):
+            self.answers.ask((*own, *of_counted), self.rows)
 
     @property
     def is_ranked(self) -> bool:
@@ -228,20 +214,18 @@ class FindingInputs:
     loops = cached_property(lambda self: self.answers.of(LOOP_TOTALS, self.rows))
     chains = cached_property(lambda self: self.answers.of(CROSS_LANE, self.rows))
     skew = cached_property(lambda self: self.answers.of(BARRIER_SKEW, self.rows))
-    in_prologue = cached_property(lambda self: self.answers.of(self._in_prologue, self.rows))
-    uses = cached_property(
-        lambda self: self.answers.of(self._uses, self.rows)
-    )  # distances, in some of the waves
+    uses = cached_property(lambda self: self.answers.of(self._uses, self.rows))  # in some of these waves
 
     @cached_property
     def _bounds(self) -> Reduction[Waited, Bounds]:
         return bounds_by(self.survey, self.left_out)
 
     @cached_property
-    def _in_prologue(self) -> Reduction[np.ndarray, Bound]:
+    def in_prologue(self) -> Bound:
+        """What waves wait for before they enter the main loop."""
         phases = self.loops.phases
         inside = Ranges(phases.wave.astype(np.int64), phases.begin[:, 0], phases.begin[:, 1])
-        return waiting_inside(self.left_out, inside)
+        return self.answers.of(waiting_inside(self.left_out, inside), self.rows)
 
     @cached_property
     def _uses(self) -> Reduction[Any, LoadToUse]:
@@ -287,7 +271,7 @@ class FindingInputs:
         """What limits resident waves."""
         if is_size_known(self.trace, self.facts):
             return occupancy_limits(self.trace, self.facts)
-        on_simd = waves_on_simd(self.trace, self.answers.of(WORKGROUPS, self.rows))
+        on_simd = waves_on_simd(self.trace, self.answers.of(WORKGROUPS))
         return occupancy_limits(self.trace, self.facts, on_simd)
 
     @cached_property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
-from rcv_py.analysis.program.matrix_forms import matrix_use
+from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
+from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import choose_waves
@@ -17,16 +17,15 @@ from rcv_py.results.table import Table
 
 def run(options: BubblesOptions) -> Answer:
     """Rank the instructions of a capture."""
-    waves = choose_waves(options)
-    trace, read = waves.trace, list(waves.batches)
     rule = ReferenceRule(options.rule)
-    found = bubbles(trace, read, waves.rows, rule)
+    waves = choose_waves(options, (BUBBLES[rule],), (MATRIX,))
+    trace, found = waves.trace, waves.of(BUBBLES[rule])
     return listing(
         options,
         waves,
         bubble_table(trace, found),
         "rcv.bubbles/2",
-        lambda: facts(trace, found, matrix_use(trace, read), rule),
+        lambda: facts(trace, found, waves.of_all(MATRIX), rule),
         footer=lambda table: _footer(found, table, rule),
         why_none=waves.why_none("bubbles"),
     )

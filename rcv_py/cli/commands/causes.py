@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution, attribution
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside, source_of
 from rcv_py.base.text import count, known_percent, percent, plural, short_place
@@ -44,9 +44,9 @@ _LINES = (
 
 def run(options: CausesOptions) -> Answer:
     """List the causes, lines or producers of a capture."""
-    waves = choose_waves(options)
+    waves = choose_waves(options, (ATTRIBUTION,))
     trace, by = waves.trace, options.by
-    table = attribution(trace, waves.batches, waves.rows)
+    table = waves.of(ATTRIBUTION)
     if options.line is not None:
         table = table.where((table.line == options.line) | (table.producer == options.line))
     groups = grouped(table, by)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from rcv_py.analysis.core.cost_columns import LINES
-from rcv_py.analysis.latency.hidden_latency import hidden_latency, hidden_table, why_not_hidden
+from rcv_py.analysis.latency.hidden_latency import HIDDEN, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import memory_latency
-from rcv_py.analysis.program.matrix_forms import matrix_use
-from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.analysis.program.matrix_forms import MATRIX
+from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import ChosenWaves, choose_waves
@@ -31,10 +31,13 @@ _Found = tuple[Table, Mapping[str, Any], str, str, str]  # with totals, footer, 
 
 def run(options: LatencyOptions) -> Answer:
     """List instructions with what is hidden, or with the latency of memory."""
-    waves = choose_waves(options, (LINES,))
-    is_hidden = options.by == "hidden"
+    is_hidden, rule = options.by == "hidden", ReferenceRule(options.rule)
+    if is_hidden:
+        waves = choose_waves(options, (LINES, HIDDEN[rule]), (MATRIX,))
+    else:
+        waves = choose_waves(options, wanted=(WAITS,) if options.waits else ())
     find = _hidden if is_hidden else _memory
-    table, totals, footer, assumption, reason = find(waves, ReferenceRule(options.rule), options)
+    table, totals, footer, assumption, reason = find(waves, rule, options)
     if reason and options.csv:
         print(reason, file=sys.stderr)
     return listing(
@@ -59,8 +62,7 @@ def run(options: LatencyOptions) -> Answer:
 
 
 def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Found:
-    trace, read = waves.trace, waves.batches
-    found, matrix = hidden_latency(trace, read, rule, waves.rows), matrix_use(trace, read)
+    trace, found, matrix = waves.trace, waves.of(HIDDEN[rule]), waves.of_all(MATRIX)
     table = hidden_rows(trace, hidden_table(waves.code, found, not options.no_idle))
     total, hidden = sum(table.plain("total")), sum(table.plain("hidden"))
     footer = f"Hidden: {count(hidden)} of {count(total)} cycles ({percent(hidden, total)}). "
@@ -79,7 +81,7 @@ def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
     found = memory_latency(trace, read, rule)
     totals = memory_totals(found)
     if options.waits:
-        table = memory_and_wait_rows(trace, found, wait_summary(trace, read).latency)
+        table = memory_and_wait_rows(trace, found, waves.of_all(WAITS).latency)
         footer = "By counters, and beside that by waits: exact latencies, their median and 90th percentile."
         reason = "" if len(table) else found.reason
     else:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rcv_py.analysis.iterations.loop_summary import PHASES, loop_summary
+from rcv_py.analysis.iterations.loop_summary import PHASES
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
 from rcv_py.cli.opening import choose_waves
 from rcv_py.cli.options.dig_options import LoopsOptions
-from rcv_py.results.loops import TABLES, Inputs, facts, one_loop
+from rcv_py.results.loops import ASKED, ASKED_BY, TABLES, Inputs, facts, one_loop
 from rcv_py.results.table import Table
 
 
 def run(options: LoopsOptions) -> Answer:
     """List what one of the tables of loops has."""
-    waves = choose_waves(options)
-    trace, read = waves.trace, list(waves.batches)
-    inputs = Inputs(trace, read, waves.rows, loop_summary(trace, read, waves.rows))
+    waves = choose_waves(options, (*ASKED, *ASKED_BY.get(options.by, ())))
+    assert waves.found is not None
+    inputs = Inputs(waves.found, waves.rows)
     if options.loop is None:
         table = TABLES[options.by][1](inputs)
     else:
-        of = None if options.iterations_of is None else trace.wave_row(options.iterations_of)
+        of = None if options.iterations_of is None else waves.trace.wave_row(options.iterations_of)
         table = one_loop(inputs, *options.loop, of, only_outliers=options.outliers)
     return listing(
         options,

@@ -21,7 +21,7 @@ from rcv_py.cli.options.look_options import ReportOptions
 from rcv_py.cli.terminal import progress
 from rcv_py.export.report.files import check_form, check_index, report_page, write_index, write_page
 from rcv_py.export.report.index import Entry, entry
-from rcv_py.export.report.inputs import report_inputs
+from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
@@ -29,8 +29,8 @@ from rcv_py.results.table import Table
 from rcv_py.results.written import REPORTS
 from rcv_py.work.captures import Here, captures_done
 from rcv_py.work.executors import executor_for
-from rcv_py.work.load import load_all
 from rcv_py.work.pool import WorkerStopped
+from rcv_py.work.reduce import Reading
 
 STAGE = "Reports"
 INDEX = "index"
@@ -207,14 +207,15 @@ def made(
     """Return the page about a capture, or why there is none; `workers` processes read its waves."""
     try:
         trace = open_trace(folder, cache=cache)
-        batches = load_all(trace, report=report, workers=workers)
         facts = run_facts(trace.path, trace.kernel_name, trace.target, given)
-        inputs = report_inputs(trace, batches, facts, waves)
-        return Outcome(
-            entry(inputs, ""),
-            waves=wave_facts(inputs.choice, len(trace.waves)),
-            page=report_page(inputs, ending, report=report),
-        )
+        with Reading(trace, workers=workers, report=report) as found:
+            inputs = ReportInputs(found, facts=facts, waves=waves)
+            inputs.ask()
+            return Outcome(
+                entry(inputs, ""),
+                waves=wave_facts(inputs.choice, len(trace.waves)),
+                page=report_page(inputs, ending, report=report),
+            )
     except RcvError as error:
         return Outcome(error=str(error), hint=error.hint)
     except Exception as error:  # a bug that one capture meets must not cost the reports of the others

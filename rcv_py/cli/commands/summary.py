@@ -8,7 +8,8 @@ import numpy as np
 
 from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.device.pipe_use import PipeUse
-from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
+from rcv_py.analysis.device.simd_work import ASTRAY
+from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
@@ -27,8 +28,8 @@ def run(options: SummaryOptions) -> Answer:
 
 
 def _summary(options: SummaryOptions) -> Answer:
-    waves = choose_waves(options)
-    found = device_summary(waves.trace, waves.batches, waves.rows)
+    waves = choose_waves(options, wanted=(ASTRAY,))
+    found = waves.of(summary_by(waves.rows))
     return Answer(
         schema="rcv.summary/2",
         document=lambda: summary_document(waves.trace.name, found),

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.findings.finding import CAUTION, CONTEXT, RANKED, Finding, Findings, markdown
-from rcv_py.analysis.waves.populations import WORKING, chosen_rows
+from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
-from rcv_py.cli.opening import all_captures, facts_of, opened, pooled, refuse_for_one, wave_facts
+from rcv_py.cli.opening import all_captures, facts_of, opened, refuse_for_one, wave_facts
 from rcv_py.cli.options.look_options import TriageOptions
 from rcv_py.cli.terminal import bold, progress
 from rcv_py.formats.capture_cache import CaptureCache
@@ -24,7 +23,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.triage import Judged, capture_table, document, finding_table
 from rcv_py.work.captures import Here, captures_mapped
 from rcv_py.work.executors import executor_for
-from rcv_py.work.findings_process import findings_of_trace
+from rcv_py.work.findings import findings_of_trace
 
 _SECTIONS = {RANKED: "", CONTEXT: "Beside the ranking", CAUTION: "Caution"}
 
@@ -60,9 +59,9 @@ def look(
     `facts` are what the tables of the run say; None: those near the capture.  `waves` says whose costs are
     ranked: `working`, `all`, or a population.
     """
-    rows = range(len(trace.waves)) if is_whole else chosen_rows(trace.waves)
     facts = facts or run_facts(trace.path, trace.kernel_name, trace.target)
-    return findings(trace, tuple(pooled(trace, rows)), facts=facts, waves=waves)
+    with progress() as report:
+        return findings_of_trace(trace, facts, waves, is_whole=is_whole, workers=None, report=report)
 
 
 # -- text -----------------------------------------------------------------------------------------------

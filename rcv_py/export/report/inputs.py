@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
+from typing import Any
 
 from rcv_py.analysis.attribution.attribute import Attribution
-from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, all_lines, cost_columns
-from rcv_py.analysis.core.token_columns import batch_of
+from rcv_py.analysis.core.answers import Analysis, InMemory
+from rcv_py.analysis.core.cost_columns import LINES, SAMPLES, CostColumns, cost_columns
+from rcv_py.analysis.core.reduction import Staged
 from rcv_py.analysis.cost.place_text import leaf_texts
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Findings
-from rcv_py.analysis.findings.inputs import FindingInputs
-from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.findings.inputs import OF_ALL, FindingInputs
+from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
-from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
-from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
+from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
+from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, why_not_hidden
+from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
+from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, WaveFacts
+from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.base.text import short_paths, short_place
 from rcv_py.model.code import CodeTable
 from rcv_py.model.ids import WaveId
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
+RULE = ReferenceRule.OURS
+
 
 class ReportInputs(FindingInputs):
-    """A capture, all its waves, and whose costs are explained."""
+    """What is known of a capture, and whose costs are explained."""
+
+    def ask(self, of_all: Sequence[Analysis] = (), of_counted: Sequence[Analysis] = ()) -> None:
+        """Look at all waves once for what sections need of all of them, and once for those that count."""
+        self.answers.ask((*OF_ALL, *OF_WAVES, WORKGROUPS, WAVE_FACTS, *of_all))
+        hidden = () if why_not_hidden(self.trace) else (HIDDEN[RULE],)
+        super().ask((), (LINES, WAITS, BUBBLES[RULE], *hidden, self._summary, *of_counted))
 
     @cached_property
     def code(self) -> CodeTable:
         """The program with the totals of the waves that are explained; those of code.json if all are."""
         if self.rows is None:
             return self.trace.code
-        return all_lines(self.batches, len(self.trace.code), self.rows).on(self.trace.code)
+        return self.answers.of(LINES, self.rows).on(self.trace.code)
 
     @cached_property
     def costs(self) -> CostColumns:
@@ -55,12 +68,26 @@ class ReportInputs(FindingInputs):
     @cached_property
     def summary(self) -> DeviceSummary:
         """The numbers of `rcv summary`."""
-        return device_summary(self.trace, self.batches, self.rows)
+        return self.answers.of(self._summary, self.rows)
+
+    @cached_property
+    def _summary(self) -> Staged[Any, Any, DeviceSummary]:
+        return summary_by(self.rows)
+
+    @property
+    def bubbles(self) -> Bubbles:
+        """Cycles in which nothing happened on a SIMD."""
+        return self.answers.of(BUBBLES[RULE], self.rows)
+
+    @property
+    def hidden(self) -> HiddenLatency:
+        """What other waves covered."""
+        return self.answers.of(HIDDEN[RULE], self.rows)
 
     @cached_property
     def waits(self) -> WaitSummary:
         """Who waited for whom."""
-        return wait_summary(self.trace, self.batches, self.rows)
+        return self.answers.of(WAITS, self.rows)
 
     @cached_property
     def causes(self) -> Attribution | None:
@@ -75,7 +102,7 @@ class ReportInputs(FindingInputs):
     @cached_property
     def health(self) -> tuple[HealthNote, ...]:
         """The notes of `rcv check`."""
-        return capture_health(self.trace, self.batches)
+        return health_notes(self.trace, self.answers.of if self.answers.waves else None, self.answers.missing)
 
     @property
     def lives(self) -> WaveFacts:
@@ -103,17 +130,11 @@ class ReportInputs(FindingInputs):
 def report_inputs(
     trace: Trace, batches: Iterable[WaveBatch], facts: RunFacts | None = None, waves: str = WORKING
 ) -> ReportInputs:
-    """Return the inputs with waves in the order of the index, however they were read.
+    """Return the inputs of waves in memory, however they were read.
 
-    A tie, such as between two equally slow executions, then ends the same way each time.  `waves` says whose
-    costs are explained: `working`, `all`, or a population; raise UsageError for another word.
+    `waves` says whose costs are explained: `working`, `all`, or a population; raise UsageError for another
+    word.
     """
-    ordered = sorted(batches, key=lambda batch: batch.waves[0].row if batch.waves else -1)
-    rows = [wave.row for batch in ordered for wave in batch.waves]
-    if any(late <= early for early, late in pairwise(rows)):
-        by_row = {wave.row: wave for batch in ordered for wave in batch.waves}  # each wave once
-        missing = tuple(sorted({row for batch in ordered for row in batch.missing}))
-        ordered = [batch_of([by_row[row] for row in sorted(by_row)], missing)]
-    inputs = ReportInputs(trace, ordered, facts=facts, waves=waves)
+    inputs = ReportInputs(InMemory(trace, batches), facts=facts, waves=waves)
     assert inputs.choice
     return inputs

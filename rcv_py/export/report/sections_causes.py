@@ -6,8 +6,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, GUESSED, Cause
-from rcv_py.analysis.latency.bubbles import bubbles
-from rcv_py.analysis.latency.hidden_latency import hidden_latency, why_not_hidden
+from rcv_py.analysis.latency.hidden_latency import why_not_hidden
 from rcv_py.base.text import known_percent
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
@@ -110,7 +109,7 @@ def idle_simds(inputs: ReportInputs) -> Section | None:
     """Cycles in which a SIMD held waves and nothing happened, by the instructions they waited in."""
     if not inputs.waves:
         return None
-    found = bubbles(inputs.trace, inputs.batches, inputs.rows)
+    found = inputs.bubbles
     if not found.bubble:
         return None
     computed = found.no_issue - found.bubble
@@ -129,7 +128,7 @@ def hidden(inputs: ReportInputs) -> Section | None:
     trace = inputs.trace
     if not inputs.waves or why_not_hidden(trace):
         return None
-    found = hidden_latency(trace, inputs.batches, rows=inputs.rows)
+    found = inputs.hidden
     left, cost = found.nonhidden(inputs.code), inputs.code.latency + inputs.code.idle
     total, remaining = int(cost.sum()), int(left.sum())
     if not total:

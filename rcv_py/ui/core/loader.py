@@ -59,7 +59,7 @@ class Loader(QObject):
     def open(self, path: Path) -> None:
         """Open a capture folder and read all its waves; what was open before is no longer heard of."""
         self._end()
-        workers = int(self._settings["load.workers"])
+        workers = int(self._settings["load.workers"]) or None
         self._load = _Load(self, partial(self._open_path, Path(path)), workers)
 
     def cancel(self) -> None:
@@ -140,7 +140,7 @@ class _Load:
     Methods named `_on_*` run on the UI thread.
     """
 
-    def __init__(self, loader: Loader, open_it: Callable[[Report], Trace], workers: int) -> None:
+    def __init__(self, loader: Loader, open_it: Callable[[Report], Trace], workers: int | None) -> None:
         self._loader, self._open_it, self._workers = loader, open_it, workers
         self._stream: WaveStream | None = None
         self._wanted: SimpleQueue[list[int] | None] = SimpleQueue()

@@ -43,7 +43,7 @@ from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.arrivals import MORE
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Coalesce, Visibility
-from rcv_py.work.findings_process import FindingsProcess
+from rcv_py.work.findings import FindingsInView, is_small
 
 
 def waves_note(session: Session) -> str:
@@ -106,7 +106,7 @@ JOBS: dict[str, Job] = {
 }
 # What explains follows the choice of waves; the others count all of them.
 OF_ROWS = frozenset(("attribution", "bubbles", "hidden_chosen", "hidden_chosen_reference", "loops", "waits"))
-BY_NAME = frozenset(("findings",))  # reads waves itself, and so takes the name of the choice
+BY_NAME = frozenset(("findings",))  # takes the name of the choice, and looks at waves in processes
 
 
 @runtime_checkable
@@ -129,7 +129,7 @@ class SharedResults(QObject):
     def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
         super().__init__()
         self.ways = Ways()
-        self._findings = FindingsProcess()
+        self._findings = FindingsInView()
         own: dict[str, Job] = {"findings": self._findings.find, **(JOBS if jobs is None else jobs)}
         self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
 
@@ -151,7 +151,7 @@ class SharedResults(QObject):
         )
 
     def close(self) -> None:
-        """End the process that looks for findings."""
+        """End the processes that look for findings."""
         self._findings.close()
 
     @property
@@ -218,10 +218,14 @@ class _Result(QObject):
 
     def _ask(self) -> None:
         trace, store = self._session.trace.value, self._session.store
-        if trace is None or store is None or not self._is_needed():
+        if trace is None or store is None or not self._is_needed() or self._is_early(trace):
             return
         if store.batches or len(trace.waves) <= len(store.missing):  # there are waves, or none to come
             self.stream.ask()
+
+    def _is_early(self, trace: Trace) -> bool:
+        """Whether waves still come that this one would read itself, beside the loader."""
+        return self._name in BY_NAME and self._session.is_streaming and not is_small(trace)
 
     def _ask_at_the_end(self) -> None:
         if not self._session.is_streaming:

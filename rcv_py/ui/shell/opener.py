@@ -161,7 +161,7 @@ class BaselineOpener(QObject):
         `replicate` is another capture of the baseline's build, which tells the noise.
         """
         places = [Path(each).expanduser().absolute() for each in (path, replicate) if each is not None]
-        workers = int(self._ui.settings["load.workers"])
+        workers = int(self._ui.settings["load.workers"]) or None
 
         def job() -> Baseline:
             baseline, *replicates = (read(place, workers) for place in places)
@@ -172,7 +172,7 @@ class BaselineOpener(QObject):
     def open_replicate(self, path: Path | str) -> None:
         """Read another capture of the build of the baseline: what it differs by is noise from now on."""
         place = Path(path).expanduser().absolute()
-        workers = int(self._ui.settings["load.workers"])
+        workers = int(self._ui.settings["load.workers"]) or None
         baseline = self._ui.session.baseline.value
 
         def job() -> Baseline:

@@ -1,0 +1,41 @@
+"""What this process may use of its machine: processors and memory, as the system and its container allow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+CGROUPS = Path("/sys/fs/cgroup")
+OWN = Path("/proc/self/cgroup")
+MEMINFO = Path("/proc/meminfo")
+
+
+def cores() -> int:
+    """Return the number of processors that this process may use, at least 1."""
+    is_told = hasattr(os, "sched_getaffinity")  # not on macOS and Windows
+    allowed = len(os.sched_getaffinity(0)) if is_told else os.cpu_count() or 1
+    quotas = [int(quota) // int(period) for quota, period in _limits("cpu.max") if quota != "max"]
+    return max(1, min([allowed, *quotas]))
+
+
+def memory() -> int | None:
+    """Return the bytes that programs could still take, or may take in this container; None if nobody says."""
+    limits = [int(limit) for (limit,) in _limits("memory.max") if limit != "max"]
+    with suppress(OSError, StopIteration, ValueError):
+        lines = MEMINFO.read_text().splitlines()
+        limits.append(next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")))
+    return min(limits, default=None)
+
+
+def _limits(name: str) -> Iterator[list[str]]:
+    """The words of a file in the control group of this process and in those around it (Linux, version 2)."""
+    with suppress(OSError, StopIteration):
+        own = next(line for line in OWN.read_text().splitlines() if line.startswith("0::"))
+        place = CGROUPS / own.removeprefix("0::").lstrip("/")
+        for folder in (place, *place.parents):
+            with suppress(OSError):
+                yield (folder / name).read_text().split()
+            if folder == CGROUPS:
+                return

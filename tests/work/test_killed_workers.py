@@ -1,0 +1,249 @@
+"""A worker that is killed costs a retry, whatever the moment: no wave, number, process, memory or file."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import signal
+import subprocess
+import sys
+import weakref
+from collections.abc import Iterator
+from multiprocessing import active_children, resource_tracker
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rcv_py.formats.uiout.waves import WaveFiles
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch, WaveColumns
+from rcv_py.state.session import Session
+from rcv_py.work import load, shared
+from rcv_py.work.load import WaveStream, load_all
+from rcv_py.work.pool import WorkerPool
+from tests.support.captures import ROOT
+from tests.support.processes import PATIENCE_S, gone
+from tests.support.wave_folder import reader, trace, wave
+
+MOMENTS = (
+    "as it begins",
+    "when it has read",
+    "with half a block",
+    "before the descriptor",
+    "when it has answered",
+)
+MANY = [[100 + 4 * at, 6, 0, 4, 3] for at in range(9000)]  # columns that fill a block
+linux = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="blocks are of Linux")
+
+
+class Doomed:
+    """A reader whose process is killed once at some moment of some jobs; which were is noted in a folder."""
+
+    base_clock = 4
+
+    def __init__(self, files: object, notes: Path, moments: dict[int, str]) -> None:
+        self.files, self.notes, self.moments = files, notes, moments
+
+    def columns(self, rows: list[int]) -> WaveColumns:
+        """Read, and arrange for the end of this process."""
+        note = self.notes / str(rows[0])
+        moment = self.moments.get(rows[0], "")
+        is_due = bool(moment) and not note.exists()
+        if is_due:
+            note.write_text(moment)
+            arrange(moment)
+        columns = self.files.columns(rows)
+        if is_due and moment == "when it has read":
+            kill()
+        return columns
+
+
+def kill(*_: object) -> None:
+    """End this process as the kernel does when memory is short."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def arrange(moment: str) -> None:
+    """Let this process be killed at a moment that is still to come."""
+    from rcv_py.work import pool
+
+    if moment == "as it begins":
+        kill()
+    if moment == "with half a block":
+        spaced = shared._spaced
+
+        def half(arrays: Iterator[memoryview]) -> Iterator[memoryview | bytes]:
+            yield next(spaced(arrays))
+            kill()
+
+        shared._spaced = half
+    if moment == "before the descriptor":
+        shared.socket.send_fds = kill
+    if moment == "when it has answered":
+        send = pool.send
+
+        def last(*message: object) -> None:
+            send(*message)
+            kill()
+
+        pool.send = last
+
+
+@pytest.fixture
+def small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes also for little work, and one wave a job."""
+    monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(load, "JOB_BYTES", 1)
+
+
+def descriptors() -> int:
+    """How many files this process has open, besides what multiprocessing keeps open once it was used."""
+    resource_tracker.ensure_running()
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+
+
+def names() -> set[str]:
+    """Shared memory with a name, as we or multiprocessing would give it one."""
+    return {path.name for path in Path("/dev/shm").iterdir() if path.name.startswith(("rcv", "psm_"))}
+
+
+@linux
+@pytest.mark.parametrize("seed", [1, 2])
+def test_killed_at_random_moments(tmp_path: Path, small_jobs: None, seed: int) -> None:
+    files = reader(tmp_path, {f"{at}.json": wave(MANY[: 9000 - at]) for at in range(8)})
+    expected = [len(one.tokens) for one in files.read(list(range(8))).waves]
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    chance = random.Random(seed)
+    jobs = chance.sample(range(8), 5)
+    moments = dict(zip(jobs, chance.sample(MOMENTS, 5), strict=True))
+    before, shm = descriptors(), names()
+    stream = WaveStream(Doomed(files, notes, moments), files.index, workers=2)
+    found = {one.row: len(one.tokens) for batch in stream for one in batch.waves}
+    assert {path.name: path.read_text() for path in notes.iterdir()} == {
+        str(row): moment for row, moment in moments.items()
+    }, "each was killed at its moment"
+    assert [found[row] for row in range(8)] == expected
+    assert not stream.errors
+    assert not active_children()
+    assert (descriptors(), names()) == (before, shm)
+
+
+def mappings() -> int:
+    """How many blocks this process can see, after those that nobody needs have gone."""
+    gc.collect()
+    maps = Path("/proc/self/maps")
+    return maps.read_text().count("memfd:rcv") if maps.exists() else 0
+
+
+def plain(batches: tuple[WaveBatch, ...]) -> dict[int, list[object]]:
+    """Everything that was read, by wave."""
+    rows: dict[int, list[object]] = {}
+    for batch in batches:
+        for one, lod in zip(batch.waves, batch.lod, strict=True):
+            t, s = one.tokens, one.states
+            arrays = [t.offset, t.stall, t.busy, t.kind, t.line, s.offset, s.state, *lod.kind, *lod.state]
+            rows[one.row] = [one.id, one.begin, *((part.dtype.str, part.tobytes()) for part in arrays)]
+    return rows
+
+
+def test_what_is_shared_what_is_piped_and_what_is_read_here_are_the_same(
+    tmp_path: Path, small_jobs: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = trace(reader(tmp_path, {f"{at}.json": wave(MANY[at:]) for at in range(2)}))
+    here = plain(load_all(files, workers=0, lod=True))
+    shared_ones = load_all(files, workers=1, lod=True)
+    assert plain(shared_ones) == here
+    assert mappings() == (2 if hasattr(os, "memfd_create") else 0)
+    del shared_ones
+    monkeypatch.setattr(load, "hold_memory", without_blocks)
+    piped = load_all(files, workers=1, lod=True)
+    assert plain(piped) == here
+    assert not mappings()
+
+
+def without_blocks() -> None:
+    """What a process does first where there is no memory for blocks."""
+
+    def refuse(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    os.memfd_create = refuse  # type: ignore[assignment]
+
+
+SCRIPT = """
+import os, sys
+from pathlib import Path
+from rcv_py.work import load
+from tests.support.wave_folder import reader, trace, wave
+from tests.work.test_killed_workers import MANY, mappings, names
+
+load.IN_PROCESS_BYTES, load.JOB_BYTES = 0, 1
+files = reader(Path(sys.argv[1]), {f"{at}.json": wave(MANY) for at in range(12)})
+stream = iter(load.WaveStream(files, files.index, workers=2))
+batch = next(stream)
+assert mappings()
+print(*names(), flush=True)
+sys.stdin.read()
+"""
+
+
+@linux
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+def test_a_parent_that_is_ended_leaves_no_process_and_no_memory(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    before = names()
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as parent:
+        try:
+            assert parent.stdout is not None
+            during = set(parent.stdout.readline().split())
+            children = psutil.Process(parent.pid).children(recursive=True)
+            assert children
+            parent.send_signal(number)
+            parent.wait(PATIENCE_S)
+        finally:
+            parent.kill()
+    assert gone(children)
+    assert during == before == names(), "a block never has a name that could stay"
+
+
+def opened(folder: Path, number: int) -> Trace:
+    """A capture of its own."""
+    place = folder / str(number)
+    place.mkdir()
+    return trace(reader(place, {"a.json": wave(MANY[number:])}))
+
+
+@linux
+def test_fifty_captures_one_after_the_other_keep_nothing_of_those_before(tmp_path: Path) -> None:
+    session = Session()
+    traces = [opened(tmp_path, number) for number in range(50)]
+    with WorkerPool(prepared, 1) as pool:
+        stores, files = [], []
+        for one in traces:
+            session.open(one)
+            assert session.store is not None
+            session.store.add(pool.submit(one.reader).result().batch())
+            stores.append(weakref.ref(session.store))
+            files.append(descriptors())
+            assert mappings() == 1, "the block of the capture that is open"
+            assert sum(store() is not None for store in stores) == 1
+        assert len(set(files)) == 1
+    session.close()
+    assert not mappings()
+
+
+def prepared(files: WaveFiles) -> WaveColumns:
+    """What a process hands back of a capture."""
+    return load.prepared_columns(files, [0])

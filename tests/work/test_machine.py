@@ -1,0 +1,57 @@
+"""Processors and memory that a process may use: in a container, outside of one, and where nobody says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rcv_py.work import machine
+from rcv_py.work.machine import cores, memory
+
+CORES = 16
+FREE = 8_000_000  # kB
+
+
+@pytest.fixture
+def group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The control group of this process, below another one, on a machine with 16 processors."""
+    own = tmp_path / "cgroup" / "outer" / "inner"
+    own.mkdir(parents=True)
+    (tmp_path / "own").write_text("1:name=systemd:/x\n0::/outer/inner\n")
+    (tmp_path / "meminfo").write_text(f"MemTotal: 99999999 kB\nMemAvailable: {FREE} kB\n")
+    monkeypatch.setattr(machine, "CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(machine, "OWN", tmp_path / "own")
+    monkeypatch.setattr(machine, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(CORES)), raising=False)
+    return own
+
+
+def test_without_limits_all_processors_and_what_is_free(group: Path) -> None:
+    (group / "cpu.max").write_text("max 100000\n")
+    (group / "memory.max").write_text("max\n")
+    assert (cores(), memory()) == (CORES, FREE << 10)
+
+
+@pytest.mark.parametrize(
+    ("quota", "expected"), [("400000 100000", 4), ("50000 100000", 1), ("9999999 1", 16)]
+)
+def test_a_quota_counts_in_whole_processors(group: Path, quota: str, expected: int) -> None:
+    (group / "cpu.max").write_text(quota)
+    assert cores() == expected
+
+
+def test_the_limits_of_groups_around_hold_too(group: Path) -> None:
+    (group / "cpu.max").write_text("max 100000")
+    (group.parent / "cpu.max").write_text("300000 100000")
+    (group.parent / "memory.max").write_text("123456\n")
+    assert (cores(), memory()) == (3, 123456)
+
+
+def test_where_nobody_says(group: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OWN", "MEMINFO"):
+        monkeypatch.setattr(machine, name, group / "nothing")
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert (cores(), memory()) == (1, None)
