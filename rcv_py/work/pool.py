@@ -7,6 +7,7 @@ are few, and leaves Ctrl+C to it.  One thread a pool starts, feeds, hears and en
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import signal
@@ -112,6 +113,8 @@ class WorkerPool(Generic[T]):
             if self._thread is None:
                 self._thread = Thread(target=self._run, name="rcv-pool", daemon=True)
                 self._thread.start()
+                # Else multiprocessing ends our processes as Python exits, and waits for what replaces them.
+                atexit.register(self.close)
         call.future.add_done_callback(self._wake)  # it may be cancelled
         self._wake()
         return call.future
@@ -128,6 +131,7 @@ class WorkerPool(Generic[T]):
         self._wake()
         if self._thread is not None and self._thread is not current_thread():
             self._thread.join()
+            atexit.unregister(self.close)
 
     def __enter__(self) -> WorkerPool[T]:
         return self
