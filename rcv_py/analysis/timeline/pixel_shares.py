@@ -38,7 +38,10 @@ _STATES = np.where(_IS_STATE, _GROW[STATE_PLACE, 0] & np.uint64(0xFFFFFFFF), np.
 
 
 # By columns of a table: a number as wide as a row, which numpy takes at once, and one to compute with.
-_WIDE = {ACTIVITY_COUNT: (np.complex128, np.uint64), len(STATE_ORDER): (np.uint32, np.uint32)}
+_WIDE: dict[int, tuple[type[np.generic], type[np.unsignedinteger]]] = {
+    ACTIVITY_COUNT: (np.complex128, np.uint64),
+    len(STATE_ORDER): (np.uint32, np.uint32),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,9 +90,9 @@ def put_table(parts: Sequence[TablePart], bits: int, pixels: Pixels) -> None:
         size = group[0].table.shape[1]
         row, word = _WIDE[size]
         ends = borders([len(part.shares) for part in group])
-        found = np.empty((len(buckets.weight), int(ends[-1])), row)
+        found: np.ndarray = np.empty((len(buckets.weight), int(ends[-1])), row)
         for part, begin, end in zip(group, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            table = np.ascontiguousarray(part.table).view(row)[:, 0]
+            table: np.ndarray = np.ascontiguousarray(part.table).view(row)[:, 0]
             at = buckets.first[part.first : part.first + len(part.shares)] - part.number
             for k, own in enumerate(found[:, begin:end]):
                 _take(table, at + k, own)
