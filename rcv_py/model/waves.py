@@ -11,12 +11,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from rcv_py.base.runs import borders
+from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import States, Tokens, Waits
 from rcv_py.model.window import TimeWindow
-
-STALLED = 0x10  # added to a kind: most of the bucket's cycles of that kind were stall
-NOTHING = 0xFF  # no token in the bucket
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,9 +218,10 @@ class WaveLod:
     """Buckets of 2^(shift + level) cycles, aligned to absolute time, halved in number at every level.
 
     Bucket i of level k covers the cycles of number `(base >> (shift + k)) + i`, that is
-    `number << (shift + k)` up to the next one.  `kind[k]` (uint8) is the token kind with most cycles in the
-    bucket, plus STALLED if most of those were stall, or NOTHING; idle never hides a token.  `state[k]`
-    (uint8 [n, 4]) is the share of IDLE, EXEC, WAIT and STALL in 1/255; all zero outside the wave.
+    `number << (shift + k)` up to the next one.  Both tables hold running shares of the bucket in 1/255, so
+    that the last column says how much of it is filled: `kind[k]` (uint8 [n, ACTIVITY_COUNT]) of
+    `activity.ACTIVITIES`, `state[k]` (uint8 [n, 4]) of `activity.STATE_ORDER`.  A remainder below 1/255 is
+    rounded up in as many buckets as it is worth, so that no rare activity is lost in a long row.
     """
 
     base: int  # cycles, aligned
@@ -246,7 +245,7 @@ class LodColumns:
 
     facts: np.ndarray  # int64 [waves, 3]: base, shift, levels
     sizes: np.ndarray  # int64, buckets of every level of every wave
-    kind: np.ndarray  # uint8
+    kind: np.ndarray  # uint8 [buckets, ACTIVITY_COUNT]
     state: np.ndarray  # uint8 [buckets, 4]
 
     @classmethod
@@ -258,7 +257,7 @@ class LodColumns:
         return cls(
             facts.reshape(len(lods), 3),
             np.array([len(level) for level in kinds], dtype=np.int64),
-            _joined(kinds),
+            _joined(kinds).reshape(-1, ACTIVITY_COUNT),
             _joined(states).reshape(-1, 4),
         )
 

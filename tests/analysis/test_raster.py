@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rcv_py.analysis.core.lanes import lanes
-from rcv_py.analysis.timeline.pixel_codes import Pixels
-from rcv_py.analysis.timeline.raster import Segment, TokenRow, is_wide, raster, tokens_in
-from rcv_py.model.kinds import TokenKind, WaveState
+from rcv_py.analysis.timeline import raster as module
+from rcv_py.analysis.timeline.pixels import Pixels
+from rcv_py.analysis.timeline.raster import Segment, TokenRow, is_wide, raster, shares_in, tokens_in
+from rcv_py.analysis.timeline.stack import stacked
+from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, ACTIVITY_OF
+from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.tokens import States, Tokens
-from rcv_py.model.waves import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
-from tests.support.drawing import states, tokens
+from tests.support.drawing import tokens
 
 
 def row(*made: Tokens, timeline: States | None = None) -> TokenRow:
@@ -43,82 +46,66 @@ def bursts(draw: st.DrawFn, has_lanes: bool = False) -> Tokens:
 WINDOWS = st.tuples(st.integers(9_000, 60_000), st.integers(16, 60_000))
 
 
-@given(st.lists(bursts(), min_size=1, max_size=1), WINDOWS, st.integers(1, 200))
-def test_every_busy_pixel_is_drawn_and_no_idle_one_far_from_a_token(
-    made: list[Tokens], window: tuple[int, int], width: int
-) -> None:
+@given(bursts(), WINDOWS, st.integers(1, 200))
+def test_a_picture_holds_the_cycles_of_the_window(made: Tokens, window: tuple[int, int], width: int) -> None:
     pixels = Pixels(TimeWindow(window[0], window[0] + window[1]), width)
-    codes = raster([row(*made)], pixels).code[0]
-    start, end = made[0].start, made[0].end
-    # A bucket belongs to the pixel in which it starts: it is drawn within its own width of its tokens.
-    reach = max(1 << row(*made).segments[0].lod.shift, int(pixels.cycles_per_px) + 1)
-    for px, code in enumerate(codes.tolist()):
-        low, high = int(pixels.edges[px]), max(int(pixels.edges[px + 1]), int(pixels.edges[px]) + 1)
-        near = (start < high + reach) & (end > low - reach)
-        if code != NOTHING:
-            assert near.any()
-            assert code & 15 in made[0].kind[(start < high + 2 * reach) & (end > low - 2 * reach)]
-    slack = -(-reach // max(1, int(pixels.cycles_per_px))) + 1
-    drawn = np.flatnonzero(codes != NOTHING)
-    for begin, stop in zip(start.tolist(), end.tolist(), strict=True):
-        first, last = pixels.part(begin, stop)
-        if first < last and 0 <= pixels.at(begin) < width:
-            assert np.any((drawn >= first - slack) & (drawn < last + slack)), "a token is not drawn"
+    share = np.diff(raster([row(made)], pixels).kind[0].astype(int), axis=1, prepend=0).sum(axis=0)
+    seen = shares_in(row(made).segments[0], pixels.window) * window[1]
+    wanted = np.zeros(ACTIVITY_COUNT)
+    np.add.at(wanted, ACTIVITY_OF[:, :KIND_COUNT], seen)
+    # A bucket that the window cuts counts by its mean.
+    slack = 2 * max(1 << row(made).segments[0].lod.shift, pixels.cycles_per_px)
+    assert np.abs(share / 255 * pixels.cycles_per_px - wanted).max() <= slack + window[1] / 255
 
 
 @given(bursts(), st.integers(10_000, 12_000), st.integers(4, 60), st.integers(1, 3))
 def test_deep_in_every_pixel_is_exact(made: Tokens, begin: int, width: int, scale: int) -> None:
-    """At a cycle a pixel or less there is no reduction: each pixel shows the token of its cycle."""
+    """At a cycle a pixel or less there is no reduction: each pixel is full of the token of its cycle."""
     pixels = Pixels(TimeWindow(begin, begin + width), width * scale)
-    codes = raster([row(made)], pixels).code[0]
-    for px, code in enumerate(codes.tolist()):
-        time = int(pixels.edges[px])
+    lines = stacked(raster([row(made)], pixels).kind, 4, pixels)[0]
+    for px in range(width * scale):
+        time = begin + px // scale
         at = made.at(time)
         if at < 0 or time >= made.end[at]:
-            assert code == NOTHING
+            wanted = ACTIVITY_COUNT
         else:
             is_stalled = time < int(made.start[at]) + int(made.stall[at])
-            assert code == int(made.kind[at]) | (STALLED if is_stalled else 0)
+            wanted = int(ACTIVITY_OF[int(is_stalled), made.kind[at]])
+        assert lines[:, px].tolist() == [wanted] * 4
 
 
 @given(bursts(has_lanes=True), st.integers(10_000, 12_000), st.integers(4, 60))
 def test_overlapping_tokens_are_never_seen_as_idle(made: Tokens, begin: int, width: int) -> None:
-    codes = raster([row(made)], Pixels(TimeWindow(begin, begin + width), width)).code[0]
-    for px, code in enumerate(codes.tolist()):
-        running = (made.start <= begin + px) & (made.end > begin + px)
-        assert (code != NOTHING) == bool(running.any())
-        if code != NOTHING:
-            assert code & 15 in made.kind[running]
-
-
-def test_a_lone_token_of_a_long_row_is_drawn_at_every_zoom() -> None:
-    lone = row(tokens("L" * 4, base=500_000), tokens("V" * 4, base=900_000))
-    for width in (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000):
-        pixels = Pixels(TimeWindow(500_002 - width // 2, 500_002 + width - width // 2), 500)
-        codes = raster([lone], pixels).code[0]
-        assert TokenKind.LDS in codes
-        assert abs(int(np.flatnonzero(codes == TokenKind.LDS)[0]) - pixels.at(500_000)) <= 32
+    shares = raster([row(made)], Pixels(TimeWindow(begin, begin + width), width)).kind[0]
+    for px, running in enumerate(shares.astype(int)):
+        here = (made.start <= begin + px) & (made.end > begin + px)
+        assert (running[-1] >= 250) == bool(here.any())
+        drawn = np.flatnonzero(np.diff(running, prepend=0))
+        assert set(drawn.tolist()) <= set(ACTIVITY_OF[:, made.kind[here]].reshape(-1).tolist())
 
 
 def test_many_waves_of_a_row_cost_one_look_up_and_are_all_there() -> None:
-    many = row(*(tokens("vV", base=100_000 * i) for i in range(50)))
-    codes = raster([many], Pixels(TimeWindow(0, 5_000_000), 1000)).code[0]
-    drawn = np.flatnonzero(codes != NOTHING)
-    assert len(drawn) == 50
-    assert np.abs(drawn - np.arange(0, 1000, 20)).max() <= 1  # a bucket is drawn where it starts
+    many = row(*(tokens("vV" * 200, base=100_000 * i) for i in range(50)))
+    filled = raster([many], Pixels(TimeWindow(0, 5_000_000), 1000)).kind[0, :, -1].astype(int)
+    drawn = np.flatnonzero(filled)
+    assert sorted({round(px / 20) for px in drawn.tolist()}) == list(range(50))
+    assert abs(filled.sum() / 255 * 5000 - 50 * 400) <= 0.1 * 50 * 400
 
 
-@given(st.integers(0, 400), st.integers(16, 900), st.integers(1, 300))
-def test_state_shares_of_a_row_follow_its_states(begin: int, width: int, width_px: int) -> None:
-    drawing = "I" * 100 + "E" * 50 + "W" * 200 + "S" * 50 + "E" * 5 + "W" * 95
-    made = row(tokens("V" * 500), timeline=states(drawing))
-    pixels = Pixels(TimeWindow(begin, begin + width), width_px)
-    share = raster([made], pixels).share[0].astype(int)
-    assert share.sum(axis=1).max() <= 255
-    for state in (WaveState.WAIT, WaveState.EXEC):
-        wanted = np.array([letter == state.name[0] for letter in drawing])[begin : begin + width].sum()
-        seen = share[:, state - 1].sum() / 255 * pixels.cycles_per_px
-        assert abs(seen - wanted) <= 4 * max(16, pixels.cycles_per_px) + 0.02 * width
+@pytest.mark.parametrize("most", [10, 10**6])
+def test_too_many_tokens_show_their_buckets_and_the_same_shares(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_SPANS", most)
+    made = row(tokens("vvVVVV..llllLLLL" * 400))
+    pixels = Pixels(TimeWindow(0, 6400), 1600)
+    share = np.diff(raster([made], pixels).kind[0].astype(int), axis=1, prepend=0).mean(axis=0) / 255
+    for activity, part in (
+        ((TokenKind.VALU, True), 2),
+        ((TokenKind.VALU, False), 4),
+        ((TokenKind.LDS, True), 4),
+    ):
+        assert abs(share[ACTIVITIES.index(activity)] - part / 16) <= 1 / 255
 
 
 def test_a_pixel_knows_how_many_tokens_it_holds() -> None:

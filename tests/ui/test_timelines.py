@@ -96,7 +96,9 @@ def test_a_click_selects_the_token_and_the_tip_tells_it(shown: CanvasBot) -> Non
 
 
 def test_a_pixel_tells_how_many_tokens_it_holds(shown: CanvasBot) -> None:
-    assert "This pixel holds 3 tokens" in shown.panel.tip(0, 1000, TimeWindow(1000, 1017), False)
+    tip = shown.panel.tip(0, 1000, TimeWindow(1000, 1016), False)
+    assert "This pixel holds 2 tokens" in tip
+    assert "VALU 25.0 % · LDS stall 25.0 % · LDS 25.0 % · VALU stall 12.5 % · nothing 12.5 %" in tip
 
 
 def test_a_double_click_fits_the_token(shown: CanvasBot) -> None:

@@ -1,36 +1,35 @@
-"""Rows of tokens as one code a pixel, at any zoom, for the price of the pixels.
+"""Rows of tokens as shares of each pixel, at any zoom, for the price of the pixels.
 
 ```
-pixel wider than the finest bucket:  look the bucket up          O(pixels)
-narrower:                            the longest token in it     O(pixels log tokens + tokens in view)
+pixel wider than the finest bucket:  the mean of its buckets         O(pixels)
+narrower:                            the tokens in view themselves   O(pixels + tokens in view)
 ```
 
-Tokens in view are at most a few a pixel there, because buckets are; where a burst has more, the finest
-buckets are shown, wider than a pixel.
+Tokens in view are at most a few a pixel there, because buckets are; where there are more than MAX_SPANS in
+all, rows with many show their finest buckets, wider than a pixel.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 
 import numpy as np
 
 from rcv_py.analysis.timeline.lod import build, joined
-from rcv_py.analysis.timeline.pixel_codes import Pixels, StatePart, TokenPart, merge, put_codes, put_shares
+from rcv_py.analysis.timeline.pixel_shares import FULL, SpanPart, TablePart, add_shares, put_spans, put_table
+from rcv_py.analysis.timeline.pixels import Pixels
+from rcv_py.model.activity import ACTIVITY_COUNT, STATE_ORDER
+from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.tokens import States, Tokens, find
-from rcv_py.model.waves import NOTHING, WaveLod
+from rcv_py.model.waves import WaveLod
 from rcv_py.model.window import TimeWindow
 
-CROWDED = 6  # tokens a pixel from which on buckets are shown although they are wider than a pixel
-NEAR_PX = 2  # how wide a bucket may be for the finest table to do
-
-BLOCK_PX = 8  # how wide a bucket may be in the strip of states
-
-_HIGH_BITS = np.uint32(0xFEFEFEFE)  # halves four bytes at once
+MAX_SPANS = 120_000  # tokens, or states, that a picture may look at one by one
+NEAR_PX = 2  # how wide a bucket of states may be for the finest table to do
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,32 +89,45 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Raster:
-    """What each pixel of each row shows."""
+    """What each pixel of each row shows: running shares of its time in 1/255, from the bottom."""
 
-    code: np.ndarray  # uint8 [rows, width]: TokenKind, plus STALLED, or NOTHING
-    share: np.ndarray  # uint8 [rows, width, 4]: IDLE, EXEC, WAIT, STALL in 1/255
+    kind: np.ndarray  # uint8 [rows, width, ACTIVITY_COUNT], of `activity.ACTIVITIES`
+    state: np.ndarray  # uint8 [rows, width, 4], of `activity.STATE_ORDER`; width 0 without states
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is to be drawn, put together so that it is done in few calls."""
+
+    kinds: list[SpanPart] = field(default_factory=list)
+    states: list[SpanPart] = field(default_factory=list)
+    tables: dict[tuple[int, int], list[TablePart]] = field(default_factory=dict)  # by bits and columns
+    pending: list[tuple[Segment, np.ndarray, np.ndarray | None]] = field(default_factory=list)
 
 
 def raster(
     rows: Sequence[TokenRow], pixels: Pixels, with_states: bool = True, with_wide: bool = True
 ) -> Raster:
-    """Return the pictures of rows; without `with_wide`, segments that `is_wide` are left out.
-
-    What tables know is drawn first, then what needs the tokens.
-    """
-    code = np.full((len(rows), pixels.width_px), NOTHING, np.uint8)
-    share = np.zeros((len(rows), pixels.width_px if with_states else 0, 4), np.uint8)
-    pieces: list[TokenPart | StatePart] = []
-    for row, codes, shares in zip(rows, code, share, strict=True):
-        own = shares if with_states else None
+    """Return the pictures of rows; without `with_wide`, segments that `is_wide` are left out."""
+    kind = np.zeros((len(rows), pixels.width_px, ACTIVITY_COUNT), np.uint8)
+    state = np.zeros((len(rows), pixels.width_px if with_states else 0, len(STATE_ORDER)), np.uint8)
+    work = _Work()
+    for row, kinds, states in zip(rows, kind, state, strict=True):
+        own = states if with_states else None
         if row.joined is not None and is_joined(row, pixels):
-            _look_up(row.joined, pixels, codes, own)
+            _look_up(row.joined, pixels, kinds, own, work)
             continue
         for segment in row.visible(pixels.window):
-            pieces += _draw_segment(segment, pixels, codes, own, with_wide)
-    put_codes([piece for piece in pieces if isinstance(piece, TokenPart)], pixels)
-    put_shares([piece for piece in pieces if isinstance(piece, StatePart)], pixels)
-    return Raster(code, share)
+            if segment.lod.level(pixels.cycles_per_px) >= 0:
+                _look_up(segment.lod, pixels, kinds, own, work)
+            else:
+                work.pending.append((segment, kinds, own))
+    _look_closer(work, pixels, with_wide)
+    for (bits, _), parts in work.tables.items():
+        put_table(parts, bits, pixels)
+    put_spans(work.kinds, pixels)
+    put_spans(work.states, pixels)
+    return Raster(kind, state)
 
 
 def is_joined(row: TokenRow, pixels: Pixels) -> bool:
@@ -140,95 +152,118 @@ def tokens_in(segment: Segment, window: TimeWindow) -> int:
     return started + (before > 0 and tokens.span(before - 1).end > window.begin)
 
 
+def shares_in(segment: Segment, window: TimeWindow) -> np.ndarray:
+    """Return what share of a window each kind executes and stalls in a segment, float64 [2, KIND_COUNT].
+
+    Row 0 is execution, row 1 stall; tokens that overlap may sum to more than 1.
+    """
+    tokens, rows = segment.tokens, segment.rows_in(window)
+    start = tokens.offset[rows].astype(np.int64) + (tokens.base - window.begin)
+    issue = start + tokens.stall[rows]
+    times = [np.clip(time, 0, window.width) for time in (start, issue, issue + tokens.busy[rows])]
+    kind = np.where(tokens.kind[rows] < KIND_COUNT, tokens.kind[rows], 0)
+    cycles = [np.bincount(kind, part, KIND_COUNT) for part in np.diff(times, axis=0)[::-1]]
+    return np.array(cycles) / window.width
+
+
 # -- one row --------------------------------------------------------------------------------------------
 
 
-def _draw_segment(
-    segment: Segment, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None, with_wide: bool
-) -> Iterator[TokenPart | StatePart]:
-    if segment.lod.level(pixels.cycles_per_px) >= 0:
-        _look_up(segment.lod, pixels, codes, shares)
-        return
-    first, stop = pixels.part(segment.begin, segment.end)
-    if first >= stop:
-        return
-    window = TimeWindow(int(pixels.edges[first]), int(pixels.edges[stop]))
-    rows = segment.rows_in(window)
-    is_near = 1 << segment.lod.shift <= NEAR_PX * pixels.cycles_per_px
-    if not with_wide and is_wide(segment, pixels):
-        pass
-    elif is_near or rows.stop - rows.start > CROWDED * (stop - first):
-        _look_up(segment.lod, pixels, codes, None)
-    else:
-        yield TokenPart(segment.tokens, rows, first, codes[first:stop])
-    if shares is not None:
-        states = _state_piece(segment, pixels, first, stop, shares)
-        if states is not None:
-            yield states
+def _look_closer(work: _Work, pixels: Pixels, with_wide: bool) -> None:
+    """Choose tokens and states themselves, or the finest buckets where there would be too many."""
+    seen = [
+        (segment, kinds, states, *pixels.part(segment.begin, segment.end))
+        for segment, kinds, states in work.pending
+    ]
+    places = [
+        (segment, kinds, states, first, stop, TimeWindow(int(pixels.edges[first]), int(pixels.edges[stop])))
+        for segment, kinds, states, first, stop in seen
+        if first < stop
+    ]
+    rows = [segment.rows_in(_whole_cycles(window)) for segment, *_, window in places]
+    most = _most([part.stop - part.start for part in rows])
+    for (segment, kinds, _, first, stop, _), part in zip(places, rows, strict=True):
+        if not with_wide and is_wide(segment, pixels):
+            continue
+        if part.stop - part.start > most:
+            _look_up(segment.lod, pixels, kinds, None, work)
+        elif segment.tokens.lane is None:
+            work.kinds.append(SpanPart(segment.tokens, part, first, kinds[first:stop]))
+        else:
+            _put_lanes(segment, part, first, kinds[first:stop], pixels)
+    with_states = [place for place in places if place[2] is not None]
+    rows = [_states_in(segment, window) for segment, *_, window in with_states]
+    most = _most([part.stop - part.start for part in rows])
+    for (segment, _, states, first, stop, _), part in zip(with_states, rows, strict=True):
+        is_near = 1 << segment.lod.shift <= NEAR_PX * pixels.cycles_per_px
+        if is_near or part.stop - part.start > most:
+            _look_up(segment.lod, pixels, None, states, work)
+        elif states is not None and part.start < part.stop:
+            work.states.append(SpanPart(segment.states, part, first, states[first:stop]))
 
 
-def _look_up(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None) -> None:
+def _most(counts: list[int]) -> float:
+    """How many spans a segment may have for all of them to stay within MAX_SPANS."""
+    return float("inf") if sum(counts) <= MAX_SPANS else MAX_SPANS / len(counts)
+
+
+def _whole_cycles(window: TimeWindow) -> TimeWindow:
+    """The window, and at least a cycle."""
+    return TimeWindow(window.begin, max(window.end, window.begin + 1))
+
+
+def _states_in(segment: Segment, window: TimeWindow) -> slice:
+    states = segment.states
+    low = find(states.offset, window.begin - states.base, "right") - 1
+    return slice(max(0, low), max(0, find(states.offset, window.end - states.base + 1, "left")))
+
+
+def _put_lanes(segment: Segment, rows: slice, first: int, shares: np.ndarray, pixels: Pixels) -> None:
+    """Sum tokens that overlap sub-row by sub-row; an overfilled pixel shows parts of the sum."""
+    tokens = segment.tokens
+    assert tokens.lane is not None
+    total = np.zeros(shares.shape, np.uint16)
+    for lane in range(segment.lanes):
+        chosen = rows.start + np.flatnonzero(tokens.lane[rows] == lane)
+        if len(chosen):
+            part = np.zeros_like(shares)
+            own = replace(
+                tokens,
+                lane=None,
+                **{
+                    name: getattr(tokens, name)[chosen]
+                    for name in ("offset", "stall", "busy", "kind", "line")
+                },
+            )
+            put_spans([SpanPart(own, slice(0, len(chosen)), first, part)], pixels)
+            total += part
+    over = total[:, -1:] > FULL
+    scaled = total.astype(np.uint32) * FULL // np.maximum(total[:, -1:], 1)
+    add_shares(shares, np.where(over, scaled, total).astype(np.uint8))
+
+
+def _look_up(
+    lod: WaveLod, pixels: Pixels, kinds: np.ndarray | None, states: np.ndarray | None, work: _Work
+) -> None:
     level = max(0, lod.level(pixels.cycles_per_px))
     bits = lod.shift + level
-    table, number = lod.kind[level], lod.base >> (lod.shift + level)
-    first, stop = pixels.part(number << bits, (number + len(table)) << bits)
-    if pixels.cycles_per_px >= 2 << bits:  # a top level: one or two buckets, narrower than a pixel
-        _put_dots(lod, pixels, codes, shares)
-        return
-    if first >= stop:
-        return
-    low, high = pixels.buckets(bits)
-    left, right = low[first:stop] - number, high[first:stop] - number
-    merge(codes[first:stop], _taken(table, left, NOTHING))
-    merge(codes[first:stop], _taken(table, right, NOTHING))
-    at_edge = (pixels.window.begin >> bits) - number  # the bucket that reaches in from the left
-    if first == 0 and 0 <= at_edge < len(table):
-        merge(codes[:1], table[at_edge : at_edge + 1])
-    if shares is not None:
-        packed = lod.state[level].view(np.uint32)[:, 0]
-        a, b = _taken(packed, left, 0), _taken(packed, right, 0)
-        mean = ((a & _HIGH_BITS) >> 1) + ((b & _HIGH_BITS) >> 1)
-        before = shares[first:stop].view(np.uint32)[:, 0]
-        np.copyto(before, mean, where=before == 0)
-
-
-def _taken(table: np.ndarray, at: np.ndarray, nothing: int) -> np.ndarray:
-    """Rows of a table; only the outermost pixels can look beyond its ends."""
-    taken = table.take(at, mode="clip")
-    if at[0] < 0:
-        taken[0] = nothing
-    if at[-1] >= len(table):
-        taken[-1] = nothing
-    return taken
-
-
-def _put_dots(lod: WaveLod, pixels: Pixels, codes: np.ndarray, shares: np.ndarray | None) -> None:
-    level = len(lod.kind) - 1
-    bits = lod.shift + level
     number = lod.base >> bits
-    for i, code in enumerate(lod.kind[level].tolist()):
-        px, stop = pixels.part((number + i) << bits, (number + i + 1) << bits)
-        if px >= stop:
+    for tables, shares in ((lod.kind, kinds), (lod.state, states)):
+        if shares is None:
             continue
-        if codes[px] == NOTHING:
-            codes[px] = code
-        if shares is not None:
-            new = lod.state[level][i]
-            shares[px] = (shares[px] >> 1) + (new >> 1) if shares[px].any() else new
+        table = tables[level]
+        if pixels.cycles_per_px >= 2 << bits:  # a top level: one or two buckets, narrower than a pixel
+            _put_dots(table, number, bits, pixels, shares)
+            continue
+        first, stop = pixels.part(number << bits, (number + len(table)) << bits)
+        if first < stop:
+            part = TablePart(table, number, first, shares[first:stop])
+            work.tables.setdefault((bits, table.shape[1]), []).append(part)
 
 
-def _state_piece(
-    segment: Segment, pixels: Pixels, first: int, stop: int, shares: np.ndarray
-) -> StatePart | None:
-    """The states of pixels too fine for the table; draws the others from it."""
-    states = segment.states
-    low = max(0, find(states.offset, int(pixels.edges[first]) - states.base, "right") - 1)
-    high = find(states.offset, int(pixels.edges[stop]) - states.base + 1, "left")
-    if low >= high:
-        return None
-    is_fine = 1 << segment.lod.shift <= BLOCK_PX * pixels.cycles_per_px
-    if not is_fine and high - low <= CROWDED * (stop - first):
-        return StatePart(states, slice(low, high), first, shares[first:stop])
-    scratch = np.zeros(len(shares), np.uint8)
-    _look_up(segment.lod, pixels, scratch, shares)
-    return None
+def _put_dots(table: np.ndarray, number: int, bits: int, pixels: Pixels, shares: np.ndarray) -> None:
+    for i, bucket in enumerate(table):
+        px, stop = pixels.part((number + i) << bits, (number + i + 1) << bits)
+        if px < stop:
+            part = np.rint(bucket * ((1 << bits) / pixels.cycles_per_px))
+            shares[px] = np.minimum(shares[px] + part, FULL)

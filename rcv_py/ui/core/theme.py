@@ -5,15 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable
 
-import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.base import colors
 from rcv_py.base.colors import Pair
-from rcv_py.model.kinds import KIND_COUNT, MarkerKind, TokenKind, WaveState
-from rcv_py.model.waves import NOTHING, STALLED
+from rcv_py.model.kinds import MarkerKind, TokenKind, WaveState
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.style_sheet import style_sheet
 
@@ -25,7 +23,6 @@ class Theme(QObject):
 
     changed = Signal()
     is_dark: bool  # whether the dark half of the tables is in use
-    lod_table: np.ndarray  # uint32 [256] ARGB of every code of a level-of-detail bucket; NOTHING: transparent
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -144,12 +141,6 @@ class Theme(QObject):
         self._states = colors_of(states[state.name] for state in WaveState)
         self._kernels, self._arrows = colors_of(colors.KERNELS), colors_of(colors.ARROWS)
         self._reasons = colors_of(colors.STALL_REASONS.values())
-        table = np.full(256, self._kinds[0].rgba(), dtype=np.uint32)
-        for kind in range(KIND_COUNT):
-            table[kind] = self._kinds[kind].rgba()
-            table[kind | STALLED] = self._stalled[kind].rgba()
-        table[NOTHING] = 0
-        self.lod_table = table
 
     def _palette(self) -> QPalette:
         palette = QPalette()

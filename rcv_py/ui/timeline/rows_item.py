@@ -13,9 +13,10 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from rcv_py.analysis.timeline.pixel_codes import Pixels
+from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.base.colors import MARKER_TURNS
-from rcv_py.model.kinds import MarkerKind, WaveState
+from rcv_py.model.activity import ACTIVITIES, STATE_ORDER
+from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
@@ -23,10 +24,9 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import TEXT_PX, BoxItem, PlainAxis
 from rcv_py.ui.timeline.time_overlay import Marks, Place, TimeOverlay
 
-# Codes of pixels besides those of the raster (token kinds, and kinds with STALLED).
+# Codes of pixels besides those of ACTIVITIES, which are their numbers.
 CANVAS, GRID, TINT = 0x20, 0x21, 0x22
-STRIP = 0x28  # plus the place of a state in STRIP_ORDER; what is after the last place is no colour
-STRIP_ORDER = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)  # from the bottom
+STRIP = 0x28  # plus the place of a state in STATE_ORDER
 KERNELS, FAINT_KERNELS = 0x40, 0x60  # plus the number of a kernel, modulo KERNEL_COLORS
 KERNEL_COLORS = 12
 MARKERS = 0x80  # plus MARKER_COLORS times the kind of a marker, plus the number of its name
@@ -37,18 +37,20 @@ MAX_TICKS = 600  # marks of the selected line in view; more would be a smear
 
 def color_table(theme: Theme) -> list[int]:
     """0xffRRGGBB of every code a pixel can have."""
-    table = theme.lod_table.copy()
+    table = np.full(256, theme.role("canvas").rgba(), np.uint32)
+    for number, (kind, is_stall) in enumerate(ACTIVITIES):
+        table[number] = (theme.stalled(kind) if is_stall else theme.kind(kind)).rgba()
     tint = theme.soft(theme.role("accent_soft"), 0.5)
     for code, color in ((CANVAS, theme.role("canvas")), (GRID, theme.role("grid")), (TINT, tint)):
         table[code] = color.rgba()
-    for place, state in enumerate(STRIP_ORDER):
+    for place, state in enumerate(STATE_ORDER):
         table[STRIP + place] = theme.state(state).rgba()
     for number in range(KERNEL_COLORS):
         table[KERNELS + number] = theme.kernel(number).rgba()
         table[FAINT_KERNELS + number] = theme.soft(theme.kernel(number), FAINT).rgba()
-    for kind in MarkerKind:
+    for marker in MarkerKind:
         for name in range(MARKER_COLORS):
-            table[MARKERS + kind * MARKER_COLORS + name] = theme.marker(kind, name).rgba()
+            table[MARKERS + marker * MARKER_COLORS + name] = theme.marker(marker, name).rgba()
     return table.tolist()
 
 

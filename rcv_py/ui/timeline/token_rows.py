@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter
 
 from rcv_py.analysis.core.lanes import lanes
-from rcv_py.analysis.timeline.pixel_codes import Pixels
-from rcv_py.analysis.timeline.raster import Raster, Segment, TokenRow, is_joined, is_wide, raster
+from rcv_py.analysis.timeline.pixels import Pixels
+from rcv_py.analysis.timeline.raster import Segment, TokenRow, is_joined, is_wide, raster
+from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.text import short_kernel
+from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import NOTHING, STALLED
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import Choice
 from rcv_py.ui.timeline.items import Rects, name_font, paint_names, readable_on
-from rcv_py.ui.timeline.rows_item import STRIP, STRIP_ORDER, Frame, RowName, RowShape, RowSource
+from rcv_py.ui.timeline.rows_item import STRIP, Frame, RowName, RowShape, RowSource
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.unit_markers import MarkerBand
 
@@ -69,9 +70,10 @@ class TokenRows(RowSource):
             return
         self._pixels = self._with_width(frame)
         picture = raster(rows, self._pixels, with_states=self.shape.strip > 0, with_wide=False)
-        self._paint_codes(frame, picture)
+        _fill(frame, stacked(picture.kind, frame.spans_px, self._pixels), 0, 0, ACTIVITY_COUNT)
         if self.shape.strip:
-            self._paint_strips(frame, picture)
+            lines = stacked(picture.state, round(self.shape.strip * frame.scale), self._pixels)
+            _fill(frame, lines, frame.spans_px, STRIP, picture.state.shape[2])
         if self.shape.band:
             self.band.paint(frame)
 
@@ -97,8 +99,13 @@ class TokenRows(RowSource):
                 painter.drawRect(QRectF(first, frame.top(wave.row), max(1, stop - first), frame.spans_px))
 
     def _with_width(self, frame: Frame) -> Pixels:
-        """The frame's pixels; no token is wide while there are too many to draw one by one."""
-        pixels = frame.pixels
+        """The frame's columns of shares, a logical pixel wide where that is some device pixels.
+
+        No token is wide while there are too many to draw one by one.
+        """
+        many = max(1, int(frame.scale))
+        width = frame.pixels.width_px
+        pixels = frame.pixels if width % many else Pixels(frame.pixels.window, width // many)
         parts = [
             segment.rows_in(pixels.window)
             for row in self.rows[frame.first : frame.stop]
@@ -107,35 +114,8 @@ class TokenRows(RowSource):
             if segment.lod.level(pixels.cycles_per_px) < 0
         ]
         if sum(part.stop - part.start for part in parts) > MAX_RECTS:
-            return Pixels(pixels.window, pixels.width_px, float("inf"))
+            return replace(pixels, wide_px=float("inf"))
         return pixels
-
-    # -- pixels -----------------------------------------------------------------------------------------
-
-    def _paint_codes(self, frame: Frame, picture: Raster) -> None:
-        is_nothing = picture.code == NOTHING
-        for i, row in enumerate(range(frame.first, frame.stop)):
-            part = frame.part(row)
-            if len(part):
-                part[:] = np.where(is_nothing[i], part[0], picture.code[i])
-
-    def _paint_strips(self, frame: Frame, picture: Raster) -> None:
-        steps = round(self.shape.strip * frame.scale)
-        running = [np.ascontiguousarray(picture.share[:, :, STRIP_ORDER[0] - 1])]
-        for state in STRIP_ORDER[1:]:
-            running.append(running[-1] + picture.share[:, :, state - 1])
-        code = np.empty((len(picture.share), steps, picture.share.shape[1]), np.uint8)
-        for step in range(steps):  # from the bottom: what fills more than this share of the height
-            limit = np.uint8((step + 0.5) * 255 / steps)
-            reached = [(level <= limit).view(np.uint8) for level in running]
-            line = reached[0] + reached[1] + reached[2] + reached[3]
-            np.add(line, np.uint8(STRIP), out=code[:, steps - 1 - step])
-        has_gap = np.any(np.asarray(running[-1]) < 255, axis=1)
-        for i, row in enumerate(range(frame.first, frame.stop)):
-            part = frame.part(row, frame.spans_px, steps)
-            above = max(0, -(frame.top(row) + frame.spans_px))
-            new = code[i, above : above + len(part)]
-            np.copyto(part, new, where=new < STRIP + len(STRIP_ORDER) if has_gap[i] else True)
 
     # -- rectangles -------------------------------------------------------------------------------------
 
@@ -146,10 +126,10 @@ class TokenRows(RowSource):
         columns = np.concatenate(
             [spans.box(stall, spans.left, spans.issue), spans.box(busy, spans.issue, spans.right)]
         )
-        code = np.concatenate([spans.kind[stall] | STALLED, spans.kind[busy]])
+        code = np.concatenate([spans.kind[stall] + KIND_COUNT, spans.kind[busy]])
 
         def color(code: int) -> QColor:
-            return theme.stalled(code & 15) if code & STALLED else theme.kind(code)
+            return theme.kind(code) if code < KIND_COUNT else theme.stalled(code - KIND_COUNT)
 
         self._rects.draw_by_code(painter, columns, code, color)
         wide = stall[
@@ -236,6 +216,22 @@ def _lanes(frame: Frame, row: int, segment: Segment, rows: slice) -> tuple[np.nd
     edges = np.round(np.arange(segment.lanes + 1) * height / segment.lanes)
     number = segment.tokens.lane[rows]
     return top + edges[number], np.maximum(1.0, np.diff(edges)[number])
+
+
+def _fill(frame: Frame, lines: np.ndarray, below: int, codes: int, nothing: int) -> None:
+    """Put the numbers of parts into the rows in view, so far below their tops, as codes from `codes` on."""
+    has_gap = np.any(lines == nothing, axis=(1, 2))
+    lines += np.uint8(codes)
+    many = frame.canvas.shape[1] // lines.shape[2]
+    if many == 2:  # as np.repeat, which takes the bytes one by one
+        lines = (lines * np.uint16(0x0101)).view(np.uint8)
+    elif many > 2:
+        lines = np.repeat(lines, many, axis=2)
+    for i, row in enumerate(range(frame.first, frame.stop)):
+        part = frame.part(row, below, lines.shape[1])
+        above = max(0, -(frame.top(row) + below))
+        new = lines[i, above : above + len(part)]
+        np.copyto(part, new, where=new < codes + nothing if has_gap[i] else True)
 
 
 def hatch(color: QColor, alpha: int) -> QBrush:

@@ -7,17 +7,18 @@ import numpy as np
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.events.event_table import record_text
 from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.analysis.timeline.raster import Segment, tokens_in
+from rcv_py.analysis.timeline.raster import Segment, shares_in, tokens_in
 from rcv_py.analysis.timeline.token_details import producers
-from rcv_py.base.text import count, elide_left, elide_right, nanoseconds, plural
+from rcv_py.base.text import count, elide_left, elide_right, nanoseconds, percent, plural
 from rcv_py.model.ids import WaveId
-from rcv_py.model.kinds import KIND_TEXT, MARKER_TEXT, MarkerKind, TokenKind, WaveState
+from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, MARKER_TEXT, MarkerKind, TokenKind, WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import Rich, joined, lines_tip, rich
 
 MAX_PRODUCERS = 4
+MAX_SHARES = 4  # of a pixel
 MAX_VALUES = 4  # of shader data, at a place
 
 
@@ -74,7 +75,27 @@ def token_tip(trace: Trace, wave: Wave | None, segment: Segment, row: int, pixel
     held = tokens_in(segment, pixel)
     if held > 1:
         lines.append(rich("<i>This pixel holds {}.</i>", plural(held, "token")))
+        lines.append(pixel_text(segment, pixel))
     return lines_tip(filter(None, lines))
+
+
+def pixel_text(segment: Segment, pixel: TimeWindow) -> str:
+    """What shares of a pixel's time its kinds of token take, the largest first, and what nothing takes."""
+    shares = shares_in(segment, pixel)
+    parts = [
+        (float(share), KIND_NAME[TokenKind(kind)] + (" stall" if is_stall else ""))
+        for is_stall, row in enumerate(shares)
+        for kind, share in enumerate(row)
+        if share > 0
+    ]
+    parts.sort(reverse=True)
+    texts = [f"{name} {percent(share, 1)}" for share, name in parts[:MAX_SHARES]]
+    if len(parts) > MAX_SHARES:
+        texts.append(
+            f"{len(parts) - MAX_SHARES} more {percent(sum(share for share, _ in parts[MAX_SHARES:]), 1)}"
+        )
+    empty = 1 - sum(share for share, _ in parts)
+    return " · ".join([*texts, f"nothing {percent(empty, 1)}"] if empty > 0 else texts)
 
 
 def sibling_tip(text: Rich, simd: str) -> Rich:
