@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -31,6 +32,8 @@ def main() -> int:
 
 
 def lines_as_they_come(options: Options, seen: list[Row]) -> Iterator[str]:
+    busy = ", ".join(f"{load:.2f}" for load in os.getloadavg())
+    yield f"{os.cpu_count()} processors; load average of 1, 5 and 15 minutes before: {busy}"
     yield from lines([])
     for row in rows(options, seen):
         yield list(lines([row]))[-1]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.folders import large_folder
+from bench.folders import large_folder, recorded
 from bench.table import Options, Row, measure
 from rcv_py.analysis.core.cost_columns import all_lines, cost_columns
 from rcv_py.analysis.cost.distribution import line_hits, spread
@@ -100,8 +99,7 @@ ANALYSES: dict[str, Callable[[Trace, Batches], Any]] = {
 @measure("analyses")
 def analyses(options: Options) -> Iterator[Row]:
     """The capture with most waves, then how time grows with tokens."""
-    shared = Path(os.environ.get("RCV_SHARED", Path(__file__).resolve().parents[2] / "shared"))
-    for folder in sorted((shared / "traces" / MANY_WAVES).glob("ui_output*")):
+    for folder in recorded(MANY_WAVES):
         times = timed(folder)
         for name, seconds in times[0].items():
             yield Row(f"  {name}, {MANY_WAVES}", seconds * 1e3, None, "ms", 0)

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
-
-STARTED = time.perf_counter()  # imports below are inside functions, so that they count
-FIRST_PICTURE = 0.3  # seconds behind that in which every panel is laid out and painted
 
 
 def peak(folder: Path) -> tuple[float, ...]:
@@ -32,78 +27,14 @@ def own_peak() -> int:
     return 0
 
 
-def gap(folder: Path) -> tuple[float, ...]:
-    """Longest time in ms between two beats of a 5-ms timer while all waves stream into a session."""
-    from PySide6.QtCore import QCoreApplication, QTimer  # noqa: PLC0415
+def parse(folder: Path) -> tuple[float, ...]:
+    """Seconds to read and parse all wave files with orjson, without making anything of them."""
+    import orjson  # noqa: PLC0415
 
-    from rcv_py.state.session import Session  # noqa: PLC0415
-    from rcv_py.ui.core.loader import Loader  # noqa: PLC0415
-    from rcv_py.ui.core.settings_store import Settings  # noqa: PLC0415
-
-    application = QCoreApplication([])
-    session = Session()
-    loader = Loader(session, Settings(None))
-    beats: list[float] = []
-    heart = QTimer(interval=5)
-    heart.timeout.connect(lambda: beats.append(time.perf_counter()))
-    heart.start()
-    loader.failed.connect(lambda error: sys.exit(str(error)))
-    loader.finished.connect(lambda: QTimer.singleShot(200, application.quit))
-    QTimer.singleShot(50, lambda: loader.open(folder))
-    application.exec()
-    assert session.store is not None
-    assert session.store.is_complete
-    loader.close()
-    return (1000 * max(after - before for before, after in pairwise(beats)),)
-
-
-def window(folder: Path) -> tuple[float, ...]:
-    """Ms until the window shows the capture; longest gap while it paints it first, and later, in ms."""
-    from PySide6.QtCore import QTimer  # noqa: PLC0415
-
-    from rcv_py.base import memory  # noqa: PLC0415
-
-    memory.begin_start()  # as `rcv FOLDER` does
-    from rcv_py.ui.app import start  # noqa: PLC0415
-
-    app = start(None)
-    memory.end_start()
-    app.window.resize(1600, 950)
-    app.window.show()
-    app.window.opener.open(folder)
-    app.loader.opened.connect(lambda: app.window.workspace.show_panel("global_timeline"))
-    beats: list[float] = []
-    shown: list[float] = []
-
-    def look() -> None:
-        if not shown and is_shown(app):
-            app.window.repaint()
-            shown.append(time.perf_counter())
-        if shown:
-            beats.append(time.perf_counter())
-        store = app.ui.session.store
-        if shown and store is not None and store.is_complete and app.window.idle:
-            app.qt.quit()
-
-    heart = QTimer(interval=5)
-    heart.timeout.connect(look)
-    heart.start()
-    app.qt.exec()
-    app.close()
-    painted = shown[0] + FIRST_PICTURE
-    first = [after - before for before, after in pairwise(beats) if before < painted]
-    later = [after - before for before, after in pairwise(beats) if before >= painted]
-    return tuple(1000 * part for part in (shown[0] - STARTED, max(first, default=0), max(later, default=0)))
-
-
-def is_shown(app: Any) -> bool:
-    """Whether Global, ISA and Explorer have rows."""
-    panels = {name: dock.panel for name, dock in app.window.workspace.docks.items()}
-    return bool(
-        len(panels["global_timeline"].source)
-        and panels["isa"].view.table.rowCount()
-        and panels["explorer"].model.rowCount()
-    )
+    began = time.perf_counter()
+    for path in folder.glob("se*_wv*.json"):
+        orjson.loads(path.read_bytes())
+    return (time.perf_counter() - began,)
 
 
 def perfetto(folder: Path) -> tuple[float, ...]:
@@ -122,5 +53,5 @@ def perfetto(folder: Path) -> tuple[float, ...]:
 
 
 if __name__ == "__main__":
-    measures = {"peak": peak, "gap": gap, "window": window, "perfetto": perfetto}
+    measures = {"peak": peak, "parse": parse, "perfetto": perfetto}
     print(*measures[sys.argv[1]](Path(sys.argv[2])))

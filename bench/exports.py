@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.folders import large_folder
+from bench.folders import large_folder, recorded
 from bench.load import in_child
 from bench.table import Options, Row, measure
 from rcv_py.export.report.files import write_report
@@ -34,8 +33,7 @@ def exports(options: Options) -> Iterator[Row]:
         yield Row(name, seconds, PERFETTO_S * millions, "s")
         yield Row("  memory it takes", growth / 1e6, GROWTH_MB, "MB", 0)
         yield Row("  its size", size / 1e6, None, "MB", 0)
-    shared = Path(os.environ.get("RCV_SHARED", Path(__file__).resolve().parents[2] / "shared"))
-    for folder in sorted((shared / "traces" / MANY_WAVES).glob("ui_output*")):
+    for folder in recorded(MANY_WAVES):
         trace = open_trace(folder)
         waves = load_all(trace)
         with tempfile.TemporaryDirectory(prefix="rcv-bench-") as place:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import orjson
 
 from bench.folders import large_folder
 from bench.table import Options, Row, measure
+from bench.tree import environment
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.work.load import hold_memory, load_all, plan
@@ -23,8 +23,7 @@ SIZES = (100, 500)  # megabytes
 FULL = 1500
 TOKEN_BYTES = 30
 PEAK = 500e6, 40  # bytes, and bytes a token
-GAP_MS = 50
-START_MS = 300
+START = 2.5  # of the time Python takes to import numpy
 
 
 @measure("load")
@@ -45,7 +44,6 @@ def sized(folder: Path, megabytes: int) -> Iterator[Row]:
     yield Row(f"waves to columns / orjson.loads, {megabytes} MB, 2 workers", seconds / theirs, RATIO)
     yield Row(f"  reading {megabytes} MB, 2 workers", seconds, None, "s")
     yield from memory(folder, megabytes, tokens)
-    yield Row(f"longest gap of the event loop, {megabytes} MB", in_child("gap", folder)[0], GAP_MS, "ms", 0)
 
 
 def alternating(trace: Trace, jobs: list[list[int]]) -> tuple[float, float]:
@@ -88,24 +86,24 @@ def memory(folder: Path, megabytes: int, tokens: int) -> Iterable[Row]:
 
 @measure("start")
 def start(options: Options) -> Iterator[Row]:
-    """Start-up of a command."""
+    """Start-up of a command, beside that of its largest import, in turn."""
     del options
     with large_folder(1) as folder:
-        command = [sys.executable, "-m", "rcv_py", "info", str(folder)]
-        times = [seconds_of(command) for _ in range(7)]
-    yield Row("rcv info, 1 MB", 1000 * statistics.median(times), START_MS, "ms", 0)
+        ours = [sys.executable, "-m", "rcv_py", "info", str(folder)]
+        times = [(seconds_of(ours), seconds_of([sys.executable, "-c", "import numpy"])) for _ in range(9)][1:]
+    info, unit = map(statistics.median, zip(*times, strict=True))
+    yield Row("rcv info, 1 MB", 1000 * info, None, "ms", 0)
+    yield Row("  the same / python -c 'import numpy'", info / unit, START)
 
 
 def seconds_of(command: list[str]) -> float:
     began = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment())
     return time.perf_counter() - began
 
 
 def in_child(what: str, folder: Path) -> list[float]:
     """Run one of the measurements of `bench.child` in a fresh process."""
     command = [sys.executable, "-m", "bench.child", what, str(folder)]
-    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment())
     return [float(word) for word in done.stdout.split()]

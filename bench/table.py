@@ -70,6 +70,6 @@ HEADER = ("measurement", "measured", "limit", "")
 
 def lines(rows: Iterable[Row]) -> Iterable[str]:
     """The table as text, line by line: numbers right-aligned."""
-    widths = (52, 14, 14, 4)
+    widths = (60, 14, 14, 4)
     for cells in (HEADER, *(row.cells() for row in rows)):
         yield " ".join(f"{cell:{way}{width}}" for cell, way, width in zip(cells, "<>><", widths, strict=True))

@@ -44,7 +44,6 @@ class Tree:
     """Looks at a process and its descendants.  What has ended and was waited for is in its parent's sums."""
 
     def __init__(self, root: int) -> None:
-        self._root = root
         self._parents = {root: 0}
         self._strangers: set[int] = set()
 
@@ -76,7 +75,7 @@ class Tree:
 
 
 def _stat(process: int) -> list[str] | None:
-    """Fields of /proc/PID/stat behind the name of the program, which may hold anything; None if it has gone."""
+    """Fields of /proc/PID/stat behind the program's name, which may hold anything; None if it has gone."""
     try:
         text = Path(f"/proc/{process}/stat").read_text()
     except OSError:
@@ -92,15 +91,19 @@ def _proportional_bytes(process: int) -> int:
     return next((1024 * int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")), 0)
 
 
+def environment() -> dict[str, str]:
+    """The variables of a measured process: no display, and byte code as an installed program has it."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"QT_QPA_PLATFORM": "offscreen"}
+
+
 def watch(words: Sequence[str]) -> Seen:
     """Run `python WORDS` as a user's machine would, and look at it until it ends; raise if it fails."""
-    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its byte code
     seen = Seen()
     with tempfile.TemporaryDirectory(prefix="rcv-bench-") as home, tempfile.TemporaryFile("w+") as out:
-        environment |= {"XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}  # as at the first start
+        first_start = {"XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
         seen.began = time.monotonic()
-        process = subprocess.Popen([sys.executable, *words], stdout=out, env=environment)
+        process = subprocess.Popen([sys.executable, *words], stdout=out, env=environment() | first_start)
         _follow(process, seen)
         out.seek(0)
         lines = [line.split() for line in out.read().splitlines()]

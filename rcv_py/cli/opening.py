@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from rcv_py.analysis.compare.builds import Build
+from rcv_py.analysis.core.answers import Analysis, Answers, firsts
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.hotspot import counted_rows
@@ -43,11 +44,9 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.model.window import TimeWindow
-from rcv_py.work.answers import Answers, AnyReduction
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
-Analysis = AnyReduction | Staged[Any, Any, Any]
 WAVES_AT_ONCE = 64
 PROBED_WAVES = 4  # that are compared with the instructions: a wave has hundreds of executions
 MAX_PROBED_BYTES = 4 << 20  # of the file of such a wave
@@ -149,23 +148,17 @@ class ChosenWaves:
     found: Answers | None = None  # None: no wave was read, all of them count
     choice: WaveChoice | None = None
     is_selected: bool = False  # whether options name waves by what they are, not by a population
-    staged: Mapping[Staged[Any, Any, Any], AnyReduction] = field(default_factory=dict)
 
-    def __getitem__(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer]) -> Answer:
-        """Return the answer of an analysis; KeyError if it was not wanted."""
+    def of(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer]) -> Answer:
+        """Return the answer of an analysis for the waves that count."""
         if self.found is None:
-            raise KeyError(analysis)
-        answer: Answer = self.found[self.staged[analysis] if isinstance(analysis, Staged) else analysis]
-        return answer
-
-    def totals(self, reduction: Reduction[Part, Answer]) -> Answer:
-        """Return the answer of a reduction for the waves that count; if all do, read them now."""
-        return self[reduction] if self.found is not None else answers(self.trace, (reduction,))[reduction]
+            return answers(self.trace, (analysis,)).of(analysis)
+        return self.found.of(analysis, self.rows)
 
     @property
     def populations(self) -> Populations | None:
         """The ways that waves took; None if none was read."""
-        return None if self.found is None else self.found[POPULATIONS]
+        return None if self.found is None else self.found.of(POPULATIONS)
 
     @property
     def rows(self) -> frozenset[int] | None:
@@ -189,13 +182,10 @@ class ChosenWaves:
 
     @cached_property
     def code(self) -> CodeTable:
-        """The program with the totals of the waves that count; those of code.json if all do.
-
-        Else LINES must have been wanted.
-        """
+        """The program with the totals of the waves that count; those of code.json if all do."""
         if self.found is None or (self.rows is None and self.read == len(self.trace.waves)):
             return self.trace.code
-        return self.found[LINES].on(self.trace.code)
+        return self.of(LINES).on(self.trace.code)
 
     @property
     def missing(self) -> str:
@@ -231,11 +221,12 @@ class ChosenWaves:
 
 
 def choose_waves(
-    options: OfWaves, explaining: Sequence[Analysis] = (), wanted: Sequence[AnyReduction] = ()
+    options: OfWaves, explaining: Sequence[Analysis] = (), wanted: Sequence[Analysis] = ()
 ) -> ChosenWaves:
     """Open a capture, read its waves and choose those that count; raise UsageError for unknown ones.
 
-    The costs of those count for the reductions that are `explaining`; all waves do for the `wanted`.
+    They are read once for the analyses that are `explaining`, of the waves that count, and those that are
+    `wanted`, of all.
     """
     trace = opened(options)
     return chosen(trace, options, warn(trace), explaining, wanted)
@@ -267,41 +258,36 @@ def chosen(
     options: OfWaves,
     alarm: str = "",
     explaining: Sequence[Analysis] = (),
-    wanted: Sequence[AnyReduction] = (),
+    wanted: Sequence[Analysis] = (),
 ) -> ChosenWaves:
     """Read all waves and choose those that count: by default the usual ones of the command.
 
     A wave that is named counts whether it works or not.
     """
-    from rcv_py.work.reduce import reduced  # noqa: PLC0415 - commands that read no waves do not wait for the pool
+    from rcv_py.work.reduce import Reading  # noqa: PLC0415 - commands that read no waves do not wait for the pool
 
     inside = _selected(trace, options)
-    plain = [one for one in explaining if isinstance(one, Reduction)]
-    later = [one for one in explaining if isinstance(one, Staged)]
-    staged: dict[Staged[Any, Any, Any], AnyReduction] = {}
-
-    def explain(found: Answers) -> tuple[Sequence[AnyReduction], frozenset[int] | None]:
-        staged.update((one, one.then(found[one.first])) for one in later)
-        return (*plain, *staged.values()), _choice(found, options, inside).rows
-
-    first = (POPULATIONS, *wanted, *(one.first for one in later))
-    likely = plain if inside is None and not later else ()
-    with progress() as report:
-        found = reduced(trace, tuple(dict.fromkeys(first)), explain, likely=likely, report=report)
-    return ChosenWaves(trace, alarm, found, _choice(found, options, inside), inside is not None, staged)
+    with progress() as report, Reading(trace, report=report) as found:
+        likely = () if found.is_kept or inside is not None else explaining
+        plain = [one for one in likely if isinstance(one, Reduction)]
+        found.ask((POPULATIONS, *wanted, *firsts(explaining), *plain))
+        choice = _choice(found, options, inside)
+        found.ask(explaining, choice.rows)
+    return ChosenWaves(trace, alarm, found, choice, inside is not None)
 
 
-def answers(trace: Trace, wanted: Sequence[AnyReduction]) -> Answers:
-    """Run reductions over all waves, and show how far it is."""
-    from rcv_py.work.reduce import reduced  # noqa: PLC0415 - commands that read no waves do not wait for the pool
+def answers(trace: Trace, wanted: Sequence[Analysis]) -> Answers:
+    """Look at all waves for some analyses, and show how far it is."""
+    from rcv_py.work.reduce import Reading  # noqa: PLC0415 - commands that read no waves do not wait for the pool
 
-    with progress() as report:
-        return reduced(trace, wanted, report=report)
+    with progress() as report, Reading(trace, report=report) as found:
+        found.ask((*wanted, *firsts(wanted)))
+    return found
 
 
 def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveChoice:
     usual = ALL if options.wave is not None else options.usual_waves or WORKING
-    choice = wave_choice(found[POPULATIONS], options.waves or usual)
+    choice = wave_choice(found.of(POPULATIONS), options.waves or usual)
     if inside is None:
         return choice
     rows = frozenset(inside - found.missing.keys())

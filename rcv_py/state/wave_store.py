@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -37,19 +38,21 @@ class WaveStore:
         self._batch_of: dict[int, WaveBatch] = {}
         self._last_use: dict[WaveBatch, int] = {}
         self._uses = 0
-        self._running: dict[str, tuple[Hashable, Running[Any, Any]]] = {}
+        self._lock = Lock()  # of what runs along: threads ask for it
+        self._running: dict[Hashable, tuple[Hashable, Running[Any, Any]]] = {}
 
     def running(
-        self, name: str, reduction: Reduction[Part, Answer], key: Hashable = None
+        self, name: Hashable, reduction: Reduction[Part, Answer], key: Hashable = None
     ) -> Running[Part, Answer]:
         """Return the answer of a reduction that runs along as waves arrive, by the name of who wants it.
 
         Another `key` (what the reduction is made with, which waves count) begins another one.
         """
-        known = self._running.get(name)
-        if known is None or known[0] != key:
-            known = self._running[name] = key, Running(self.trace, reduction)
-        return known[1]
+        with self._lock:
+            known = self._running.get(name)
+            if known is None or known[0] != key:
+                known = self._running[name] = key, Running(self.trace, reduction)
+            return known[1]
 
     def add(self, batch: WaveBatch) -> None:
         """Keep the waves of a batch; a batch of which every wave is here already is not needed."""

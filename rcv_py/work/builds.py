@@ -11,6 +11,7 @@ from rcv_py.analysis.compare.builds import NAN, Build
 from rcv_py.analysis.compare.costs import explained_costs
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError
+from rcv_py.base.progress import Report, silent
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
@@ -26,16 +27,17 @@ def builds(
     jobs: int | None = None,
     cluster: str | None = None,
     cache: CaptureCache | None = None,
+    report: Report = silent,
 ) -> Iterator[Build]:
     """Yield the costs of each capture, in order; one that cannot be read says why.
 
-    `waves` says whose costs count; `jobs`, `cluster` and `cache` are those of `library_rows`.
+    `waves` says whose costs count; the others are those of `library_rows`.
     """
     with executor_for(paths, jobs=jobs, cluster=cluster) as executor:
         build = partial(build_of, waves=waves)
         if isinstance(executor, Here):
             build = partial(build, workers=None, cache=cache)
-        yield from captures_mapped(build, paths, executor, _unread)
+        yield from captures_mapped(build, paths, executor, _unread, report)
 
 
 def build_of(

@@ -9,8 +9,10 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from rcv_py.base.errors import RcvError
+from rcv_py.base.progress import Report, Stage, silent
 from rcv_py.work.pool import WorkerStopped
 
+STAGE = "Captures"
 MAX_TRIES = 3  # for a capture whose process ended before it answered
 T = TypeVar("T")
 
@@ -37,11 +39,12 @@ def captures_done(
     paths: Sequence[Path],
     executor: Executor,
     lost: Callable[[Path, RcvError], T],
+    report: Report = silent,
 ) -> Iterator[tuple[int, T]]:
     """Yield the place in `paths` and the result of each capture when it is there, in any order.
 
     A capture whose process ended is tried again, at most `MAX_TRIES` times; `lost` then makes its result of
-    the reason.  What `function` raises besides is raised.
+    the reason.  What `function` raises besides is raised.  `report` hears how many are done.
     """
     results: SimpleQueue[tuple[int, Future[T]]] = SimpleQueue()
     tries = [0] * len(paths)
@@ -54,6 +57,7 @@ def captures_done(
     for at in range(min(at_once, len(paths))):
         submit(at)
     left = len(paths)
+    report(Stage(STAGE, 0, len(paths)))
     while left:
         at, future = results.get()
         error = future.exception()
@@ -61,6 +65,7 @@ def captures_done(
             submit(at)
             continue
         left -= 1
+        report(Stage(STAGE, len(paths) - left, len(paths)))
         if error is None:
             yield at, future.result()
         elif isinstance(error, WorkerStopped | CaptureLost):
@@ -76,11 +81,12 @@ def captures_mapped(
     paths: Sequence[Path],
     executor: Executor,
     lost: Callable[[Path, RcvError], T],
+    report: Report = silent,
 ) -> Iterator[T]:
     """Yield the results in the order of `paths`; see `captures_done`."""
     early: dict[int, T] = {}
     following = 0
-    for at, result in captures_done(function, paths, executor, lost):
+    for at, result in captures_done(function, paths, executor, lost, report):
         early[at] = result
         while following in early:
             yield early.pop(following)

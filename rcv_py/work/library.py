@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rcv_py.analysis.overview.library import LibraryRow, library_row
 from rcv_py.base.errors import RcvError
+from rcv_py.base.progress import Report, silent
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
@@ -23,17 +24,18 @@ def library_rows(
     cluster: str | None = None,
     has_findings: bool = False,
     cache: CaptureCache | None = None,
+    report: Report = silent,
 ) -> Iterator[LibraryRow]:
     """Yield a row for each capture, in order; one that cannot be opened has a row that says why.
 
     `jobs` processes open them; 0 opens them here, with the captures of `cache`; None decides by their number.
     `cluster` is the address of a cluster that opens them instead.  `has_findings` reads their waves too, of
-    large captures some of them.
+    large captures some of them.  `report` hears how many are done.
     """
     here = MAX_CAPTURES_HERE if cache is not None or not has_findings else MAX_READ_HERE
     with executor_for(paths, jobs=jobs, cluster=cluster, here=here) as executor:
         row = partial(row_of, has_findings=has_findings, cache=cache if isinstance(executor, Here) else None)
-        yield from captures_mapped(row, paths, executor, _unopened)
+        yield from captures_mapped(row, paths, executor, _unopened, report)
 
 
 def row_of(path: Path, has_findings: bool = False, cache: CaptureCache | None = None) -> LibraryRow:

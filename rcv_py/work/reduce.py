@@ -16,9 +16,8 @@ are missing then, as if their files were damaged, and the reason is listed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -26,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.analysis.core.answers import Answers, AnyReduction, Rows
 from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.work.answers import Answers, AnyReduction, Rows
 from rcv_py.work.load import STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
@@ -44,37 +43,6 @@ MERGED_AT_ONCE = 8  # parts
 POLL_S = 0.05  # how often somebody may have cancelled
 
 Strip = tuple[Slab, ...]
-Explain = Callable[[Answers], tuple[Sequence[AnyReduction], Rows]]
-
-
-def reduced(
-    trace: Trace,
-    wanted: Sequence[AnyReduction],
-    explain: Explain | None = None,
-    *,
-    likely: Sequence[AnyReduction] = (),
-    rows: Iterable[int] | None = None,
-    held: Iterable[WaveBatch] = (),
-    workers: int | None = None,
-    report: Report = silent,
-    cancel: CancelFlag | None = None,
-) -> Answers:
-    """Run reductions over the waves at these rows of the index (all by default).
-
-    `wanted` look at all of these waves.  Given their answers, `explain` says what else is wanted and whose
-    costs count for it (None: those of all waves); the waves of a large capture are read again for that, but
-    not for what is `likely` to be wanted for all waves, and is.  Waves that are `held` in memory are not
-    read; those in shared memory cross to processes as they are.  Raises Cancelled soon after `cancel` is set.
-    """
-    chosen = list(range(len(trace.waves)) if rows is None else sorted({*rows}))
-    with _Runner(trace, chosen, tuple(held), workers, report=report, cancel=cancel) as runner:
-        found = runner.found
-        runner.run((*wanted, *(likely if runner.processes else ())))  # else waves are kept
-        if explain is not None:
-            reductions, found.rows = explain(found)
-            left = [one for one in reductions if found.rows is not None or one not in found.parts]
-            runner.run(left, found.rows)
-    return found
 
 
 # -- one job: a pure function of the files ------------------------------------------------------------
@@ -149,22 +117,29 @@ class Shelf:
 # -- all jobs -------------------------------------------------------------------------------------------
 
 
-class _Runner:
-    """Looks at the waves of a trace as often as it is asked to; no process outlives the block."""
+class Reading(Answers):
+    """Answers about the waves of an open trace at some rows of the index, all by default.
+
+    Waves of a large capture are read, in processes, whenever something is asked; those of a small one are
+    kept (`is_kept`).  Waves that are `held` in memory are not read; those in shared memory cross to processes
+    as they are.  In a `with` block processes wait for the next question; none outlives it.  Asking raises
+    Cancelled soon after `cancel` is set.
+    """
 
     def __init__(
         self,
         trace: Trace,
-        rows: list[int],
-        held: Sequence[WaveBatch],
-        workers: int | None,
+        rows: Iterable[int] | None = None,
         *,
-        report: Report,
-        cancel: CancelFlag | None,
+        held: Iterable[WaveBatch] = (),
+        workers: int | None = None,
+        report: Report = silent,
+        cancel: CancelFlag | None = None,
     ) -> None:
-        index = trace.waves
-        self._trace = trace
-        self._rows = np.array(rows, dtype=np.int64)
+        index, held = trace.waves, tuple(held)
+        chosen = list(range(len(index)) if rows is None else sorted({*rows}))
+        super().__init__(trace, len(chosen))
+        self._rows = np.array(chosen, dtype=np.int64)
         self._lives = Lives(
             se=index.se[self._rows].astype(np.int64),
             begin=index.begin[self._rows],
@@ -172,39 +147,45 @@ class _Runner:
             weight=costs(index)[self._rows],
         )
         self._report, self._cancel = report, cancel or CancelFlag()
-        self._shelf = Shelf(trace, held)  # of a small capture
         self._held = {row: batch for batch in held for row in batch.rows.tolist()}
+        self._processes = process_count(index, chosen, workers)
+        self._shelf = Shelf(trace, held)  # of a small capture
         self._pool: WorkerPool[Look] | None = None
-        self._stack = ExitStack()
-        self.processes = process_count(index, rows, workers)
-        self.found = Answers(trace, len(rows))
+        self._is_open = False
 
-    def __enter__(self) -> _Runner:
-        if self.processes:
-            plain = replace(self._trace, batch_cache=None)  # other processes cannot share it
-            pool = WorkerPool(
-                partial(look, plain), self.processes, setup=hold_memory, calls_ahead=CALLS_AHEAD
-            )
-            self._pool = self._stack.enter_context(pool)
+    @property
+    def is_kept(self) -> bool:
+        """Whether waves are read once, however often something is asked."""
+        return not self._processes
+
+    def __enter__(self) -> Reading:
+        self._is_open = True
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stack.close()
+        self._is_open = False
+        self._close()
 
-    def run(self, reductions: Sequence[AnyReduction], rows: Rows = None) -> None:
-        """Look at all waves and add the parts to what was found; the costs of `rows` count.
+    def _close(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
 
-        The index says which waves are neighbours.  If files say otherwise they are right, and what was made
-        of the wrong neighbours is made again.
+    def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
+        """The index says which waves are neighbours.
+
+        If files say otherwise they are right, and what was made of the wrong neighbours is made again.
         """
-        if not reductions:
-            return
         is_together = any(one.is_together for one in reductions)
-        made = self._once(reductions, rows, self._strips(is_together))
-        if self._is_moved(made) and is_together:
+        try:
             made = self._once(reductions, rows, self._strips(is_together))
-        self.found.parts.update(zip(reductions, made.parts, strict=True))
-        self.found.missing = dict(sorted((self.found.missing | made.missing).items()))
+            if self._is_moved(made) and is_together:
+                made = self._once(reductions, rows, self._strips(is_together))
+        finally:
+            if not self._is_open:
+                self._close()
+        self.missing = dict(sorted((self.missing | made.missing).items()))
+        return made.parts
 
     def _is_moved(self, made: Look) -> bool:
         """Take over what files say of lives; return whether anything is new."""
@@ -219,20 +200,20 @@ class _Runner:
     def _once(self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]) -> Look:
         looks: list[Look] = []
         done = 0
-        self._report(Stage(STAGE, done, self.found.of))
-        each = self._pooled if self._pool else self._here
+        self._report(Stage(STAGE, done, self.waves))
+        each = self._pooled if self._processes else self._here
         for strip, found in each(reductions, rows, strips):
             looks.append(found)
             if len(looks) >= MERGED_AT_ONCE:
                 looks = [merged(reductions, looks)]
             done += sum(len(slab.own) for slab in strip)
-            self._report(Stage(STAGE, done, self.found.of))
+            self._report(Stage(STAGE, done, self.waves))
         return merged(reductions, looks)
 
     def _strips(self, is_together: bool) -> list[Strip]:
         """What a job looks at; without neighbours, each wave is in one slab, and its times do not matter."""
         cut = [self._of_index(slab, is_together) for slab in slabs(self._lives, SLAB_BYTES)]
-        long = max(1, min(LONGEST_STRIP, len(cut) // (max(1, self.processes) * STRIPS_A_WORKER)))
+        long = max(1, min(LONGEST_STRIP, len(cut) // (max(1, self._processes) * STRIPS_A_WORKER)))
         return [tuple(cut[at : at + long]) for at in range(0, len(cut), long)]
 
     def _of_index(self, slab: Slab, is_together: bool) -> Slab:
@@ -252,18 +233,23 @@ class _Runner:
     def _pooled(
         self, reductions: Sequence[AnyReduction], rows: Rows, strips: list[Strip]
     ) -> Iterator[tuple[Strip, Look]]:
-        assert self._pool is not None
+        if self._pool is None:
+            plain = replace(self.trace, batch_cache=None)  # other processes cannot share it
+            self._pool = WorkerPool(
+                partial(look, plain), self._processes, setup=hold_memory, calls_ahead=CALLS_AHEAD
+            )
+        pool = self._pool
         done: SimpleQueue[Future[Look]] = SimpleQueue()
         asked: dict[Future[Look], int] = {}
         ended: Counter[int] = Counter()  # processes, by strip
         waiting = list(range(len(strips)))[::-1]
         while waiting or asked:
-            while waiting and len(asked) < self.processes * CALLS_AHEAD:
+            while waiting and len(asked) < self._processes * CALLS_AHEAD:
                 at = waiting.pop()
                 inside = {row for slab in strips[at] for row in slab.rows.tolist()}
                 batches = {id(batch): batch for row in inside if (batch := self._held.get(row)) is not None}
                 counted = None if rows is None else rows & inside
-                future = self._pool.submit(reductions, counted, strips[at], tuple(batches.values()))
+                future = pool.submit(reductions, counted, strips[at], tuple(batches.values()))
                 asked[future] = at
                 future.add_done_callback(done.put)
             future = self._heard(done)
@@ -272,12 +258,12 @@ class _Runner:
                 yield strips[at], future.result()
                 continue
             ended[at] += 1
-            if ended[at] < TRIES and len(self.found.errors) < MAX_LOST:
+            if ended[at] < TRIES and len(self.errors) < MAX_LOST:
                 waiting.append(at)
                 continue
-            self.found.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
+            self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
             yield strips[at], _given_up(reductions, strips[at])
-            if len(self.found.errors) >= MAX_LOST:
+            if len(self.errors) >= MAX_LOST:
                 for rest in waiting[::-1]:
                     yield strips[rest], _given_up(reductions, strips[rest])
                 waiting.clear()

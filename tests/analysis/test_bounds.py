@@ -9,7 +9,8 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import claims_of
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.findings.bounds import waiting_inside
+from rcv_py.analysis.core.parcels import parcels
+from rcv_py.analysis.findings.bounds import bounds_by
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES
 from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
@@ -98,7 +99,8 @@ def test_ranked_findings_stay_below_what_there_is_to_win(name: str) -> None:
 def test_every_claimed_cycle_of_a_wave_has_one_place_in_its_wait(name: str) -> None:
     """Spans of a token do not overlap, lie in its stall or gap, and are as long as its claims."""
     inputs, _ = looked_at(name)
-    for each in claims_of(inputs.trace, inputs.batches):
+    parcels_ = parcels(inputs.batches)
+    for each in (each for one in parcels_ for each in claims_of(inputs.trace, one, inputs.survey)):
         spans, one, claims = each.ledger.spans(), each.stream, each.claims
         length = np.bincount(spans.claim, spans.end - spans.begin, len(claims)).astype(np.int64)
         assert length.tolist() == claims.cycles.tolist()
@@ -118,8 +120,7 @@ def test_waits_in_front_of_the_loop_are_cut_to_it(name: str) -> None:
     phases = inputs.loops.phases
     ends = dict(zip(phases.wave.tolist(), phases.begin[:, 1].tolist(), strict=True))
     begins = dict(zip(phases.wave.tolist(), phases.begin[:, 0].tolist(), strict=True))
-    rows = np.array(list(ends), dtype=np.int64)
-    told = waiting_inside(inputs.batches, inputs.work, rows, phases.begin[:, 0], phases.begin[:, 1])
+    told = inputs.in_prologue
     cycles = exposed = 0
     for simd in found:
         every = simd.cells()
@@ -177,15 +178,11 @@ def test_a_wait_under_matrix_passes_wins_nothing() -> None:
 
 
 def test_waves_that_do_not_count_still_cover() -> None:
-    from rcv_py.analysis.device.simd_work import simd_work
-    from rcv_py.analysis.findings.bounds import bounds
-
     inputs = waits_of(("BBBBiiiiiiiiiiiiiiiiIIII", [0, 1], 0), ("MMMM", [3], 0), ("BBBBiiiiI", [0, 1], 8))
-    work = simd_work(inputs.trace, inputs.batches, {0})
-    found = bounds(inputs.trace, inputs.batches, work, {0})
+    found = bounds_by(inputs.survey, inputs.left_out).of(inputs.trace, inputs.batches, {0})
     table = found.table
-    assert table.waves == work.waves == 1
+    assert table.waves == found.exposure.waves == 1
     assert found.of(np.arange(len(table))).cycles == 3, (
         "17 to 19: the matrix unit works, and another wave issues"
     )
-    assert (work.resident.total, work.nothing.total) == (24, 3)
+    assert (found.exposure.resident, found.exposure.nothing) == (24, 3)

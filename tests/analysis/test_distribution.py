@@ -15,6 +15,7 @@ from rcv_py.analysis.cost.distribution import (
     Wanted,
     distribution_view,
     histogram,
+    latency_spreads,
     line_hits,
     spread,
 )
@@ -148,3 +149,31 @@ def test_a_bin_lists_exactly_its_hits(measure: str) -> None:
     listed = [view.in_bin(number) for number in range(len(view.histogram.counts))]
     assert [len(rows) for rows in listed] == view.histogram.totals.tolist()
     assert sorted(np.concatenate(listed).tolist()) == np.flatnonzero(view.values != NEVER).tolist()
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=30))
+def test_spread_is_that_of_sorted_times(values: list[int]) -> None:
+    found, order = spread(np.array(values)), sorted(values)
+    assert found is not None
+    assert (found.hits, found.min, found.max, found.total) == (
+        len(values),
+        order[0],
+        order[-1],
+        sum(values),
+    )
+    assert found.median == statistics.median(values)
+    assert found.p95 == order[-(-len(order) * 95 // 100) - 1]
+
+
+def test_spreads_of_lines_are_those_of_their_hits() -> None:
+    trace, batches = opened(captures.trace_path("pa_mqa_small"))
+    lines = np.flatnonzero(trace.code.hits)[:20].tolist()
+    found = latency_spreads([*lines, 100_000]).of(trace, batches)
+    assert list(found) == lines
+    for line, one in found.items():
+        all_hits = line_hits(batches, line)
+        assert one.spread == spread(all_hits.latency)
+        worst = int(np.lexsort((all_hits.start, -all_hits.latency))[0])
+        slowest = one.slowest
+        assert (slowest.wave, slowest.hit) == (all_hits.wave[worst], all_hits.hit[worst])
+        assert (slowest.start, slowest.latency) == (all_hits.start[worst], all_hits.latency[worst])

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.analysis.latency.memory_latency import REFERENCE_INTERVAL as INTERVAL
 from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency, reference_values
 from rcv_py.analysis.latency.memory_levels import (
     LEVEL_COUNTERS,
     MemoryOps,
+    all_ops,
     is_store,
     least_squares,
     memory_ops,
@@ -53,7 +55,7 @@ def row(table: MemoryLatency, code_line: int) -> int:
 
 def test_every_value_of_the_reference(counters: Loaded) -> None:
     found, batches = counters
-    ops = memory_ops(batches, len(found.code))
+    ops = all_ops([memory_ops(tokens, len(found.code)) for tokens in token_columns(batches)])
     golden = captures.golden("memory_latency.json")["rcv_per_se"]
     for counter in (VMEM, LDS):
         at = position(found.counter_names, counter)
@@ -128,7 +130,17 @@ def test_the_sweep_is_the_reference_s(drawn: list, steps: list) -> None:
     issue, simd = [op[0] for op in drawn], [op[1] for op in drawn]
     time = np.cumsum([step for step, _ in steps])
     none = np.zeros(len(drawn), dtype=np.int64)
-    ops = MemoryOps(none, none, np.array(simd), np.array(issue), none, none, none + 5, np.arange(len(drawn)))
+    ops = MemoryOps(
+        wave=none,
+        se=none,
+        cu=none,
+        simd=np.array(simd),
+        issue=np.array(issue),
+        stall=none,
+        busy=none,
+        kind=none + 5,
+        line=np.arange(len(drawn)),
+    )
     value = np.zeros((len(time), 4), dtype=np.int32)
     value[:, 2] = [level for _, level in steps]
     samples = CounterSamples(0, time, value, 0 * time, 0 * time)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any
 
@@ -12,22 +12,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcv_py.analysis.attribution.attribute import attribution_by
+from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import Lives, slabs
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.cost.activity import STATE_SHARES
-from rcv_py.analysis.cost.distribution import hits_of
+from rcv_py.analysis.cost.distribution import hits_of, latency_spreads
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
+from rcv_py.analysis.device.pipe_use import PIPE_USE
+from rcv_py.analysis.device.simd_work import ASTRAY
 from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.analysis.device.wave_states import state_curves
+from rcv_py.analysis.findings.bounds import Ranges, bounds_by, waiting_inside
+from rcv_py.analysis.findings.issued import ISSUED
+from rcv_py.analysis.health.buffer import ENDS
+from rcv_py.analysis.health.check import CHECKS
+from rcv_py.analysis.health.missing import UNMATCHED
 from rcv_py.analysis.iterations.loop_summary import LOOP_TOTALS, LOOPS
 from rcv_py.analysis.latency.access_widths import WIDTHS
+from rcv_py.analysis.latency.barrier_skew import BARRIER_SKEW
+from rcv_py.analysis.latency.cross_lane import CROSS_LANE
+from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
+from rcv_py.analysis.waves.wave_facts import WAVE_FACTS
+from rcv_py.analysis.waves.workgroups import WORKGROUPS
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
@@ -37,9 +51,16 @@ from tests.support.captures import trace_path
 from tests.support.same import differences
 
 REDUCTIONS: dict[str, Reduction[Any, Any]] = {
+    "attribution survey": SURVEY,
+    "astray": ASTRAY,
+    "barrier skew": BARRIER_SKEW,
+    "cross-lane chains": CROSS_LANE,
+    "issued": ISSUED,
     "access widths": WIDTHS,
     "branches": BRANCHES,
+    "checks": CHECKS,
     "code match": MATCH,
+    "ends of records": ENDS,
     "hits of a line": hits_of(40),
     "hotspot": hotspot_bins(),
     "hotspot of a range": hotspot_bins(7, TimeWindow(2_000, 6_000)),
@@ -49,13 +70,33 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "loop totals": LOOP_TOTALS,
     "loops": LOOPS,
     "matrix use": MATRIX,
+    **{f"memory, {rule.value}": reduction for rule, reduction in MEMORY.items()},
+    "pipe use": PIPE_USE,
     "populations": POPULATIONS,
     "state curves": state_curves(),
     "state curves of an engine": state_curves(0),
     "state shares": STATE_SHARES,
     "state strip": STRIP,
+    "unmatched": UNMATCHED,
+    "spreads of latencies": latency_spreads((3, 4, 10_000)),
+    "wave facts": WAVE_FACTS,
     "waits": WAITS,
+    "workgroups": WORKGROUPS,
 }
+# Those that need to know what all waves say before they run.
+SURVEYED: dict[str, Callable[[Trace, Sequence[WaveBatch]], Reduction[Any, Any]]] = {
+    "attribution": lambda trace, batches: attribution_by(SURVEY.of(trace, batches)),
+    "bounds": lambda trace, batches: bounds_by(SURVEY.of(trace, batches), ASTRAY.of(trace, batches)),
+    "prologue": lambda trace, batches: waiting_inside(ASTRAY.of(trace, batches), beginnings(trace)),
+}
+
+
+def beginnings(trace: Trace) -> Ranges:
+    """The first half of the life of every second wave."""
+    begin, end = trace.waves.begin[::2], trace.waves.end[::2]
+    return Ranges(np.arange(0, len(trace.waves), 2), begin, (begin + end) // 2)
+
+
 CAPTURES = ("pa_mqa_small", "flash_attn_small_after")
 
 
@@ -64,11 +105,12 @@ def capture(request: pytest.FixtureRequest) -> tuple[Trace, tuple[WaveBatch, ...
     return opened(trace_path(request.param))
 
 
-@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("name", [*REDUCTIONS, *SURVEYED])
 @pytest.mark.parametrize("seed", range(3))
 def test_parcels_and_the_order_of_their_parts_do_not_matter(name: str, seed: int, capture: Any) -> None:
     trace, batches = capture
-    rng, reduction = Random(seed), REDUCTIONS[name]
+    rng = Random(seed)
+    reduction = REDUCTIONS.get(name) or SURVEYED[name](trace, batches)
     rows = sorted(wave.row for batch in batches for wave in batch.waves)
     for chosen in (None, frozenset(rng.sample(rows, max(1, len(rows) // 2)))):
         whole = reduction.of(trace, [whole_batch(batches)], chosen)
@@ -141,17 +183,17 @@ def test_slabs_share_time_and_waves_and_hold_all_neighbours(of: Lives, enough: i
 
 
 def test_cuts_lie_where_no_wave_is_alive_if_there_is_such_a_moment() -> None:
-    begin = np.arange(0, 1_000, 10)
-    begin[begin >= 530] += 100
-    of = Lives(se=0 * begin, begin=begin, end=begin + 45, weight=0 * begin + 1)
+    begin = np.arange(0, 100_000, 1_000)
+    begin[begin >= 53_000] += 10_000
+    of = Lives(se=0 * begin, begin=begin, end=begin + 4_500, weight=0 * begin + 1)
     first, *_ = slabs(of, 40)
-    assert first.end == 630
+    assert first.end == 63_000
     assert len(first.rows) == len(first.own) == 53
 
 
 def test_parcels_of_many_short_waves_are_bounded() -> None:
-    begin = np.repeat(np.arange(1_000) * 10, 4)
-    of = Lives(se=0 * begin, begin=begin, end=begin + 35, weight=0 * begin + 100)
+    begin = np.repeat(np.arange(1_000) * 1_000, 4)
+    of = Lives(se=0 * begin, begin=begin, end=begin + 3_500, weight=0 * begin + 100)
     found = slabs(of, 20_000)
     assert len(found) >= 10
     assert max(len(slab.rows) for slab in found) <= 2 * 200 + 100

@@ -1,8 +1,9 @@
-"""A capture of any size that is shaped as a real one: its busiest shader engine again and again, later each time.
+"""A capture of any size like a recorded one: its busiest shader engine again and again, later each time.
 
-What the simulator writes repeats one loop of one kernel.  A recorded capture has its own mix of instructions, waits and
-waves, and so other costs a token.  Waves, occupancy, the index, totals of the code and clock samples agree with each
-other; state curves (`wstates`) are left out, since they can be derived.  Nothing but one copy is in memory.
+What the simulator writes repeats one loop of one kernel.  A recorded capture has its own mix of
+instructions, waits and waves, and so other costs a token.  Waves, occupancy, the index, totals of the code
+and clock samples agree with each other; state curves (`wstates`) are left out, since they can be derived.
+Nothing but one copy is in memory.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ def code_totals(waves: Sequence[WaveRun], rows: int) -> np.ndarray:
 
 
 def token_totals(begin: int, tokens: np.ndarray, rows: int) -> np.ndarray:
-    """Return the same of one wave, of which `tokens` are rows of start, kind, stall, duration and code row."""
+    """Return the same of one wave; `tokens` are rows of start, kind, stall, duration and code row."""
     totals = np.zeros((rows, 4), dtype=np.int64)
     time, _, stall, duration, row = tokens.T
     before = np.maximum.accumulate(np.append(begin, (time + duration)[:-1]))[: len(time)]

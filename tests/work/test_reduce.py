@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
 from random import Random
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
@@ -23,9 +24,8 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace, WaveReader
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work import load, reduce
-from rcv_py.work.answers import Answers
 from rcv_py.work.load import STOPPED
-from rcv_py.work.reduce import reduced
+from rcv_py.work.reduce import Reading
 from tests.support.captures import trace_path
 from tests.support.same import differences
 from tests.support.samples import write_sample
@@ -73,6 +73,13 @@ def early(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     return open_trace(folder)
 
 
+def answered(trace: Trace, rows: Sequence[int] | None = None, **options: Any) -> Reading:
+    """Both answers, and no process left."""
+    with Reading(trace, rows, **options) as found:
+        found.ask(BOTH)
+    return found
+
+
 def whole(trace: Trace) -> list[WaveBatch]:
     return [trace.reader.read(list(range(len(trace.waves))))]
 
@@ -81,58 +88,102 @@ def whole(trace: Trace) -> list[WaveBatch]:
 @pytest.mark.parametrize("name", ["pa_mqa_small", "flash_attn_small_after", "flash_attn_small_before"])
 def test_answers_are_those_of_waves_in_memory(name: str, workers: int, tiny: None) -> None:
     trace = open_trace(trace_path(name))
-    found = reduced(trace, BOTH, workers=workers)
-    assert not differences(found[WAITS], WAITS.of(trace, whole(trace)))
-    assert found[BESIDE] == BESIDE.of(trace, whole(trace))
-    assert found.read == found.of == len(trace.waves)
+    found = answered(trace, workers=workers)
+    assert not differences(found.of(WAITS), WAITS.of(trace, whole(trace)))
+    assert found.of(BESIDE) == BESIDE.of(trace, whole(trace))
+    assert found.read == found.waves == len(trace.waves)
     assert not active_children()
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_what_explains_is_of_the_waves_that_are_chosen(workers: int, early: Trace, tiny: None) -> None:
     chosen = frozenset(range(0, len(early.waves), 3))
-    seen = []
-
-    def explain(found: Answers) -> tuple[Sequence[Reduction[Any, Any]], frozenset[int]]:
-        seen.append(found[WAITS].waves)
-        return (BESIDE,), chosen
-
-    found = reduced(early, (WAITS,), explain, workers=workers)
-    assert seen == [len(early.waves)], "all waves are known when it is decided which of them count"
-    assert found[BESIDE] == BESIDE.of(early, whole(early), chosen)
-    assert found[WAITS].waves == len(early.waves)
-    assert found.rows == chosen
+    with Reading(early, workers=workers) as found:
+        found.ask(BOTH)
+        assert found.of(WAITS).waves == len(early.waves)
+        found.ask(BOTH, chosen)
+    for rows in (None, chosen):
+        assert found.of(BESIDE, rows) == BESIDE.of(early, whole(early), rows)
+        assert not differences(found.of(WAITS, rows), WAITS.of(early, whole(early), rows))
+    assert not active_children()
 
 
-@pytest.mark.parametrize("chosen", [None, frozenset(range(0, 16, 3))])
-def test_what_is_likely_is_of_the_waves_that_are_chosen(
-    chosen: frozenset[int] | None, early: Trace, tiny: None
+def _later(trace: Trace, parcel: Parcel, count: int) -> tuple[int, ...]:
+    return (count,) * len(parcel.own.waves)
+
+
+def _joined_counts(parts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(count for part in parts for count in part)
+
+
+def _after(pairs: Pairs) -> Reduction[tuple[int, ...], tuple[int, ...]]:
+    return Reduction(partial(_later, count=len(pairs)), _joined_counts, _as_it_is)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_staged_analysis_knows_all_waves_and_explains_those_that_count(
+    workers: int, early: Trace, tiny: None
 ) -> None:
-    wanted = (BESIDE, WAITS)
-    found = reduced(early, (), lambda found: (wanted, chosen), likely=(BESIDE,), workers=1)
-    assert found[BESIDE] == BESIDE.of(early, whole(early), chosen)
-    assert not differences(found[WAITS], WAITS.of(early, whole(early), chosen))
+    staged, chosen = Staged(BESIDE, _after), frozenset({0, 1, 2})
+    with Reading(early, workers=workers) as found:
+        found.ask((staged,), chosen)
+        assert found.of(staged, chosen) == (len(BESIDE.of(early, whole(early))),) * 3
+        assert found.of(staged, chosen) == staged.of(early, whole(early), chosen)
+
+
+def test_what_was_not_asked_for_is_looked_for_when_it_is_wanted(early: Trace, tiny: None) -> None:
+    found = Reading(early, workers=1)
+    with found:
+        found.ask((WAITS,))
+    assert not active_children()
+    assert found.of(BESIDE) == BESIDE.of(early, whole(early))
+    assert not active_children()
+
+
+def test_nothing_is_looked_for_twice(early: Trace) -> None:
+    watched = Watched(early.reader)
+    trace = replace(early, reader=watched)
+    with Reading(trace) as found:
+        found.ask(BOTH)
+        assert found.of(BESIDE) is found.of(BESIDE)
+        found.ask(BOTH, frozenset({0, 1}))
+    assert sorted(watched.rows) == list(range(len(early.waves)))
+    assert found.is_kept
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_waves_in_memory_are_not_read(workers: int, early: Trace, tiny: None) -> None:
+    """All but one are held; the files are gone, but for that one."""
+    held = [early.reader.read([row]) for row in range(1, len(early.waves))]
+    alone = replace(early, reader=Only(early.reader, 0))
+    found = answered(alone, held=held, workers=workers)
+    assert found.of(BESIDE) == BESIDE.of(early, whole(early))
+    assert not found.missing
+
+
+class Only:
+    """A reader that knows one wave."""
+
+    def __init__(self, below: WaveReader, row: int) -> None:
+        self.below, self.base_clock, self.row = below, below.base_clock, row
+
+    def read(self, rows: list[int]) -> WaveBatch:
+        assert rows == [self.row]
+        return self.below.read(rows)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_only_some_rows_are_read(workers: int, early: Trace, tiny: None) -> None:
     rows = [row for row in range(len(early.waves)) if row % 2]
-    found = reduced(early, BOTH, rows=rows, workers=workers)
-    assert found[BESIDE] == BESIDE.of(early, [early.reader.read(rows)])
-    assert found.of == len(rows)
+    found = answered(early, rows=rows, workers=workers)
+    assert found.of(BESIDE) == BESIDE.of(early, [early.reader.read(rows)])
+    assert found.waves == len(rows)
 
 
 def test_a_capture_without_waves_has_answers(tmp_path: Path) -> None:
-    found = reduced(trace(reader(tmp_path, {})), BOTH)
-    assert found[WAITS].waves == 0
-    assert found[BESIDE] == ()
-
-
-def test_a_small_capture_starts_no_process_and_reads_each_wave_once(early: Trace) -> None:
-    watched = Watched(early.reader)
-    found = reduced(replace(early, reader=watched), (WAITS,), lambda found: ((BESIDE,), frozenset({0, 1})))
-    assert found[BESIDE]
-    assert sorted(watched.rows) == list(range(len(early.waves)))
+    found = answered(trace(reader(tmp_path, {})))
+    assert found.of(WAITS).waves == 0
+    assert found.of(BESIDE) == ()
 
 
 class Watched:
@@ -160,11 +211,11 @@ def test_damaged_files_cost_only_their_waves(workers: int, copied: Path, tiny: N
     trace = open_trace(copied)
     (copied / trace.waves.file[1]).write_bytes(b'{"wave": [')
     (copied / trace.waves.file[2]).unlink()
-    found = reduced(trace, BOTH, workers=workers)
+    found = answered(trace, workers=workers)
     assert list(found.missing) == [1, 2]
     assert found.read == 2
-    assert found[WAITS].waves == 2
-    assert found[BESIDE] == BESIDE.of(trace, whole(trace))
+    assert found.of(WAITS).waves == 2
+    assert found.of(BESIDE) == BESIDE.of(trace, whole(trace))
     assert found.missing == dict(whole(trace)[0].missing)
 
 
@@ -177,10 +228,10 @@ def test_waves_that_lived_at_other_times_than_the_index_says(
     apart = files.index.begin + 1_000 * files.index.wid
     index = replace(files.index, begin=apart, end=apart + 60)
     moved = replace(trace(replace(files, index=index)), waves=index)
-    found = reduced(moved, BOTH, workers=workers)
-    assert found[WAITS].waves == 12
-    assert reduced(moved, (WAITS,), workers=workers)[WAITS].waves == 12
-    assert found[BESIDE] == tuple((one, other) for one in range(12) for other in range(12))
+    found = answered(moved, workers=workers)
+    assert found.of(WAITS).waves == 12
+    assert Reading(moved, workers=workers).of(WAITS).waves == 12
+    assert found.of(BESIDE) == tuple((one, other) for one in range(12) for other in range(12))
 
 
 class Mortal:
@@ -208,12 +259,12 @@ def test_processes_that_die_cost_time_and_no_wave(
     monkeypatch.setattr(reduce, "SLAB_BYTES", 400_000)
     deadly = {*Random(seed).sample(range(len(early.waves)), reduce.TRIES - 1)}
     trace = replace(early, reader=Mortal(early.reader, deadly, tmp_path))
-    found = reduced(trace, BOTH, workers=2)
+    found = answered(trace, workers=2)
     assert {int(path.name) for path in tmp_path.iterdir()} == deadly, "each ended a process"
     assert not found.errors
     assert not found.missing
-    assert not differences(found[WAITS], WAITS.of(early, whole(early)))
-    assert found[BESIDE] == BESIDE.of(early, whole(early))
+    assert not differences(found.of(WAITS), WAITS.of(early, whole(early)))
+    assert found.of(BESIDE) == BESIDE.of(early, whole(early))
     assert not active_children()
 
 
@@ -222,17 +273,17 @@ def test_waves_that_always_end_their_process_are_missing_with_a_reason(
 ) -> None:
     monkeypatch.setattr(reduce, "LONGEST_STRIP", 1)
     trace = apart(tmp_path, deadly={4})
-    found = reduced(trace, BOTH, workers=1)
+    found = answered(trace, workers=1)
     assert found.missing == {4: STOPPED}
     assert len(found.errors) == 1
-    assert found[WAITS].waves == 11
-    assert found[BESIDE] == tuple((row, row) for row in range(12) if row != 4)
+    assert found.of(WAITS).waves == 11
+    assert found.of(BESIDE) == tuple((row, row) for row in range(12) if row != 4)
 
 
 def test_when_processes_go_on_dying_the_rest_is_given_up(tmp_path: Path, tiny: None) -> None:
-    found = reduced(apart(tmp_path, deadly={*range(12)}), BOTH, workers=2)
+    found = answered(apart(tmp_path, deadly={*range(12)}), workers=2)
     assert sorted(found.missing) == list(range(12))
-    assert found[WAITS].waves == 0
+    assert found.of(WAITS).waves == 0
     assert not active_children()
 
 
@@ -265,7 +316,7 @@ def test_a_cancel_ends_a_job_that_runs(early: Trace, tmp_path: Path, tiny: None)
 
     def run() -> None:
         try:
-            reduced(replace(early, reader=Endless(tmp_path)), BOTH, workers=2, cancel=flag)
+            answered(replace(early, reader=Endless(tmp_path)), workers=2, cancel=flag)
         except Cancelled as error:
             outcome.append(error)
 
@@ -283,13 +334,13 @@ def test_a_cancel_ends_reductions_in_this_process(early: Trace) -> None:
     flag = CancelFlag()
     flag.set()
     with pytest.raises(Cancelled):
-        reduced(early, BOTH, cancel=flag)
+        answered(early, cancel=flag)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_progress_is_told(workers: int, early: Trace, tiny: None) -> None:
     stages: list[object] = []
-    reduced(early, BOTH, workers=workers, report=stages.append)
+    answered(early, workers=workers, report=stages.append)
     count = len(early.waves)
     assert str(stages[0]) == f"Reading waves 0 of {count}"
     assert str(stages[-1]) == f"Reading waves {count} of {count}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +14,13 @@ from rcv_py.analysis.attribution.arrivals import claim_barriers, claim_fetch, cl
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger
-from rcv_py.analysis.attribution.stream import Stream, engine_stream
+from rcv_py.analysis.attribution.stream import Stream, engine_stream, parcel_stream
+from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.waits import claim_nops, claim_waits
 from rcv_py.analysis.core import saturated
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import later, total
-from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
@@ -96,6 +98,81 @@ class Attribution:
         return _grouped(self, self.producer)
 
 
+class ParcelClaims(NamedTuple):
+    """The claims of a parcel's stalls, or of its gaps: of all tokens that touch its slab."""
+
+    stream: Stream
+    ledger: Ledger
+    claims: Claims
+    is_idle: bool
+    counts: np.ndarray  # int64, rows of the claims that count: of tokens of chosen waves that start inside
+
+
+def claims_of(trace: Trace, parcel: Parcel, survey: Survey) -> Iterator[ParcelClaims]:
+    """Yield the claims of a parcel: first those of its stalls, then those of its gaps."""
+    stream = parcel_stream(trace, parcel, survey)
+    touches = parcel.is_counted | parcel.touches
+    for ledger, is_idle in (
+        (stalls(stream, trace.gfxip, _beside(stream, touches)), False),
+        (gaps(stream, touches), True),
+    ):
+        claims = ledger.claims()
+        counts = np.flatnonzero(parcel.is_counted[claims.token])
+        yield ParcelClaims(stream, ledger, claims, is_idle, counts)
+
+
+def _beside(stream: Stream, touches: np.ndarray) -> np.ndarray:
+    """Tokens whose stall may touch one of these, bool: the last rule looks at what no other explains."""
+    if touches.all() or not touches.any():
+        return touches
+    low, high = stream.start[touches].min(), stream.issue[touches].max()
+    step = stream.lines.step
+    return (stream.start <= high + step) & (stream.issue >= low - step)
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What some parcels say: one row a key of line, cause and producer; int64 each."""
+
+    key: np.ndarray
+    stall: np.ndarray  # cycles
+    idle: np.ndarray  # cycles
+    times: np.ndarray  # executions
+    guessed: np.ndarray  # cycles
+    waves: int  # that were counted
+
+    @classmethod
+    def of(cls, claims: Iterable[ParcelClaims], parcel: Parcel, code_rows: int) -> Sums:
+        """Return the sums of the claims of a parcel."""
+        return cls._summed((_sums_of(each, code_rows) for each in claims), len(parcel.own.waves))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Sums]) -> Sums:
+        """Return the sums of several parcels as one."""
+        columns = ((part.key, part.stall, part.idle, part.times, part.guessed) for part in parts)
+        return cls._summed(columns, sum(part.waves for part in parts))
+
+    @classmethod
+    def _summed(cls, parts: Iterable[tuple[np.ndarray, ...]], waves: int) -> Sums:
+        none = (np.zeros(0, dtype=np.int64),) * 5
+        key, *columns = map(np.concatenate, zip(none, *parts, strict=True))
+        key, stall, idle, times, guessed = saturated.summed(key, *columns)
+        return cls(key=key, stall=stall, idle=idle, times=times, guessed=guessed, waves=waves)
+
+
+def _map(survey: Survey, trace: Trace, parcel: Parcel) -> Sums:
+    return Sums.of(claims_of(trace, parcel, survey), parcel, len(trace.code))
+
+
+def _merge(parts: Sequence[Sums]) -> Sums:
+    return Sums.joined(parts)
+
+
+def attribution_by(survey: Survey) -> Reduction[Sums, Attribution]:
+    """Return the attribution of waves by what all waves of the capture say."""
+    return Reduction(partial(_map, survey), _merge, table_of, is_together=True)
+
+
 def attribution(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> Attribution:
@@ -104,46 +181,13 @@ def attribution(
     Waves that are not in `rows` still count as competitors for units.  Sums of stall and idle are exactly
     those of the tokens.
     """
-    return summed(claims_of(trace, batches, rows), trace)
-
-
-class EngineClaims(NamedTuple):
-    """The claims of a shader engine's stalls, or of its gaps, by those waves that count."""
-
-    stream: Stream
-    ledger: Ledger
-    claims: Claims
-    is_idle: bool
-    counts: np.ndarray  # int64, rows of the claims that count
-    waves: int  # that count
-
-
-def claims_of(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> Iterator[EngineClaims]:
-    """Yield the claims of each shader engine: first those of its stalls, then those of its gaps."""
-    for waves in waves_by_engine(batches):
-        stream = engine_stream(trace, waves)
-        chosen = np.array([rows is None or wave.row in rows for wave in waves], dtype=bool)
-        for ledger, is_idle in ((stalls(stream, trace.gfxip), False), (gaps(stream), True)):
-            claims = ledger.claims()
-            counts = np.flatnonzero(chosen[stream.owner[claims.token]])
-            yield EngineClaims(stream, ledger, claims, is_idle, counts, int(chosen.sum()))
-
-
-def summed(claims: Iterable[EngineClaims], trace: Trace) -> Attribution:
-    """Return the table that claims make."""
-    parts: list[tuple[np.ndarray, ...]] = [(np.zeros(0, np.int64),) * 5]
-    count = 0
-    for each in claims:
-        count += 0 if each.is_idle else each.waves
-        parts.append(_sums_of(each, len(trace.code)))
-    return _table(parts, trace, count)
+    batches = tuple(batches)
+    return attribution_by(SURVEY.of(trace, batches)).of(trace, batches, rows)
 
 
 @dataclass(frozen=True, eq=False)
 class TimedClaims:
-    """When claimed cycles were spent, one row a span; no two spans of a wave overlap."""
+    """When chosen waves spent claimed cycles, one row a span; no two spans of a wave overlap."""
 
     key: np.ndarray  # int64, for `rows_of`
     se: np.ndarray  # int64
@@ -152,19 +196,19 @@ class TimedClaims:
     end: np.ndarray  # int64, aligned cycles
 
 
-def timed(each: EngineClaims, code_rows: int) -> TimedClaims:
-    """Return when the cycles of claims that count were spent.
+def timed(each: ParcelClaims, parcel: Parcel, code_rows: int) -> TimedClaims:
+    """Return when the cycles of the claims of chosen waves were spent, in the slab or around it.
 
     Where several causes share the stall of a token, a cause has the cycles that its rule looked at, and of
     those that no earlier rule has taken the first.
     """
     stream, spans = each.stream, each.ledger.spans()
-    counts = np.zeros(len(each.claims), dtype=bool)
-    counts[each.counts] = True
-    spans = of_rows(spans, counts[spans.claim])
+    chosen = parcel.chosen[stream.owner[each.claims.token]]
+    spans = of_rows(spans, chosen[spans.claim])
     owner = stream.owner[each.claims.token[spans.claim]]
     ids = [wave.id for wave in stream.tokens.waves]
-    se, simd = (np.array(column)[owner] for column in ([id.se for id in ids], [id.simd for id in ids]))
+    places = np.array([(id.se, id.simd) for id in ids], dtype=np.int64).reshape(-1, 2)
+    se, simd = places[owner].T
     key = _keys(stream, each.claims, spans.claim, code_rows)
     return TimedClaims(key, se, simd, spans.begin + stream.base, spans.end + stream.base)
 
@@ -182,16 +226,17 @@ def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
     return np.where(known[at] == key, at, -1)
 
 
-def stalls(stream: Stream, gfxip: int) -> Ledger:
-    """Return the stalled cycles of all tokens with causes, by the rules in their order."""
-    ledger = before_shared_fetch(stream, gfxip)
+def stalls(stream: Stream, gfxip: int, is_meant: np.ndarray | None = None) -> Ledger:
+    """Return the stalled cycles of tokens (None: all) with causes, by the rules in their order."""
+    ledger = before_shared_fetch(stream, gfxip, is_meant)
     claim_shared_fetch(stream, ledger)
     return ledger
 
 
-def before_shared_fetch(stream: Stream, gfxip: int) -> Ledger:
+def before_shared_fetch(stream: Stream, gfxip: int, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the stalled cycles by all rules but the last, which takes what no other explains."""
-    token = np.flatnonzero(stream.stall > 0)
+    is_stalled = stream.stall > 0
+    token = np.flatnonzero(is_stalled if is_meant is None else is_stalled & is_meant)
     ledger = Ledger(token, stream.start[token], stream.issue[token], stream.stall[token])
     claim_waits(stream, ledger, gfxip)
     claim_nops(stream, ledger)
@@ -216,12 +261,14 @@ def _packed(line: np.ndarray, cause: np.ndarray, producer: np.ndarray, code_rows
 
 
 def _keys(stream: Stream, claims: Claims, rows: np.ndarray, code_rows: int) -> np.ndarray:
-    blamed = claims.producer[rows]
-    producer = np.where(blamed >= 0, stream.line[np.maximum(blamed, 0)], code_rows)
+    blamed, outside = claims.producer[rows], stream.survey.last.line
+    producer = np.full(len(rows), code_rows, dtype=np.int64)
+    producer[blamed >= 0] = stream.line[blamed[blamed >= 0]]
+    producer[blamed < -1] = outside[-2 - blamed[blamed < -1]]
     return _packed(stream.line[claims.token[rows]], claims.cause[rows], producer, code_rows)
 
 
-def _sums_of(each: EngineClaims, code_rows: int) -> tuple[np.ndarray, ...]:
+def _sums_of(each: ParcelClaims, code_rows: int) -> tuple[np.ndarray, ...]:
     """Keys of line, cause and producer; stall, idle, executions and guessed cycles of each."""
     cycles, is_guess = each.claims.cycles[each.counts], each.claims.is_guess[each.counts]
     stall, idle = (0 * cycles, cycles) if each.is_idle else (cycles, 0 * cycles)
@@ -229,27 +276,25 @@ def _sums_of(each: EngineClaims, code_rows: int) -> tuple[np.ndarray, ...]:
     return saturated.summed(key, stall, idle, np.ones_like(cycles), np.where(is_guess, cycles, 0))
 
 
-def _table(parts: list[tuple[np.ndarray, ...]], trace: Trace, count: int) -> Attribution:
-    key, *columns = saturated.summed(*map(np.concatenate, zip(*parts, strict=True)))
+def table_of(trace: Trace, part: Sums) -> Attribution:
+    """Return the table that sums make."""
     wide = len(trace.code) + 1
-    producer, rest = key % wide, key // wide
+    producer, rest = part.key % wide, part.key // wide
     line, cause = rest // _CAUSES, rest % _CAUSES
-    lines = (np.where(row == wide - 1, -1, row).astype(np.int32) for row in (line, producer))
-    line, producer = lines
-    stall, idle, times, guessed = columns
+    line, producer = (np.where(row == wide - 1, -1, row).astype(np.int32) for row in (line, producer))
     table = Attribution(
         line=line,
         cause=cause.astype(np.uint8),
         producer=producer,
-        stall=stall,
-        idle=idle,
-        count=times,
-        guessed=guessed,
-        assumption=_assumption(trace, count),
-        waves=count,
+        stall=part.stall,
+        idle=part.idle,
+        count=part.times,
+        guessed=part.guessed,
+        assumption=_assumption(trace, part.waves),
+        waves=part.waves,
         of=len(trace.waves),
     )
-    return of_rows(table, np.lexsort((key, -table.cycles)))
+    return of_rows(table, np.lexsort((part.key, -table.cycles)))
 
 
 def _grouped(table: Attribution, key: np.ndarray) -> Attribution:

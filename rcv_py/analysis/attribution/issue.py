@@ -23,9 +23,11 @@ from rcv_py.analysis.attribution.lines import (
     VMEM,
 )
 from rcv_py.analysis.attribution.stream import Stream, largest_in, overwritten, uses
+from rcv_py.analysis.attribution.survey import place_of
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
 from rcv_py.base.runs import ends_run
 
+_FAR = 1 << 62  # cycles before all others
 READING = 16  # turns after its issue in which a memory instruction may still read registers
 
 _QUEUES = {VMEM: Cause.MEMORY_QUEUE, LDS: Cause.LDS_QUEUE, SMEM: Cause.SCALAR_QUEUE}
@@ -125,7 +127,7 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         lane, token = stream.shift(stream.cu), ledger.token[rows]
         flight = at_least((stream.issue + lane)[work], (stream.released + lane)[work], CROWD[each])
         cycles = flight.covered(ledger.at[rows] + lane[token], ledger.end[rows] + lane[token])
-        blamed = _held_longest(stream, lane, (work, _next_taken(stream, work)), ledger, rows)
+        blamed = _held_longest(stream, lane, (work, _next_taken(stream, work)), ledger, rows, queue=each)
         ledger.take(rows, cycles, cause, blamed, Within(flight, lane[token]))
 
 
@@ -187,25 +189,65 @@ def _next_taken(stream: Stream, work: np.ndarray) -> np.ndarray:
 
 
 def _held_longest(
-    stream: Stream, shift: np.ndarray, taken: tuple[np.ndarray, np.ndarray], ledger: Ledger, rows: np.ndarray
+    stream: Stream,
+    shift: np.ndarray,
+    taken: tuple[np.ndarray, np.ndarray],
+    ledger: Ledger,
+    rows: np.ndarray,
+    *,
+    queue: int = NONE,
 ) -> np.ndarray:
     """Return the token that had the unit longest while each row stalled, the first of equals; -1: none.
 
     `shift` keeps the units apart, `taken` are the tokens that had one and when each left it.  A wave issues
     nothing while it stalls, so what is issued meanwhile is of others; of what was issued before, the last may
-    still have the unit.
+    still have the unit.  A `queue` holds its last operation until it takes the next: it may be one of a wave
+    that is not there, as in `Ledger`.
     """
     (work, until), token = taken, ledger.token[rows]
     order = np.argsort((stream.issue + shift)[work], kind="stable")
     work, until = work[order], until[order]
     key, held = (stream.issue + shift)[work], until - stream.issue[work]
-    first = np.searchsorted(key, ledger.at[rows] + shift[token], side="right")
-    chosen = largest_in(held, first, np.searchsorted(key, ledger.end[rows] + shift[token], side="left"))
+    begin, end = ledger.at[rows], ledger.end[rows]
+    first = np.searchsorted(key, begin + shift[token], side="right")
+    chosen = largest_in(held, first, np.searchsorted(key, end + shift[token], side="left"))
     early = np.maximum(first - 1, 0)
     is_there = (first > 0) & (shift[work[early]] == shift[token])
-    left = np.where(is_there, np.minimum(until[early], ledger.end[rows]) - ledger.at[rows], 0)
-    chosen = np.where(left >= np.where(chosen >= 0, held[chosen], 1), early, chosen)
-    return np.where(chosen >= 0, work[chosen], -1)
+    left = np.where(is_there, np.minimum(until[early], end) - begin, 0)
+    front = work[early]
+    if queue != NONE:
+        outside = _outside(stream, np.where(is_there, front, -1), token, begin, queue)
+        following = stream.issue[work[np.minimum(first, len(work) - 1)]]
+        left = np.where(outside < -1, np.minimum(following, end) - begin, left)
+        front = np.where(outside < -1, outside, front)
+    is_front = left >= np.where(chosen >= 0, held[chosen], 1)
+    return np.where(is_front, front, np.where(chosen >= 0, work[chosen], -1))
+
+
+def _outside(
+    stream: Stream, front: np.ndarray, token: np.ndarray, time: np.ndarray, queue: int
+) -> np.ndarray:
+    """Return the last operation of a queue before each time if a wave that is not there issued it.
+
+    -2 less its row in LastOperations, else -1; `front` is the last one of those that are there, -1: none.
+    """
+    outside = np.full(len(token), -1, dtype=np.int64)
+    last, owner = stream.survey.last, stream.owner[token]
+    index = np.array([wave.row for wave in stream.tokens.waves], dtype=np.int64)
+    issued = np.where(front >= 0, stream.issue[front], -_FAR)
+    wave = index[stream.owner[front]]
+    for number in np.unique(stream.cu[owner]).tolist():
+        mine = np.flatnonzero(stream.cu[owner] == number)
+        one = stream.tokens.waves[int(owner[mine[0]])]
+        rows = last.of(place_of(one.id.se, one.cu, queue))
+        issue = last.issue[rows] - stream.base
+        at = np.searchsorted(issue, time[mine], side="right") - 1
+        mine, at = mine[at >= 0], at[at >= 0]
+        other = last.wave[rows][at]
+        is_later = (issue[at] > issued[mine]) | ((issue[at] == issued[mine]) & (other > wave[mine]))
+        is_later &= ~np.isin(other, index)
+        outside[mine[is_later]] = -2 - (rows.start + at[is_later])
+    return outside
 
 
 MAX_CHANGE = 3  # turns: gaps up to here between different units are the change itself
@@ -213,10 +255,10 @@ MAX_RESULT = 6  # turns that a scalar result of vector arithmetic takes at most
 MAX_DISTANCE = 2  # instructions: how far back a scalar result is looked for
 
 
-def gaps(stream: Stream) -> Ledger:
-    """Return the idle cycles of all tokens with causes."""
+def gaps(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
+    """Return the idle cycles of tokens (None: all) with causes."""
     idle = stream.tokens.idle
-    token = np.flatnonzero(idle > 0)
+    token = np.flatnonzero(idle > 0 if is_meant is None else (idle > 0) & is_meant)
     begin = stream.start[token] - np.minimum(idle[token], stream.start[token])
     ledger = Ledger(token, begin, stream.start[token], idle[token])
     is_first = token == stream.first[token]

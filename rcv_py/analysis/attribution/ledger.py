@@ -23,7 +23,7 @@ class Claims:
 
     token: np.ndarray  # int64
     cause: np.ndarray  # uint8
-    producer: np.ndarray  # int64, token, -1: none
+    producer: np.ndarray  # int64, token, -1: none, below: -2 less its row in LastOperations
     cycles: np.ndarray  # int64, more than 0
     is_guess: np.ndarray  # bool, the producer is a guess: of a cause in GUESSED, or another fits as well
 
@@ -96,7 +96,7 @@ class Ledger:
         columns = (np.broadcast_to(column, row.shape)[some] for column in (cause, producer, is_guess))
         why, blamed, guess = columns
         row, got = row[some], got[some]
-        guess = (guess | np.isin(why, GUESSED)) & (blamed >= 0)
+        guess = (guess | np.isin(why, GUESSED)) & (blamed != -1)
         self.left[row] -= got
         where = None if within is None else Within(within.covered, within.shift[some])
         self._parts.append(_Part(row, why, blamed, got, guess, where))

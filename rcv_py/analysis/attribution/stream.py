@@ -14,19 +14,12 @@ from functools import cached_property
 import numpy as np
 
 from rcv_py.analysis.attribution.lines import Lines, lines
+from rcv_py.analysis.attribution.survey import SURVEY, Survey, known_lines
+from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.saturated import later, since
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
-from rcv_py.analysis.waves.workgroups import (
-    GFX9_DELAY,
-    MAX_DELAY,
-    Crossings,
-    Meetings,
-    crossings,
-    grouped,
-    last_ends,
-    meetings,
-)
+from rcv_py.analysis.waves.workgroups import Meetings, TokenCrossings, crossings, last_ends, meetings
 from rcv_py.base.runs import borders, ranges
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -55,8 +48,10 @@ class Stream:
     simd: np.ndarray  # int64 [waves], number of its SIMD
     cu: np.ndarray  # int64 [waves], number of its compute unit
     stride: int  # no time is as late as this; times a SIMD, unit, wave or cache line still fit into int64
-    crossings: Crossings  # barriers the waves went through; times are aligned, not since `base`
+    crossings: TokenCrossings  # barriers the waves went through; times are aligned, not since `base`
     meetings: Meetings  # of those
+    survey: Survey
+    engine: int  # row of the survey
 
     def __len__(self) -> int:
         return len(self.line)
@@ -101,10 +96,18 @@ class Stream:
 
 
 def engine_stream(trace: Trace, waves: Sequence[Wave]) -> Stream:
-    """Return the columns of some waves of one shader engine, with what each wait waited for."""
-    tokens, of_code = of_waves(waves), lines(trace.code, trace.gfxip, trace.target)
-    count, line = len(trace.code), tokens.line.astype(np.int64)
-    line[(line < 0) | (line >= count)] = count
+    """Return the columns of all waves of one shader engine, with what each wait waited for."""
+    return _stream(trace, of_waves(waves), SURVEY.of(trace, [batch_of(waves)]))
+
+
+def parcel_stream(trace: Trace, parcel: Parcel, survey: Survey) -> Stream:
+    """Return the columns of the waves of a parcel, with what each wait waited for."""
+    return _stream(trace, parcel.tokens, survey)
+
+
+def _stream(trace: Trace, tokens: TokenColumns, known: Survey) -> Stream:
+    waves = tokens.waves
+    of_code, line = lines(trace.code, trace.gfxip, trace.target), known_lines(tokens, trace.code)
     far = np.iinfo(np.int64).max
     base = min([int(tokens.start.min(initial=far)), *(wave.begin for wave in waves)], default=0)
     simd = _numbers([(wave.cu, wave.id.simd) for wave in waves])
@@ -117,8 +120,9 @@ def engine_stream(trace: Trace, waves: Sequence[Wave]) -> Stream:
     stride = int(max(end.max(initial=0), start.max(initial=0))) + _MARGIN
     links = replay(tokens, trace.code, trace.gfxip, trace.target)
     crossed = crossings(tokens, trace.code)
-    slowest = GFX9_DELAY if of_code.step == 4 else MAX_DELAY
-    met = meetings(crossed, grouped(list(waves), crossed)[0], last_ends(tokens), slowest)
+    engine = known.place(waves[0].id.se) if waves else 0
+    delay = int(known.delay[engine]) if waves else 0
+    met = meetings(crossed, known.groups(waves), last_ends(tokens), delay=delay)
     return Stream(
         tokens=tokens,
         lines=of_code,
@@ -134,6 +138,8 @@ def engine_stream(trace: Trace, waves: Sequence[Wave]) -> Stream:
         stride=stride,
         crossings=crossed,
         meetings=met,
+        survey=known,
+        engine=engine,
     )
 
 

@@ -11,39 +11,25 @@ global_load ──────────────────────�
                s_waitcnt ──────────┴ vmcnt(0) lgkmcnt(0)
 ```
 
-Latencies are those of the same instruction, or kind of operation, where a wait left no choice.  Their
-logarithm has a mean and a spread; the tails are those of Student's t, since memory now and then takes far
-longer than usual.
+Latencies are those of the same instruction, or kind of operation, where a wait left no choice (`survey`).
+Their logarithm has a mean and a spread; the tails are those of Student's t, since memory now and then takes
+far longer than usual.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.ledger import Ledger
-from rcv_py.analysis.attribution.lines import MATRIX, SMEM, VALU
+from rcv_py.analysis.attribution.lines import MATRIX, VALU
 from rcv_py.analysis.attribution.stream import Stream, uses
+from rcv_py.analysis.attribution.survey import Candidates, candidates
 from rcv_py.base.runs import ends_run, run_starts, starts_run
 
 SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several
-BEYOND = 1.25  # times the 99th percentile of LDS latencies: no access takes as long
-SEEN = 3  # instructions whose LDS latencies are measured, from which on that is known of all
-_USUAL = {  # cycles of an operation that no wait measured, by kind
-    Cause.WAIT_LDS: 100,
-    Cause.WAIT_CROSS_LANE: 100,
-    Cause.WAIT_SCALAR: 250,
-    Cause.WAIT_MESSAGE: 250,
-    Cause.WAIT_EXPORT: 250,
-}
-_MEMORY = 800  # cycles of all other operations that no wait measured
-_WIDE = 0.7  # spread of the logarithm of such a latency
-_SPREAD, _WEIGHT = 0.25, 4  # spread before anything is measured, and how many samples it counts as
-_OF_A_LINE = 4  # samples from which on an instruction is judged by its own latencies
-_APART = 0.3  # spread of the logarithm from one instruction of a kind to another
 _FREEDOM = 4.0  # of Student's t
 
 
@@ -56,27 +42,15 @@ class WaitEnds:
     is_guess: np.ndarray  # bool, another one fits as well
 
 
-@dataclass(frozen=True, eq=False)
-class _Candidates:
-    """Operations that may have ended a wait, in order of wait and issue."""
-
-    token: np.ndarray  # int64, the wait
-    operation: np.ndarray  # int64
-    age: np.ndarray  # float64, cycles from its issue to the end of the wait, at least 1
-
-
 def wait_ends(stream: Stream, gfxip: int) -> WaitEnds:
     """Return which operation ended each wait."""
-    candidates = _candidates(stream, gfxip)
-    first = run_starts(candidates.token)
+    issued = stream.end if gfxip <= 9 else stream.issue
+    found = candidates(stream.links, stream.line, stream.lines, stream.issue, issued)
+    first = run_starts(found.token)
     if not len(first):
-        return WaitEnds(candidates.token, candidates.operation, np.zeros(0, dtype=bool))
-    alone = starts_run(candidates.token) & ends_run(candidates.token)
-    is_measured = alone & (stream.stall[candidates.token] > stream.lines.step)
-    mean, spread = _latency(stream, candidates, is_measured)
-    score = _score(candidates, mean, spread, stream.lines.step)
-    score[_is_impossible(stream, candidates, is_measured) & ~alone] = -np.inf
-    group = np.cumsum(starts_run(candidates.token)) - 1
+        return WaitEnds(found.token, found.operation, np.zeros(0, dtype=bool))
+    score = _score(stream, found)
+    group = np.cumsum(starts_run(found.token)) - 1
     best = np.maximum.reduceat(score, first)
     nothing = ~np.isfinite(best)  # none is possible, so none is less possible than another
     score[nothing[group]], best[nothing] = 0.0, 0.0
@@ -84,78 +58,24 @@ def wait_ends(stream: Stream, gfxip: int) -> WaitEnds:
     # Of equals the newest: candidates of a wait are in order of issue.
     chosen = np.lexsort((np.arange(len(score)), score, group))[ends_run(group)]
     sure = weight[chosen] / np.add.reduceat(weight, first)
-    return WaitEnds(candidates.token[first], candidates.operation[chosen], sure < SURE)
+    return WaitEnds(found.token[first], found.operation[chosen], sure < SURE)
 
 
-def _candidates(stream: Stream, gfxip: int) -> _Candidates:
-    """Of operations in order only the newest, of others of each kind, and of scalar loads each.
-
-    An operation that two counters count (flat) is one candidate.
-    """
-    links = stream.links
-    row, operation = links.row_of, links.producers
-    form = stream.lines.form[stream.line[operation]].astype(np.int64)
-    is_free = ~links.is_ordered[row]
-    kind = np.where(is_free, 1 + form, 0)
-    order = np.lexsort((operation, kind, row))
-    row, operation, kind = row[order], operation[order], kind[order]
-    keep = ends_run(row, kind) | ((kind > 0) & (stream.unit[operation] == SMEM))
-    row, operation = row[keep], operation[keep]
-    pairs = np.unique(np.column_stack([links.token[row], operation]), axis=0).reshape(-1, 2)
-    token, operation = pairs[:, 0], pairs[:, 1]
-    issued = stream.end[operation] if gfxip <= 9 else stream.issue[operation]
-    return _Candidates(token, operation, np.maximum(stream.issue[token] - issued, 1).astype(np.float64))
-
-
-def _latency(stream: Stream, candidates: _Candidates, is_measured: np.ndarray) -> Sequence[np.ndarray]:
-    """Mean and spread of the logarithm of the latencies of each candidate's line, else kind, else usual."""
-    line = stream.line[candidates.operation]
-    form = stream.lines.form[line].astype(np.int64)
-    usual = np.array([float(_USUAL.get(Cause(cause), _MEMORY)) for cause in range(len(Cause))])
-    mean, spread = np.log(usual)[form], np.full(len(form), _WIDE)
-    sample = np.log(candidates.age[is_measured])
-    lines = np.unique(np.column_stack([form, line])[is_measured], axis=0)[:, 0]
-    others = _APART / np.sqrt(np.maximum(np.bincount(lines, minlength=len(Cause)), 1))[form]
-    for of, needed, more in ((form, 1, others), (line, _OF_A_LINE, 0.0)):
-        size = int(of.max()) + 1
-        own = of[is_measured]
-        count = np.bincount(own, minlength=size)
-        middle = np.bincount(own, sample, size) / np.maximum(count, 1)
-        apart = np.bincount(own, (sample - middle[own]) ** 2, size)
-        width = np.sqrt((apart + _WEIGHT * _SPREAD**2) / (count + _WEIGHT))
-        is_known = (count >= needed)[of]
-        mean = np.where(is_known, middle[of], mean)
-        spread = np.where(is_known, np.hypot(width[of], more), spread)
-    return mean, spread
-
-
-def _score(candidates: _Candidates, mean: np.ndarray, spread: np.ndarray, step: int) -> np.ndarray:
+def _score(stream: Stream, found: Candidates) -> np.ndarray:
     """Logarithm of the likelihood that a candidate was the last, but for what all of a wait have in common.
 
     That is the density of its latency by the probability that it was back before, which all others have.
     """
-    spread = spread + step / np.exp(mean)
-    far = (np.log(candidates.age) - mean) / spread
+    survey, at, line = stream.survey, stream.engine, stream.line[found.operation]
+    mean, age = survey.mean[at, line], found.age.astype(np.float64)
+    spread = survey.spread[at, line] + stream.lines.step / np.exp(mean)
+    far = (np.log(age) - mean) / spread
     tail = np.log1p(far**2 / _FREEDOM)
-    density = -np.log(candidates.age * spread) - (_FREEDOM + 1) / 2 * tail
+    density = -np.log(age * spread) - (_FREEDOM + 1) / 2 * tail
     late = 0.5 * np.exp(-_FREEDOM / 2 * tail)
-    return density - np.log(np.where(far < 0, late, 1 - late))
-
-
-def _is_impossible(stream: Stream, candidates: _Candidates, is_measured: np.ndarray) -> np.ndarray:
-    """LDS operations that would have taken longer than any that was measured, bool.
-
-    What a single instruction took says nothing of others, which may stand behind more accesses in the queue.
-    """
-    form = stream.lines.form[stream.line[candidates.operation]]
-    beyond = np.zeros(len(form), dtype=bool)
-    for cause in (Cause.WAIT_LDS, Cause.WAIT_CROSS_LANE):
-        rows = is_measured & (form == cause)
-        sample = np.sort(candidates.age[rows])
-        if len(np.unique(stream.line[candidates.operation[rows]])) >= SEEN:
-            limit = BEYOND * sample[min(len(sample) - 1, len(sample) * 99 // 100)]
-            beyond |= (form == cause) & (candidates.age > limit)
-    return beyond
+    score = density - np.log(np.where(far < 0, late, 1 - late))
+    score[(age > survey.longest[at, line]) & ~found.is_alone] = -np.inf
+    return score
 
 
 def claim_waits(stream: Stream, ledger: Ledger, gfxip: int) -> None:

@@ -8,8 +8,9 @@ wave 2                │  ▓▓▓▓▓▓▓▓▓▓▓▓│▓▓        
 ```
 The slabs of a shader engine share the time among them without a gap, so that whatever has one time (the
 begin of a wave, the start of a token, a cycle) belongs to exactly one.  A parcel holds every wave that was
-alive in its slab, and the neighbours of these: all waves of the engine that lived while one of them did.
-What an instruction was waiting for, and what covered it, is therefore the same as if all waves were there.
+alive in its slab, and the neighbours of these: all waves of the engine that lived while one of them did, or
+ended shortly before.  What an instruction was waiting for, and what covered it, is therefore the same as if
+all waves were there.
 
 Cuts are laid where no wave is alive, if such a moment is near, else where few are.
 """
@@ -29,6 +30,7 @@ from rcv_py.model.waves import Wave, WaveBatch
 
 FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
 ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate columns of a parcel fit 300 MB
+MARGIN = 512  # cycles behind the end of a wave in which what it did still occupies a unit
 SLACK = 2  # a slab may become so many times as large in search for a better cut
 
 
@@ -64,8 +66,8 @@ def slabs(lives: Lives, enough: int = ENOUGH) -> tuple[Slab, ...]:
 
 
 def _of_engine(lives: Lives, rows: np.ndarray, enough: int) -> Iterator[Slab]:
-    begin, end = lives.begin, lives.end
-    for low, high in pairwise([-FOREVER, *_cuts(begin, end, lives.weight, enough), FOREVER]):
+    begin, end = lives.begin, lives.end + MARGIN
+    for low, high in pairwise([-FOREVER, *_cuts(begin, lives.end, lives.weight, enough), FOREVER]):
         is_own = (begin >= low) & (begin < high)
         alive = (begin < high) & (end >= low)
         first, last = begin[alive].min(initial=FOREVER), end[alive].max(initial=-FOREVER)
@@ -109,16 +111,43 @@ class Parcel:
     @cached_property
     def own(self) -> TokenColumns:
         """The chosen waves that begin in the slab: what sums over waves walk over."""
-        counts = self.chosen & self.is_own
-        if counts.all():
+        return self._of(self.chosen & self.is_own)
+
+    @cached_property
+    def begun(self) -> TokenColumns:
+        """All waves that begin in the slab, chosen or not."""
+        return self.own if self.chosen.all() else self._of(self.is_own)
+
+    def _of(self, is_meant: np.ndarray) -> TokenColumns:
+        if is_meant.all():
             return self.tokens
-        return of_waves(
-            wave for wave, is_counted in zip(self.tokens.waves, counts, strict=True) if is_counted
-        )
+        return of_waves(wave for wave, is_one in zip(self.tokens.waves, is_meant, strict=True) if is_one)
 
     def holds(self, time: np.ndarray) -> np.ndarray:
         """Whether times (cycles, aligned) lie in the slab, bool."""
         return (time >= self.begin) & (time < self.end)
+
+    @cached_property
+    def touches(self) -> np.ndarray:
+        """Whether the stall of each token of a chosen wave, or the gap before it, is partly in the slab."""
+        tokens = self.tokens
+        if self.begin == -FOREVER and self.end == FOREVER:
+            return self.chosen[tokens.owner]
+        is_there = (tokens.start - tokens.idle < self.end) & (tokens.issue > self.begin)
+        return is_there & self.chosen[tokens.owner]
+
+    @cached_property
+    def is_counted(self) -> np.ndarray:
+        """Whether each token is one of a chosen wave that starts in the slab, bool [tokens].
+
+        In a damaged file it may start outside of the life of its wave: then it counts where that is nearest.
+        """
+        owner, waves = self.tokens.owner, self.tokens.waves
+        if self.begin == -FOREVER and self.end == FOREVER:
+            return self.chosen[owner]
+        begin, end = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2).T
+        time = np.clip(self.tokens.start, begin[owner], np.maximum(begin, end)[owner])
+        return self.holds(time) & self.chosen[owner]
 
 
 def parcel_of(waves: Iterable[Wave], rows: Collection[int] | None, slab: Slab | None = None) -> Parcel:

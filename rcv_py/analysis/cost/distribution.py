@@ -19,6 +19,7 @@ import numpy as np
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.base.runs import ranges, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
@@ -127,20 +128,104 @@ def hits_of(line: int) -> Reduction[LineHits, LineHits]:
 
 def spread(values: np.ndarray) -> Spread | None:
     """Return the numbers of some times, None if there are none."""
+    return _spread(*np.unique(values, return_counts=True))
+
+
+def _spread(values: np.ndarray, times: np.ndarray) -> Spread | None:
+    """Return the numbers of ascending values, each of which occurs some `times`."""
     if not len(values):
         return None
-    order = np.sort(values)
-    n = len(order)
+    upto = np.cumsum(times)
+    n = int(upto[-1])
     rank = max(0, -(-n * 95 // 100) - 1)  # nearest rank
-    total = int(order.sum())
+    total = int((values * times).sum())
+    low, high, p95 = values[np.searchsorted(upto, [(n - 1) // 2, n // 2, rank], side="right")]
     return Spread(
         hits=n,
-        min=int(order[0]),
-        median=median(order),
-        p95=int(order[rank]),
-        max=int(order[-1]),
+        min=int(values[0]),
+        median=median(np.array([low, high])),
+        p95=int(p95),
+        max=int(values[-1]),
         mean=total / n,
         total=total,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SlowestHit:
+    """The hit of a line with most latency: of equals the first that began."""
+
+    latency: int  # cycles
+    start: int  # cycles, aligned
+    wave: int  # row of the wave index
+    hit: int  # which hit of its wave, from 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LatencySpread:
+    """The latencies of the hits of a line."""
+
+    spread: Spread
+    slowest: SlowestHit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Latencies:
+    """The same of some waves, so that it can be added to that of others."""
+
+    values: np.ndarray  # int64, cycles, ascending
+    times: np.ndarray  # int64
+    slowest: SlowestHit | None
+
+
+def _latencies_of(tokens: TokenColumns, line: int) -> _Latencies:
+    hits = _of_line(tokens, line)
+    values, times = np.unique(hits.latency, return_counts=True)
+    if not len(values):
+        return _Latencies(values, times, None)
+    at = np.lexsort((hits.token, hits.wave, hits.start, -hits.latency))[0]
+    numbers = (hits.latency, hits.start, hits.wave, hits.hit)
+    return _Latencies(values, times, SlowestHit(*(int(column[at]) for column in numbers)))
+
+
+def _latencies_joined(parts: Sequence[_Latencies]) -> _Latencies:
+    none = np.zeros(0, dtype=np.int64)
+    key = np.concatenate([none, *(part.values for part in parts)])
+    times = np.concatenate([none, *(part.times for part in parts)])
+    values, times = summed(key, times)
+    slowest = (part.slowest for part in parts if part.slowest is not None)
+    worst = min(slowest, key=lambda one: (-one.latency, one.start, one.wave, one.hit), default=None)
+    return _Latencies(values, times, worst)
+
+
+def _latencies(_trace: Trace, parcel: Parcel, *, lines: tuple[int, ...]) -> tuple[_Latencies, ...]:
+    return tuple(_latencies_of(parcel.own, line) for line in lines)
+
+
+def _all_latencies(parts: Sequence[tuple[_Latencies, ...]], *, lines: int) -> tuple[_Latencies, ...]:
+    return tuple(_latencies_joined([part[at] for part in parts]) for at in range(lines))
+
+
+def _spreads(
+    _trace: Trace, part: tuple[_Latencies, ...], *, lines: tuple[int, ...]
+) -> dict[int, LatencySpread]:
+    found = {}
+    for line, one in zip(lines, part, strict=True):
+        numbers = _spread(one.values, one.times)
+        if numbers is not None and one.slowest is not None:
+            found[line] = LatencySpread(numbers, one.slowest)
+    return found
+
+
+def latency_spreads(
+    lines: Iterable[int],
+) -> Reduction[tuple[_Latencies, ...], dict[int, LatencySpread]]:
+    """Return the reduction that says how the latencies of these lines spread; by line, if it was hit."""
+    wanted = tuple(lines)
+    return Reduction(
+        partial(_latencies, lines=wanted),
+        partial(_all_latencies, lines=len(wanted)),
+        partial(_spreads, lines=wanted),
     )
 
 

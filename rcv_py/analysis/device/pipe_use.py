@@ -14,16 +14,18 @@ generations record execution.  Only traced waves are known, which are those of o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.saturated import sums, total
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
+from rcv_py.analysis.core.parcels import FOREVER, Parcel, parcels
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, sums, total
 from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
 # Name and meaning of each pipe, and the kinds of tokens that it executes, the first for its colour.
@@ -83,22 +85,63 @@ class PipeUse:
 
 def pipe_use(batches: Iterable[WaveBatch]) -> PipeUse:
     """Return the use of every SIMD by the waves of the batches."""
-    parts = [_columns(tokens) for tokens in (of_waves([]), *token_columns(batches))]
-    place, begin, end, counts, start, stop, pipe = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _made(_merge([_cycles(parcel) for parcel in parcels(batches)]))
+
+
+def _cycles(parcel: Parcel) -> Sums:
+    """Return se, cu and simd as one number, and the cycles in the slab: resident, busy, working, pipes."""
+    tokens = parcel.tokens
+    waves = tokens.waves
+    place = np.array([(w.id.se << 32) | ((w.cu + 1) << 16) | w.id.simd for w in waves], dtype=np.int64)
+    lives = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2).T
+    begin, end = _inside(parcel, *lives)
+    start, stop = _inside(parcel, tokens.issue, tokens.end)
     places, row = np.unique(place, return_inverse=True)
-    n = len(places)
-    owner = np.repeat(row, counts)
-    kinds, works = len(PIPES), pipe != PIPES.index("Other")
-    pipes = covered(owner * kinds + pipe, start, stop, n * kinds).reshape(n, kinds)
-    return PipeUse(
-        se=places >> 32,
-        cu=(places >> 16 & 0xFFFF) - 1,
-        simd=places & 0xFFFF,
-        resident=covered(row, begin, end, n),
-        busy=covered(owner, start, stop, n),
-        working=covered(owner[works], start[works], stop[works], n),
-        pipes=pipes,
+    owner, pipe, n = row[tokens.owner], _PIPE_OF_KIND[tokens.kind], len(places)
+    works = pipe != PIPES.index("Other")
+    pipes = covered(owner * len(PIPES) + pipe, start, stop, n * len(PIPES))
+    return (
+        places,
+        covered(row, begin, end, n),
+        covered(owner, start, stop, n),
+        covered(owner[works], start[works], stop[works], n),
+        *pipes.reshape(n, len(PIPES)).T,
     )
+
+
+def _inside(parcel: Parcel, start: np.ndarray, stop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the part of each span that lies in the slab; spans that lie elsewhere become empty."""
+    low = np.iinfo(np.int64).min if parcel.begin == -FOREVER else parcel.begin
+    high = np.iinfo(np.int64).max if parcel.end == FOREVER else parcel.end
+    return np.clip(start, low, high), np.clip(np.maximum(start, stop), low, high)
+
+
+def _merge(parts: Sequence[Sums]) -> Sums:
+    return joined_sums([no_sums(3 + len(PIPES)), *parts])
+
+
+def _made(part: Sums) -> PipeUse:
+    place, resident, busy, working, *pipes = part
+    return PipeUse(
+        se=place >> 32,
+        cu=(place >> 16 & 0xFFFF) - 1,
+        simd=place & 0xFFFF,
+        resident=resident,
+        busy=busy,
+        working=working,
+        pipes=np.stack(pipes, axis=1),
+    )
+
+
+def _map(_trace: Trace, parcel: Parcel) -> Sums:
+    return _cycles(parcel)
+
+
+def _finish(_trace: Trace, part: Sums) -> PipeUse:
+    return _made(part)
+
+
+PIPE_USE = Reduction(_map, _merge, _finish, is_together=True)
 
 
 def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> np.ndarray:
@@ -127,12 +170,3 @@ def _covered_by_each(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: 
         merged = IntervalSet.of(start[rows], stop[rows])
         cycles[one] = total(merged.end - merged.begin)
     return cycles
-
-
-def _columns(piece: TokenColumns) -> tuple[np.ndarray, ...]:
-    """Place, begin, end and number of tokens of each wave; start, stop and pipe of each token; int64."""
-    waves = piece.waves
-    place = np.array([(w.id.se << 32) | ((w.cu + 1) << 16) | w.id.simd for w in waves], dtype=np.int64)
-    begin = np.array([wave.begin for wave in waves], dtype=np.int64)
-    end = np.array([wave.end for wave in waves], dtype=np.int64)
-    return place, begin, end, np.diff(piece.first), piece.issue, piece.end, _PIPE_OF_KIND[piece.kind]

@@ -19,19 +19,22 @@ LDS and the memory path belong to the compute unit or beyond: a SIMD that only w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from rcv_py.analysis.core.intervals import IntervalSet, serial_busy
-from rcv_py.analysis.core.saturated import MAX_CYCLES
+from rcv_py.analysis.core.parcels import FOREVER, Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import MAX_CYCLES, summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import plural
+from rcv_py.model.columns import joined
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -110,29 +113,106 @@ def simd_work(
     All waves of the batches issue and keep units busy.  The reference's rule counts time under s_endpgm as
     issue and knows no work of units.
     """
-    is_ours = rule is ReferenceRule.OURS
+    batches = tuple(batches)
     parts = list(token_columns(batches))
-    left_out = _astray(parts)
-    parts = without_rows(parts, left_out)
+    counted = [wave for tokens in parts for wave in tokens.waves if rows is None or wave.row in rows]
+    return _work(trace, parts, counted, ASTRAY.of(trace, batches), rule)
+
+
+def work_of(
+    trace: Trace,
+    parcel: Parcel,
+    left_out: frozenset[int],
+    rule: ReferenceRule = ReferenceRule.OURS,
+) -> SimdWork:
+    """Return the same of a parcel, as far as it lies in its slab; `left_out` is the answer of ASTRAY.
+
+    `waves` are those that begin there.
+    """
+    chosen = [wave for wave, counts in zip(parcel.tokens.waves, parcel.chosen, strict=True) if counts]
+    work = _work(trace, [parcel.tokens], chosen, left_out, rule)
+    begin, end = (work.axis.held(np.array([time])) - work.axis.origin for time in (parcel.begin, parcel.end))
+    if parcel.end == FOREVER:
+        end = np.array([work.axis.stride])
+    of_simd = np.arange(len(work.axis.place), dtype=np.int64) * work.axis.stride
+    slab = IntervalSet.of(of_simd + begin, of_simd + end)
+    return replace(
+        work,
+        resident=work.resident & slab,
+        issue=work.issue & slab,
+        matrix=work.matrix & slab,
+        waves=sum(wave.row not in left_out for wave in parcel.own.waves),
+    )
+
+
+def _work(
+    trace: Trace,
+    parts: list[TokenColumns],
+    counted: list[Wave],
+    left_out: frozenset[int],
+    rule: ReferenceRule,
+) -> SimdWork:
+    is_ours = rule is ReferenceRule.OURS
     passes = matrix_passes(trace.code, trace.target)
     ends = ends_of(trace.code) if is_ours else np.zeros(0, dtype=bool)
+    left_out = left_out & {wave.row for tokens in parts for wave in tokens.waves}
+    parts = without_rows([tokens for tokens in parts if len(tokens.waves)], left_out)
+    counted = [wave for wave in counted if wave.row not in left_out]
     axis = _axis(parts, passes)
-    counted = [wave for tokens in parts for wave in tokens.waves if rows is None or wave.row in rows]
     issued = [_issuing(tokens, axis, under_end(tokens, ends)) for tokens in parts]
     worked = [_matrix(tokens, axis, passes) for tokens in parts] if is_ours else []
-    sentences = [passes.assumption] if is_ours else []
-    if left_out:
-        whose = "its times" if len(left_out) == 1 else "their times"
-        sentences.append(f"{plural(len(left_out), 'wave')} left out: {whose} lie days apart from the others.")
     return SimdWork(
         axis=axis,
         resident=IntervalSet.of(*lives(counted, axis)),
         issue=IntervalSet.of(*_columns(issued)),
         matrix=serial_busy(*_columns(worked)),
         waves=len(counted),
-        assumption=" ".join(filter(None, sentences)),
+        assumption=assumption(passes, left_out, rule),
         left_out=left_out,
     )
+
+
+def assumption(passes: MatrixPasses, left_out: Collection[int], rule: ReferenceRule) -> str:
+    """Return what is taken for granted about matrix instructions and times, "" if nothing is."""
+    sentences = [passes.assumption] if rule is ReferenceRule.OURS else []
+    if left_out:
+        whose = "its times" if len(left_out) == 1 else "their times"
+        sentences.append(f"{plural(len(left_out), 'wave')} left out: {whose} lie days apart from the others.")
+    return " ".join(filter(None, sentences))
+
+
+@dataclass(frozen=True, eq=False)
+class SimdCycles:
+    """How long SIMDs worked: one row a SIMD, cycles, int64."""
+
+    place: np.ndarray  # shader engine * 256 + SIMD, ascending
+    resident: np.ndarray
+    issuing: np.ndarray  # a few may lie behind the recorded end of a wave
+    no_issue: np.ndarray
+    matrix: np.ndarray  # resident, and the matrix unit works
+    nothing: np.ndarray
+
+
+def simd_cycles(work: SimdWork) -> SimdCycles:
+    """Return the cycles of each SIMD."""
+    by_simd = work.axis.by_simd
+    return SimdCycles(
+        place=work.axis.place,
+        resident=by_simd(work.resident),
+        issuing=by_simd(work.issue),
+        no_issue=by_simd(work.no_issue),
+        matrix=by_simd(work.resident_matrix),
+        nothing=by_simd(work.nothing),
+    )
+
+
+def joined_cycles(parts: Sequence[SimdCycles]) -> SimdCycles:
+    """Return the sums of several slabs, of each SIMD."""
+    table = joined([SimdCycles(*(np.zeros(0, dtype=np.int64),) * 6), *parts])
+    place, *sums = summed(
+        table.place, table.resident, table.issuing, table.no_issue, table.matrix, table.nothing
+    )
+    return SimdCycles(place, *sums)
 
 
 def without_rows(parts: list[TokenColumns], rows: Collection[int]) -> list[TokenColumns]:
@@ -143,23 +223,32 @@ def without_rows(parts: list[TokenColumns], rows: Collection[int]) -> list[Token
     return [of_waves(waves) for waves in kept if waves]
 
 
-def _astray(parts: list[TokenColumns]) -> frozenset[int]:
+def _times(trace: Trace, parcel: Parcel) -> np.ndarray:
+    """Index row, begin, first and last time of each wave, int64 [waves, 4]."""
+    tokens = parcel.begun
+    facts = [(wave.row, wave.begin, wave.end) for wave in tokens.waves]
+    row, begin, end = np.array(facts, dtype=np.int64).reshape(-1, 3).T
+    low, high = np.minimum(begin, end), np.maximum(begin, end)
+    np.minimum.at(low, tokens.owner, tokens.start)
+    np.maximum.at(high, tokens.owner, tokens.end)
+    return np.column_stack([row, begin, low, high])
+
+
+def _all_times(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.zeros((0, 4), dtype=np.int64), *parts])
+
+
+def _astray(trace: Trace, times: np.ndarray) -> frozenset[int]:
     """Index rows of waves of which a time lies so far from the others that only damage explains it."""
-    if not parts:
+    if not len(times):
         return frozenset()
-    begins = sorted(wave.begin for tokens in parts for wave in tokens.waves)
-    middle = begins[len(begins) // 2]
-    astray: list[int] = []
-    for tokens in parts:
-        times = np.array([(wave.begin, wave.end) for wave in tokens.waves], dtype=np.int64)
-        low, high = times.min(axis=1), times.max(axis=1)
-        np.minimum.at(low, tokens.owner, tokens.start)
-        np.maximum.at(high, tokens.owner, tokens.end)
-        is_far = (high > min(middle + MAX_DISTANCE, MAX_CYCLES)) | (
-            low < max(middle - MAX_DISTANCE, -MAX_CYCLES)
-        )
-        astray += [tokens.waves[at].row for at in np.flatnonzero(is_far).tolist()]
-    return frozenset(astray)
+    row, begin, low, high = times.T
+    middle = int(np.sort(begin)[len(begin) // 2])
+    is_far = (high > min(middle + MAX_DISTANCE, MAX_CYCLES)) | (low < max(middle - MAX_DISTANCE, -MAX_CYCLES))
+    return frozenset(row[is_far].tolist())
+
+
+ASTRAY = Reduction(_times, _all_times, _astray)
 
 
 def lives(waves: list[Wave], axis: SimdAxis) -> tuple[np.ndarray, np.ndarray]:

@@ -12,8 +12,8 @@ unit works cannot be won by waiting less (`simd_work`).
 Every claimed cycle of a wave has one cause and one place in time (`attribution`), so bounds behave as sizes
 of sets: more waits never have a smaller bound, and two sets of waits together none above the sum of both.
 
-Times are kept as the number of cycles before them, over all SIMDs, in which nothing happens.  On that axis a
-wait that is covered has no length, and the length of a union is the bound.
+What waves of a SIMD wait for at once is a set of rows of the attribution.  How many cycles each set that
+occurs had, in which nothing happens, is all that bounds need: sets are few, since waves repeat each other.
 
 Exposure is what there is to win at all, and what waves spend ending.  Time under s_endpgm is no issue: a wave
 waits there for its last operations.
@@ -21,20 +21,27 @@ waits there for its last operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution, EngineClaims, claims_of, rows_of, summed, timed
+from rcv_py.analysis.attribution.attribute import Attribution, Sums, claims_of, rows_of, table_of, timed
+from rcv_py.analysis.attribution.survey import Survey
+from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
-from rcv_py.analysis.device.simd_work import SimdWork, without_rows
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.device.simd_work import SimdCycles, SimdWork, joined_cycles, simd_cycles, work_of
+from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_of
 from rcv_py.analysis.program.program_ends import ends_of, under_end
+from rcv_py.base.runs import borders, ranges
+from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
+
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 class Bound(NamedTuple):
@@ -43,95 +50,6 @@ class Bound(NamedTuple):
     cycles: int  # of SIMDs, in which at least one wave waits so and nothing happens
     share: float  # of the cycles in which a SIMD held a wave, 0 to 1
     exposed: int  # the same cycles, summed over the waves that wait: at least `cycles`
-
-
-def bound(first: np.ndarray, last: np.ndarray, work: SimdWork) -> Bound:
-    """Return the bound of waits, given the cycles before begin and end of each in which nothing happened."""
-    cycles, resident = IntervalSet.of(first, last).total, work.resident.total
-    return Bound(cycles, cycles / resident if resident else 0.0, int((last - first).sum()))
-
-
-@dataclass(frozen=True, eq=False)
-class Bounds:
-    """An attribution, and all of its waits of which some cycles are exposed.
-
-    One row a stretch of time of one wave and cause: `row` int64 is the row of the table, -1 if it has none;
-    `first` and `last` int64 are the cycles before begin and end in which nothing happened.
-    """
-
-    table: Attribution
-    row: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    work: SimdWork
-
-    def __len__(self) -> int:
-        return len(self.row)
-
-    def of(self, rows: np.ndarray) -> Bound:
-        """Return the bound of the waits in some rows of the attribution."""
-        some = np.flatnonzero(np.isin(self.row, rows))
-        return bound(self.first[some], self.last[some], self.work)
-
-    def by_group(self, rows: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
-        """Return the bound of each group of rows, cycles, int64 [count].
-
-        `group[i]` is the group of `rows[i]`, such as its instruction; the groups' bounds may add up to more
-        than that of all of them.
-        """
-        sums = np.zeros(count, dtype=np.int64)
-        of_row = np.full(int(max(self.row.max(initial=-1), rows.max(initial=-1))) + 1, -1, dtype=np.int64)
-        of_row[rows] = group
-        some = np.flatnonzero(self.row >= 0)
-        some = some[of_row[self.row[some]] >= 0]
-        if not len(some):
-            return sums
-        # Times by their rank, so that one axis holds all groups one after the other.
-        time, rank = np.unique(np.append(self.first[some], self.last[some]), return_inverse=True)
-        rank = rank.reshape(-1)
-        shift = of_row[self.row[some]] * len(time)
-        joined = IntervalSet.of(rank[: len(some)] + shift, rank[len(some) :] + shift)
-        owner = joined.begin // len(time)
-        cycles = time[joined.end - owner * len(time)] - time[joined.begin - owner * len(time)]
-        np.add.at(sums, owner, cycles)
-        return sums
-
-
-def bounds(
-    trace: Trace,
-    batches: Sequence[WaveBatch],
-    work: SimdWork,
-    rows: Collection[int] | None = None,
-    watch: Callable[[EngineClaims], None] = lambda _: None,
-) -> Bounds:
-    """Return why the waves whose index row is in `rows` (None: all) waited, and the bounds of these waits.
-
-    `watch` is called with the claims that pass.
-    """
-    exposed = []
-
-    def watched() -> Iterator[EngineClaims]:
-        for each in claims_of(trace, batches, rows):
-            watch(each)
-            spans = timed(each, len(trace.code))
-            shift = work.axis.shift_of(spans.se, spans.simd)
-            quiet = _quiet(work, *(work.axis.held(time) + shift for time in (spans.begin, spans.end)))
-            exposed.append(np.vstack([spans.key, quiet])[:, quiet[1] > quiet[0]])
-            yield each
-
-    table = summed(watched(), trace)
-    key, first, last = np.concatenate([np.zeros((3, 0), dtype=np.int64), *exposed], axis=1)
-    return Bounds(table, rows_of(key, table, len(trace.code)), first, last, work)
-
-
-def _quiet(work: SimdWork, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Cycles in which nothing happens before begin and end of spans on the axis of SIMDs, int64 [2, n]."""
-    return np.stack([work.nothing.covered_before(time) for time in (begin, end)])
-
-
-def _bound_of(parts: Iterable[np.ndarray], work: SimdWork) -> Bound:
-    first, last = np.concatenate([np.zeros((2, 0), dtype=np.int64), *parts], axis=1)
-    return bound(first, last, work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,53 +77,268 @@ class Exposure:
         return self.resident - self.nothing
 
 
-def exposure(
-    trace: Trace, batches: Iterable[WaveBatch], work: SimdWork, rows: Collection[int] | None = None
-) -> Exposure:
-    """Return what there is to win for the waves whose index row is in `rows` (None: all), and their work."""
-    counted = without_rows(
-        [piece for piece in token_columns(batches, rows) if len(piece.waves)], work.left_out
-    )
-    ends = ends_of(trace.code)
-    rests = [under_end(piece, ends) for piece in counted]
-    ending = _bound_of(map(partial(_ending, work), counted, rests), work)
-    return Exposure(
-        resident=work.resident.total,
-        no_issue=work.no_issue.total,
-        nothing=work.nothing.total,
-        matrix=work.resident_matrix.total,
-        lives=sum(max(0, wave.end - wave.begin) for piece in counted for wave in piece.waves),
-        waves=work.waves,
-        ending=sum(int(rest.sum()) for rest in rests),
-        exposed_ending=ending.exposed,
-        nothing_ending=ending.cycles,
-    )
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """What waves of a SIMD waited for at once while nothing happened: one row a set that occurs.
 
-
-def _ending(work: SimdWork, piece: TokenColumns, rest: np.ndarray) -> np.ndarray:
-    at = np.flatnonzero(rest)
-    shift = np.repeat(work.axis.shift(piece.waves), np.diff(piece.first))
-    end = (piece.start + shift + piece.duration)[at]
-    return _quiet(work, end - rest[at], end)
-
-
-def waiting_inside(
-    batches: Iterable[WaveBatch], work: SimdWork, waves: np.ndarray, begin: np.ndarray, end: np.ndarray
-) -> Bound:
-    """Return what all stalls and gaps of some waves inside of a range of each can cost at most.
-
-    `waves` are rows of the wave index, int64 [n], each once; `begin` and `end` the range of each, aligned
-    cycles, int64 [n].
+    Set i has the keys (`keys_of` claims) `member[first[i]:first[i + 1]]`, ascending, none of them twice.
     """
-    range_of = dict(zip(waves.tolist(), zip(begin.tolist(), end.tolist(), strict=True), strict=True))
-    parts = without_rows(list(token_columns(batches, range_of)), work.left_out)
-    return _bound_of((_inside(piece, work, range_of) for piece in parts), work)
+
+    sign: np.ndarray  # uint64, tells sets apart: a sum of random numbers, one of each key
+    cycles: np.ndarray  # int64, summed over SIMDs
+    first: np.ndarray  # int64 [sets + 1]
+    member: np.ndarray  # int64
+
+    def __len__(self) -> int:
+        return len(self.sign)
 
 
-def _inside(piece: TokenColumns, work: SimdWork, range_of: Mapping[int, tuple[int, int]]) -> np.ndarray:
-    counts = np.diff(piece.first)
-    ranges = np.array([range_of[wave.row] for wave in piece.waves], dtype=np.int64).reshape(-1, 2)
-    low, high = (np.repeat(column, counts) for column in ranges.T)
-    shift, start = np.repeat(work.axis.shift(piece.waves), counts), piece.start
-    spans = [np.clip(time, low, np.maximum(low, high)) for time in (start - piece.idle, start + piece.stall)]
-    return _quiet(work, *(time + shift for time in spans))
+def sets_of(key: np.ndarray, first: np.ndarray, last: np.ndarray) -> Sets:
+    """Return the sets of waits, given the cycles before begin and end of each in which nothing happened."""
+    some = np.flatnonzero(last > first)
+    known, number = np.unique(key[some], return_inverse=True)
+    number, time = number.reshape(-1), np.unique(np.append(first[some], last[some]))
+    begin, end = (np.searchsorted(time, column[some]) for column in (first, last))
+    # Waits for the same at once are one: an axis for each key, one after the other.
+    shift = number * len(time)
+    merged = IntervalSet.of(begin + shift, end + shift)
+    number = merged.begin // max(1, len(time))
+    begin, end = merged.begin - number * len(time), merged.end - number * len(time)
+    # The sum of the numbers of the keys that are open behind each time.
+    random = _random(known)
+    change = np.zeros(len(time), dtype=np.uint64)
+    np.add.at(change, begin, random[number])
+    np.subtract.at(change, end, random[number])
+    sign, at, of = np.unique(np.cumsum(change)[:-1], return_index=True, return_inverse=True)
+    cycles = saturated.sums(of.reshape(-1), np.diff(time), len(sign))
+    # Who is open behind one time of each set.
+    order = np.argsort(at)
+    low, high = (np.searchsorted(at[order], edge, side="left") for edge in (begin, end))
+    place = order[ranges(low, high - low)]
+    member = known[np.repeat(number, high - low)]
+    order = np.lexsort((member, place))
+    sets = Sets(sign, cycles, borders(np.bincount(place, minlength=len(sign))), member[order])
+    return _of_sets(sets, np.flatnonzero(np.diff(sets.first)))
+
+
+def _random(key: np.ndarray) -> np.ndarray:
+    """A number for each key that looks like a random one, uint64: the finalizer of splitmix64."""
+    mixed = key.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ mixed >> np.uint64(31)
+
+
+def _of_sets(sets: Sets, rows: np.ndarray) -> Sets:
+    count = np.diff(sets.first)[rows]
+    member = sets.member[ranges(sets.first[rows], count)]
+    return Sets(sets.sign[rows], sets.cycles[rows], borders(count), member)
+
+
+def joined_sets(parts: Sequence[Sets]) -> Sets:
+    """Return the sets of several parcels, by their signs."""
+    sign = np.concatenate([_NONE.astype(np.uint64), *(part.sign for part in parts)])
+    cycles = np.concatenate([_NONE, *(part.cycles for part in parts)])
+    count = np.concatenate([_NONE, *(np.diff(part.first) for part in parts)])
+    member = np.concatenate([_NONE, *(part.member for part in parts)])
+    sign, at, of = np.unique(sign, return_index=True, return_inverse=True)
+    every = Sets(sign, saturated.sums(of.reshape(-1), cycles, len(sign)), borders(count), member)
+    once = ranges(every.first[at], count[at])
+    return Sets(every.sign, every.cycles, borders(count[at]), member[once])
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """An attribution, and what waves of a SIMD waited for at once while nothing happened."""
+
+    table: Attribution
+    exposed: np.ndarray  # int64, a row of the table: cycles in which nothing happened, summed over waves
+    sets: Sets
+    row: np.ndarray  # int64, row of the table of each member of the sets
+    worst: WorstExecutions  # of each instruction for each cause
+    exposure: Exposure
+
+    def of(self, rows: np.ndarray) -> Bound:
+        """Return the bound of the waits in some rows of the attribution."""
+        is_meant = np.zeros(len(self.table) + 1, dtype=bool)
+        is_meant[rows] = True
+        has = np.bincount(self._set[is_meant[self.row]], minlength=len(self.sets)) > 0
+        exposed = saturated.total(self.exposed[np.flatnonzero(is_meant[:-1])])
+        return _bound(saturated.total(self.sets.cycles[has]), exposed, self.exposure.resident)
+
+    @cached_property
+    def _set(self) -> np.ndarray:
+        """The set of each member, int64."""
+        return np.repeat(np.arange(len(self.sets)), np.diff(self.sets.first))
+
+    def by_group(self, rows: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
+        """Return the bound of each group of rows, cycles, int64 [count].
+
+        `group[i]` is the group of `rows[i]`, such as its instruction; the groups' bounds may add up to more
+        than that of all of them.
+        """
+        of_row = np.full(len(self.table) + 1, -1, dtype=np.int64)
+        of_row[rows] = group
+        mine = of_row[self.row]
+        once = np.unique(self._set[mine >= 0] * max(1, count) + mine[mine >= 0])
+        return saturated.sums(once % max(1, count), self.sets.cycles[once // max(1, count)], count)
+
+
+def _bound(cycles: int, exposed: int, resident: int) -> Bound:
+    return Bound(cycles, cycles / resident if resident else 0.0, exposed)
+
+
+@dataclass(frozen=True, eq=False)
+class Waited:
+    """What the waves of some parcels waited for: their attribution, what of it is exposed, and the worst."""
+
+    sums: Sums
+    key: np.ndarray  # int64, ascending: keys of line, cause and producer that are exposed at all
+    exposed: np.ndarray  # int64, cycles of each in which nothing happened, summed over waves
+    sets: Sets
+    worst: WorstExecutions
+    cycles: SimdCycles
+    lives: np.ndarray  # int64 [5], the rest of an Exposure
+
+
+def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: Parcel) -> Waited:
+    work = work_of(trace, parcel, left_out)
+    keys, lows, highs, worst = [_NONE], [_NONE], [_NONE], []
+    claims = list(claims_of(trace, parcel, survey))
+    for each in claims:
+        spans = timed(each, parcel, len(trace.code))
+        spans = of_rows(spans, np.isin(spans.se * 256 + spans.simd, work.axis.place))  # else left out
+        shift = work.axis.shift_of(spans.se, spans.simd)
+        low, high = _quiet(work, *(work.axis.held(time) + shift for time in (spans.begin, spans.end)))
+        some = high > low
+        keys.append(spans.key[some])
+        lows.append(low[some])
+        highs.append(high[some])
+        worst.append(worst_of(each))
+    key, low, high = (np.concatenate(columns) for columns in (keys, lows, highs))
+    exposed_key, exposed = saturated.summed(key, high - low)
+    return Waited(
+        sums=Sums.of(claims, parcel, len(trace.code)),
+        key=exposed_key,
+        exposed=exposed,
+        sets=sets_of(key, low, high),
+        worst=joined_worst(worst),
+        cycles=simd_cycles(work),
+        lives=_lives(work, trace, parcel),
+    )
+
+
+def _merge_waits(parts: Sequence[Waited]) -> Waited:
+    key = np.concatenate([_NONE, *(part.key for part in parts)])
+    key, exposed = saturated.summed(key, np.concatenate([_NONE, *(part.exposed for part in parts)]))
+    return Waited(
+        sums=Sums.joined([part.sums for part in parts]),
+        key=key,
+        exposed=exposed,
+        sets=joined_sets([part.sets for part in parts]),
+        worst=joined_worst([part.worst for part in parts]),
+        cycles=joined_cycles([part.cycles for part in parts]),
+        lives=sum((part.lives for part in parts), np.zeros(5, dtype=np.int64)),
+    )
+
+
+def _bounds(trace: Trace, part: Waited) -> Bounds:
+    table, rows = table_of(trace, part.sums), len(trace.code)
+    exposed = np.zeros(len(table) + 1, dtype=np.int64)  # the last one is for what has no row yet
+    exposed[rows_of(part.key, table, rows)] = part.exposed
+    return Bounds(
+        table=table,
+        exposed=exposed[:-1],
+        sets=part.sets,
+        row=rows_of(part.sets.member, table, rows),
+        worst=part.worst,
+        exposure=_exposure(part.cycles, part.lives),
+    )
+
+
+def bounds_by(survey: Survey, left_out: frozenset[int]) -> Reduction[Waited, Bounds]:
+    """Return why waves waited, the bounds of these waits and their exposure, by what all waves say.
+
+    `left_out` is the answer of ASTRAY.
+    """
+    return Reduction(partial(_map_waits, survey, left_out), _merge_waits, _bounds, is_together=True)
+
+
+def _quiet(work: SimdWork, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Cycles in which nothing happens before begin and end of spans on the axis of SIMDs, int64 [2, n]."""
+    return np.stack([work.nothing.covered_before(time) for time in (begin, end)])
+
+
+def _lives(work: SimdWork, trace: Trace, parcel: Parcel) -> np.ndarray:
+    """Cycles that waves lived, waves, and cycles of their ends as in Exposure, int64 [5]."""
+    own = [wave for wave in parcel.own.waves if wave.row not in work.left_out]
+    lived = sum(max(0, wave.end - wave.begin) for wave in own)
+    tokens, rest = parcel.tokens, under_end(parcel.tokens, ends_of(trace.code))
+    is_in = parcel.chosen & np.array([wave.row not in work.left_out for wave in tokens.waves], dtype=bool)
+    ending = int(rest[(is_in & parcel.is_own)[tokens.owner]].sum())
+    at = np.flatnonzero((rest > 0) & is_in[tokens.owner])
+    end = tokens.start[at] + tokens.duration[at] + work.axis.shift(tokens.waves)[tokens.owner[at]]
+    nothing, exposed = _of_spans(_quiet(work, end - rest[at], end))
+    return np.array([lived, len(own), ending, exposed, nothing], dtype=np.int64)
+
+
+def _exposure(cycles: SimdCycles, lives: np.ndarray) -> Exposure:
+    resident, no_issue, nothing, matrix = (
+        int(column.sum()) for column in (cycles.resident, cycles.no_issue, cycles.nothing, cycles.matrix)
+    )
+    lived, waves, ending, exposed_ending, nothing_ending = lives.tolist()
+    return Exposure(
+        resident=resident,
+        no_issue=no_issue,
+        nothing=nothing,
+        matrix=matrix,
+        lives=lived,
+        waves=waves,
+        ending=ending,
+        exposed_ending=exposed_ending,
+        nothing_ending=nothing_ending,
+    )
+
+
+def _of_spans(quiet: np.ndarray) -> tuple[int, int]:
+    """Cycles in which nothing happened in spans (quiet time before begin and end): once, and summed."""
+    first, last = quiet
+    return IntervalSet.of(first, last).total, int((last - first).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """A range of time of each of some waves."""
+
+    wave: np.ndarray  # int64, rows of the wave index, ascending, each once
+    begin: np.ndarray  # int64, cycles, aligned
+    end: np.ndarray  # int64, cycles, aligned
+
+
+def waiting_inside(left_out: frozenset[int], inside: Ranges) -> Reduction[np.ndarray, Bound]:
+    """Return what all stalls and gaps of some waves inside of a range of each can cost at most."""
+    return Reduction(partial(_map_inside, left_out, inside), _merge_inside, _inside_bound, is_together=True)
+
+
+def _map_inside(left_out: frozenset[int], inside: Ranges, trace: Trace, parcel: Parcel) -> np.ndarray:
+    """Cycles with a wave, and of waits in the ranges: once, and summed over waves; int64 [3]."""
+    work, tokens = work_of(trace, parcel, left_out), parcel.tokens
+    row = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
+    at = np.minimum(np.searchsorted(inside.wave, row), max(0, len(inside.wave) - 1))
+    is_meant = parcel.chosen & np.isin(row, inside.wave) & ~np.isin(row, list(left_out))
+    some = np.flatnonzero(is_meant[tokens.owner])
+    owner = tokens.owner[some]
+    low, high = inside.begin[at[owner]], inside.end[at[owner]]
+    start, shift = tokens.start[some], work.axis.shift(tokens.waves)[owner]
+    times = (start - tokens.idle[some], start + tokens.stall[some])
+    spans = [np.clip(time, low, np.maximum(low, high)) + shift for time in times]
+    return np.array([work.resident.total, *_of_spans(_quiet(work, *spans))], dtype=np.int64)
+
+
+def _merge_inside(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return sum(parts, np.zeros(3, dtype=np.int64))
+
+
+def _inside_bound(trace: Trace, part: np.ndarray) -> Bound:
+    resident, cycles, exposed = part.tolist()
+    return _bound(cycles, exposed, resident)

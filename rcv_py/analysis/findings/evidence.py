@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
 from rcv_py.analysis.cost.place_text import NO_PLACE, instruction_place
 from rcv_py.analysis.findings.finding import Evidence
 from rcv_py.analysis.findings.inputs import FindingInputs
 from rcv_py.analysis.findings.situation import Situation
+from rcv_py.analysis.findings.worst import WorstExecution
 from rcv_py.base.text import count
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave
 
 LINES = 3  # that a finding names
 
@@ -66,38 +62,29 @@ def worst_of(case: Situation) -> list[Evidence]:
         if worst is not None and worst.cycles:
             how = "idle before it" if worst.is_idle else "stalled"
             text = f"the worst execution, {count(worst.cycles)} cycles {how} for this cause"
-            return [token_of(case.inputs, worst.wave, worst.token, text)]
+            return [execution(case.inputs, worst, text)]
     return []
 
 
-def worst_end_of(inputs: FindingInputs, ends: Sequence[int]) -> list[Evidence]:
+def worst_end_of(inputs: FindingInputs) -> list[Evidence]:
     """The end of a program that took longest."""
-    best: tuple[int, Wave | None, int] = (0, None, -1)
-    for batch in inputs.counted_batches:
-        at = np.flatnonzero(np.isin(batch.line, ends))
-        if not len(at):
-            continue
-        token = int(at[np.argmax(batch.busy[at])])
-        if int(batch.busy[token]) > best[0]:
-            owner = int(np.searchsorted(batch.first, token, side="right")) - 1
-            best = (int(batch.busy[token]), batch.waves[owner], token - int(batch.first[owner]))
-    busy, wave, row = best
-    return [] if wave is None else [token_of(inputs, wave, row, f"the longest, {count(busy)} cycles")]
+    worst = inputs.issued.longest_end
+    if worst is None:
+        return []
+    return [execution(inputs, worst, f"the longest, {count(worst.cycles)} cycles")]
 
 
-def token_of(inputs: FindingInputs, wave: Wave, row: int, text: str) -> Evidence:
+def execution(inputs: FindingInputs, one: WorstExecution, text: str) -> Evidence:
     """A place: one execution of an instruction by a wave."""
-    span = wave.tokens.span(row)
-    line = int(wave.tokens.line[row])
     return Evidence(
         "token",
         text,
-        line=line,
-        wave=wave.id,
-        token=row,
-        begin=span.begin,
-        end=span.end,
-        beside=source_line(inputs.trace, line),
+        line=one.line,
+        wave=inputs.trace.waves.id(one.wave),
+        token=one.token,
+        begin=one.begin,
+        end=one.end,
+        beside=source_line(inputs.trace, one.line),
     )
 
 

@@ -1,8 +1,5 @@
 """Inputs of the detectors: a capture, its waves, and their analyses, each computed once, on first use.
 
-The worst execution of an instruction is kept for each cause: it may wait for a load once and for a full queue
-another time, and the longest stall of all is no evidence for the load.
-
 The launch's shape is how it filled the device over time; it turns shares of SIMDs into shares of the kernel:
 
 ```
@@ -18,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import Attribution, EngineClaims
+from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.occupancy import residencies, steps
 from rcv_py.analysis.core.step_curve import StepCurve
@@ -34,8 +31,10 @@ from rcv_py.analysis.device.occupancy_limits import (
     occupancy_limits,
     waves_on_simd,
 )
-from rcv_py.analysis.device.simd_work import simd_work
-from rcv_py.analysis.findings.bounds import Bound, bounds, exposure
+from rcv_py.analysis.device.simd_work import ASTRAY
+from rcv_py.analysis.findings.bounds import Bound, Exposure, Ranges, bounds_by, waiting_inside
+from rcv_py.analysis.findings.issued import issued
+from rcv_py.analysis.findings.worst import WorstExecutions
 from rcv_py.analysis.iterations.loop_summary import loop_summary
 from rcv_py.analysis.latency.access_widths import access_widths
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
@@ -49,7 +48,7 @@ from rcv_py.analysis.waves.populations import WORKING, WaveChoice, only, populat
 from rcv_py.analysis.waves.workgroups import workgroups
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import WaveBatch
 
 SIMDS_OF_CU = 4  # of a compute unit, and of a work-group processor
 
@@ -117,43 +116,6 @@ def _simds(engine: np.ndarray, used: int, facts: RunFacts | None) -> int:
     )
 
 
-_CAUSES = len(Cause)
-
-
-class WorstExecution(NamedTuple):
-    """An execution and the cycles that one cause has of it."""
-
-    cycles: int
-    wave: Wave
-    token: int  # row of the wave's tokens
-    is_idle: bool  # the cycles lie before the instruction, not in its stall
-
-
-class WorstExecutions:
-    """Collects them while claims pass by; cycles of equal length keep the first."""
-
-    def __init__(self) -> None:
-        self._worst: dict[int, WorstExecution] = {}
-
-    def add(self, each: EngineClaims) -> None:
-        """Look at the claims of a shader engine."""
-        stream, claims, rows = each.stream, each.claims, each.counts
-        key = stream.line[claims.token[rows]].astype(np.int64) * _CAUSES + claims.cause[rows]
-        order = np.lexsort((claims.token[rows], -claims.cycles[rows], key))
-        for at in order[np.unique(key[order], return_index=True)[1]].tolist():
-            cycles, token = int(claims.cycles[rows[at]]), int(claims.token[rows[at]])
-            best = self._worst.get(int(key[at]))
-            if best is None or cycles > best.cycles:
-                owner = int(stream.owner[token])
-                wave, row = stream.tokens.waves[owner], token - int(stream.tokens.first[owner])
-                self._worst[int(key[at])] = WorstExecution(cycles, wave, row, each.is_idle)
-
-    def of(self, line: int, causes: np.ndarray) -> WorstExecution | None:
-        """Return the worst execution of an instruction for some causes; None if there is none."""
-        of_causes = (self._worst.get(line * _CAUSES + int(cause)) for cause in np.unique(causes).tolist())
-        return max(filter(None, of_causes), key=lambda worst: worst.cycles, default=None)
-
-
 SCRATCH = len(Cause)  # a pattern beside the causes: waits for private memory
 SAMPLED_WAVES = 32  # that distances from loads to their waits are taken from
 
@@ -187,7 +149,6 @@ class FindingInputs:
         self.trace = trace
         self.batches = tuple(batches)
         self.facts = facts
-        self.worst = WorstExecutions()  # of each instruction for each cause; complete with `attribution`
         self._wanted = waves
 
     @cached_property
@@ -230,12 +191,13 @@ class FindingInputs:
     classes = cached_property(lambda self: instruction_classes(self.trace.code))
     language = cached_property(lambda self: language(self.trace))
     # Of the waves that count: why they stalled and idled, with the bound of each wait, and the rest.
+    survey = cached_property(lambda self: SURVEY.of(self.trace, self.batches))
+    left_out = cached_property(lambda self: ASTRAY.of(self.trace, self.batches))
     bounds = cached_property(
-        lambda self: bounds(self.trace, self.batches, self.work, self.rows, self.worst.add)
+        lambda self: bounds_by(self.survey, self.left_out).of(self.trace, self.batches, self.rows)
     )
-    work = cached_property(lambda self: simd_work(self.trace, self.batches, self.rows))
-    exposure = cached_property(lambda self: exposure(self.trace, self.batches, self.work, self.rows))
     widths = cached_property(lambda self: access_widths(self.trace, self.batches, self.rows))
+    issued = cached_property(lambda self: issued(self.trace, self.batches, self.rows))
     loops = cached_property(lambda self: loop_summary(self.trace, self.batches, self.rows))
     chains = cached_property(lambda self: cross_lane(self.trace, self.batches, self.rows))
     skew = cached_property(lambda self: barrier_skew(self.trace, self.batches, self.rows))
@@ -244,6 +206,23 @@ class FindingInputs:
     def attribution(self) -> Attribution:
         """Why waves stalled and idled."""
         return self.bounds.table
+
+    @property
+    def exposure(self) -> Exposure:
+        """What there is to win."""
+        return self.bounds.exposure
+
+    @cached_property
+    def in_prologue(self) -> Bound:
+        """What waves wait for before they enter the main loop."""
+        phases = self.loops.phases
+        inside = Ranges(phases.wave.astype(np.int64), phases.begin[:, 0], phases.begin[:, 1])
+        return waiting_inside(self.left_out, inside).of(self.trace, self.batches, self.rows)
+
+    @property
+    def worst(self) -> WorstExecutions:
+        """The worst execution of each instruction for each cause."""
+        return self.bounds.worst
 
     @cached_property
     def patterns(self) -> np.ndarray:

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.analysis.core.token_columns import token_columns
 from rcv_py.analysis.findings.bound_class import ISSUING, MEMORY, VECTOR_MEMORY, class_of
 from rcv_py.analysis.findings.evidence import line_of, of_pattern
 from rcv_py.analysis.findings.finding import CONTEXT, WORK_CYCLES, Evidence, Finding
@@ -18,7 +17,6 @@ from rcv_py.analysis.findings.remedies import finding_of
 from rcv_py.analysis.findings.situation import situation_of
 from rcv_py.analysis.findings.waiting import BOUND, LIKELY, Text, width_sentences
 from rcv_py.base.text import count, percent, plural
-from rcv_py.model.kinds import TokenKind
 
 WORTH_SAYING = 0.01  # of the waves' lives: below it nothing is said about waits for a unit that works
 CONFLICT = 100  # cycles one LDS access stalls in the mean: beyond it bank conflicts are likely
@@ -154,7 +152,7 @@ def issue_bound(inputs: FindingInputs) -> Iterator[Finding]:
         return
     rows = inputs.rows_of(Cause.ARBITRATION, Cause.UNIT_BUSY)
     waited, lived = int(inputs.attribution.cycles[rows].sum()), max(1, exposure.lives)
-    cycles = _issue_cycles(inputs)
+    cycles = inputs.issued.cycles
     sums: Counter[str] = Counter()
     for text, busy in zip(code.text, cycles.tolist(), strict=True):
         kind = next((name for prefixes, name in _GROUPS if text.startswith(prefixes)), "other")
@@ -216,13 +214,3 @@ def memory_bound(inputs: FindingInputs) -> Iterator[Finding]:
         assumption="Bytes are those of full waves, whether caches serve them or not; waits for memory of all "
         f"kinds are taken together. {BOUND}",
     )
-
-
-def _issue_cycles(inputs: FindingInputs) -> np.ndarray:
-    """Cycles in which each code row issued (later than gfx9: executed), summed over waves; int64."""
-    size = len(inputs.trace.code)
-    cycles = np.zeros(size, dtype=np.int64)
-    for piece in token_columns(inputs.batches, inputs.rows):
-        known = (piece.line >= 0) & (piece.line < size) & (piece.kind != TokenKind.MSG)
-        cycles += np.bincount(piece.line[known], piece.busy[known], size).astype(np.int64)
-    return cycles

@@ -9,7 +9,6 @@ import numpy as np
 from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.findings.bound_class import COMPUTE, MEMORY, class_of
-from rcv_py.analysis.findings.bounds import waiting_inside
 from rcv_py.analysis.findings.evidence import line_of, wave_of, window_of
 from rcv_py.analysis.findings.finding import (
     CAPTURE_CYCLES,
@@ -214,7 +213,7 @@ def prologue(inputs: FindingInputs) -> Iterator[Finding]:
     worst = int(np.argmax(cycles[:, 0]))
     begin = int(phases.begin[worst, 0])
     head = int(table.head[phases.loop])
-    bound = waiting_inside(inputs.batches, inputs.work, phases.wave, phases.begin[:, 0], phases.begin[:, 1])
+    bound = inputs.in_prologue
     yield finding_of(
         situation_of(inputs),
         "long-prologue",

@@ -231,7 +231,7 @@ def drain(inputs: FindingInputs) -> Iterator[Finding]:
         "where a wave keeps its slot while its last operations are on the way.",
         evidence=(
             *(line_of(inputs, line) for line in ends[:1]),
-            *worst_end_of(inputs, ends),
+            *worst_end_of(inputs),
             *(line_of(inputs, line, "the last one before") for line in case.producers[:2]),
         ),
         assumption="Doubtful: the trace gives s_endpgm a long latency that need not cost anything, since the "

@@ -17,15 +17,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import residencies
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums
 from rcv_py.analysis.health.note import HealthNote, Setting, number
 from rcv_py.analysis.health.traced_units import engine_mask, missing_lives, traced_lives
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.problems import Severity
+from rcv_py.base.runs import ends_run
 from rcv_py.base.text import count
-from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 # Waves whose record ends so close to the last thing their shader engine recorded were cut, not finished:
 # on a busy compute unit something is recorded every few cycles.
@@ -73,11 +75,12 @@ _SIGNS = {
 }
 
 
-def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
-    """Return the signs of a cut; without waves, `unfinished` is counted by the totals of code.json."""
-    unfinished, of, at_once = _ends(trace.code, batches) if batches else _ends_by_totals(trace)
+def cut(trace: Trace, ends: Ends | None) -> Cut:
+    """Return the signs of a cut; without waves that were read, `unfinished` is that of code.json's totals."""
+    by_waves = None if ends is None else (ends.unfinished, ends.of, ends.at_once)
+    unfinished, of, at_once = by_waves or _ends_by_totals(trace)
     lives = residencies(trace.occupancy)
-    without_file, split = _without_file(trace, batches)
+    without_file, split = _without_file(trace, ends)
     kinds = np.zeros(0) if trace.events is None else trace.events.kind
     return Cut(
         unfinished=unfinished,
@@ -92,9 +95,9 @@ def cut(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Cut:
     )
 
 
-def buffer(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
+def buffer(trace: Trace, ends: Ends | None = None) -> HealthNote | None:
     """Say so if the record was cut off."""
-    signs = cut(trace, batches)
+    signs = cut(trace, ends)
     numbers = {name: getattr(signs, name) for name in _SIGNS}
     for names, severity, title, consequence in _CASES:
         if any(numbers[name] for name in names):
@@ -134,31 +137,70 @@ def _ends_by_totals(trace: Trace) -> tuple[int, int, int]:
     return max(0, waves - int(code.hits[ends].sum())), waves, 0
 
 
-def _ends(code: CodeTable, batches: Sequence[WaveBatch]) -> tuple[int, int, int]:
-    ends = np.append(ends_of(code), True)  # place -1: an unknown line proves nothing
-    waves = [wave for batch in batches for wave in batch.waves]
-    if not ends[:-1].any() or not waves:
-        return 0, len(waves), 0
-    engine = np.array([wave.id.se for wave in waves], dtype=np.int64)
-    finished = np.concatenate([_finished(batch, ends) for batch in batches])
-    if finished.all():
-        return 0, len(waves), 0
-    stop = np.array([int(wave.tokens.end[-1]) if len(wave.tokens) else wave.begin for wave in waves])
-    latest = np.full(int(engine.max()) + 1, np.iinfo(np.int64).min)
-    np.maximum.at(latest, engine, stop)
-    at_once = ~finished & (stop >= latest[engine] - SAME_CLOCK)
-    return int(np.count_nonzero(~finished)), len(waves), int(np.count_nonzero(at_once))
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """How the records of the waves that were read end."""
+
+    unfinished: int  # waves whose last instruction does not end them
+    of: int  # waves
+    at_once: int  # of the unfinished ones: stopped at the last clock of their shader engine
+    files: Sums  # se << 40 | workgroup, where it is known, and waves
 
 
-def _finished(batch: WaveBatch, ends: np.ndarray) -> np.ndarray:
-    """Whether the last instruction of each wave ends it; a wave without any instruction is cut."""
-    has = np.diff(batch.first) > 0
-    last = batch.line[np.maximum(batch.first[1:] - 1, 0)] if len(batch.line) else np.zeros(len(has), int)
-    line = np.where((last >= 0) & (last < len(ends) - 1), last, len(ends) - 1)
-    return has & ends[line]
+@dataclass(frozen=True, eq=False)
+class _Stops:
+    """When the records of some waves stop."""
+
+    waves: int
+    unfinished: np.ndarray  # int64 [n, 2], engine and cycle at which the record stops
+    latest: np.ndarray  # int64 [engines, 2], engine and last cycle of any of its waves
+    files: Sums
 
 
-def _without_file(trace: Trace, batches: Sequence[WaveBatch] | None) -> tuple[int, int]:
+def _map(trace: Trace, parcel: Parcel) -> _Stops:
+    tokens = parcel.own
+    ends = np.append(ends_of(trace.code), True)  # place -1: an unknown line proves nothing
+    has, last = np.diff(tokens.first) > 0, np.maximum(tokens.first[1:] - 1, 0)
+    line = tokens.line[last] if len(tokens) else np.zeros(len(has), dtype=np.int64)
+    line = np.where((line >= 0) & (line < len(ends) - 1), line, len(ends) - 1)
+    stop = np.array([wave.begin for wave in tokens.waves], dtype=np.int64)
+    if len(tokens):
+        stop = np.where(has, tokens.end[last], stop)
+    stops = np.stack([np.array([wave.id.se for wave in tokens.waves], dtype=np.int64), stop], axis=1)
+    names = [wave.id.se << 40 | wave.workgroup for wave in tokens.waves if wave.workgroup >= 0]
+    files = np.unique(np.array(names, dtype=np.int64), return_counts=True)
+    return _Stops(len(stops), stops[~(has & ends[line])], _latest(stops), files)
+
+
+def _latest(stops: np.ndarray) -> np.ndarray:
+    """Return the last stop of each engine."""
+    ordered = stops[np.lexsort(stops.T[::-1])]
+    return ordered[ends_run(ordered[:, 0])]
+
+
+def _merge(parts: Sequence[_Stops]) -> _Stops:
+    none = np.zeros((0, 2), dtype=np.int64)
+    return _Stops(
+        sum(part.waves for part in parts),
+        np.concatenate([none, *(part.unfinished for part in parts)]),
+        _latest(np.concatenate([none, *(part.latest for part in parts)])),
+        joined_sums([no_sums(1), *(part.files for part in parts)]),
+    )
+
+
+def _finish(trace: Trace, part: _Stops) -> Ends:
+    if not ends_of(trace.code).any():
+        return Ends(0, part.waves, 0, part.files)
+    engine, stop = part.unfinished.T
+    latest = part.latest[np.searchsorted(part.latest[:, 0], engine), 1]
+    at_once = int(np.count_nonzero(stop >= latest - SAME_CLOCK))
+    return Ends(len(stop), part.waves, at_once, part.files)
+
+
+ENDS = Reduction(_map, _merge, _finish)
+
+
+def _without_file(trace: Trace, ends: Ends | None) -> tuple[int, int]:
     """Waves that lived whole on a traced SIMD but left no file, and workgroups that are so split."""
     if not len(trace.occupancy) or not len(trace.waves):
         return 0, 0
@@ -167,7 +209,6 @@ def _without_file(trace: Trace, batches: Sequence[WaveBatch] | None) -> tuple[in
     lost = missing_lives(lives, trace.waves, complete)
     if not lost:
         return 0, 0
-    waves = [wave for batch in batches or () for wave in batch.waves if wave.workgroup >= 0]
-    files = Counter(wave.id.se << 40 | wave.workgroup for wave in waves)
     need = Counter((lives.se[complete].astype(np.int64) << 40 | lives.workgroup[complete]).tolist())
-    return lost, sum(have < need[name] for name, have in files.items())
+    files = () if ends is None else zip(*(column.tolist() for column in ends.files), strict=True)
+    return lost, sum(have < need[name] for name, have in files)

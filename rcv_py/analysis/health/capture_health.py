@@ -6,17 +6,28 @@ recording; what is slow in the kernel is said elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from rcv_py.analysis.health.buffer import buffer
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.health.buffer import ENDS, buffer
 from rcv_py.analysis.health.grid_fill import concurrent_kernels, tail, underfilled
 from rcv_py.analysis.health.mapping import collapsed, debug_info, sources
-from rcv_py.analysis.health.missing import counters, lost_files, placeholder, sampled, unmatched, wrong_code
+from rcv_py.analysis.health.missing import (
+    UNMATCHED,
+    counters,
+    lost_files,
+    placeholder,
+    sampled,
+    unmatched,
+    wrong_code,
+)
 from rcv_py.analysis.health.note import HealthNote, ranked
 from rcv_py.analysis.health.replicates import replicate
 from rcv_py.analysis.health.representative import hardly_ran, left_early, representative
+from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.program.program_ends import ends_of
-from rcv_py.analysis.waves.populations import populations
+from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.text import percent, plural
 from rcv_py.model.trace import Trace
@@ -48,14 +59,33 @@ def capture_health(
     `batches` are waves that were read; with None, only the index, code.json and occupancy.json are
     looked at, which takes milliseconds.  `other` is another capture of the same instructions.
     """
-    ways = populations(trace, batches) if batches else None
+    if not batches:
+        return health_notes(trace, None, other=other)
+    unread = [row for batch in batches for row, _ in batch.missing]
+    return health_notes(trace, lambda reduction: reduction.of(trace, batches), unread, other)
+
+
+OF_WAVES = (MATCH, ENDS, UNMATCHED, POPULATIONS)  # what waves are asked
+
+
+def health_notes(
+    trace: Trace,
+    ask: Callable[[Reduction[Any, Any]], Any] | None,
+    unread: Iterable[int] = (),
+    other: Trace | None = None,
+) -> tuple[HealthNote, ...]:
+    """Return the same: `ask` gives the answer of each of OF_WAVES, None if no wave was read.
+
+    `unread` are index rows of waves whose files could not be read.
+    """
+    match, ends, lost, ways = (None if ask is None else ask(reduction) for reduction in OF_WAVES)
     return ranked(
         (
             placeholder(trace),
-            wrong_code(trace, batches),
-            buffer(trace, batches),
-            lost_files(trace, batches),
-            unmatched(trace, batches),
+            None if match is None else wrong_code(trace, match),
+            buffer(trace, ends),
+            lost_files(trace, unread),
+            None if lost is None else unmatched(lost),
             hardly_ran(trace),
             None if ways is None else left_early(ways),
             collapsed(trace),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import all_lines
+from rcv_py.analysis.core.cost_columns import LINES, LineStats
 from rcv_py.analysis.core.occupancy import residencies
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
-from rcv_py.analysis.health.buffer import Cut, cut
-from rcv_py.analysis.health.missing import unmatched_executions
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.health.buffer import ENDS, Cut, cut
+from rcv_py.analysis.health.missing import UNMATCHED, Unmatched
 from rcv_py.analysis.health.traced_units import missing_lives, traced_lives
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.base.problems import Problem, Severity
@@ -42,19 +45,117 @@ def check_waves(trace: Trace, batches: Iterable[WaveBatch]) -> tuple[Problem, ..
     ```
     """
     batches = tuple(batches)
-    waves = [wave for piece in token_columns(batches) for wave in piece.waves]
-    problems = [*_unread(batches)]
-    if waves:
-        piece, signs = of_waves(waves), cut(trace, batches)
+    unread = {row: text for batch in batches for row, text in batch.missing}
+    return wave_problems(trace, lambda reduction: reduction.of(trace, batches), unread)
+
+
+@dataclass(frozen=True, eq=False)
+class WaveChecks:
+    """What was seen in the waves that were read; waves are rows of the wave index, ascending."""
+
+    waves: int
+    kinds: np.ndarray  # int64, kinds of tokens that are not known, ascending
+    outside: int  # tokens that lie outside the life of their wave
+    outside_waves: int  # waves with such tokens
+    moved: np.ndarray  # int64, waves whose file says another begin or end than the index
+    states: np.ndarray  # int64, waves whose states do not last as long as they do
+    places: np.ndarray  # int64 [n, 3], engine, compute unit and SIMD of the waves, each once
+    listed: int  # waves with a list of waits
+    lists: np.ndarray  # int64, of them: those whose list is not that of their instructions
+
+
+def _map(trace: Trace, parcel: Parcel) -> WaveChecks:
+    tokens = parcel.own
+    waves, owner = tokens.waves, tokens.owner
+    lives = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2)
+    begin, end = lives[owner].T
+    outside = (tokens.start < begin) | (tokens.start + tokens.duration > end + RAGGED_END)
+    rows = np.array([wave.row for wave in waves], dtype=np.int64)
+    known = np.stack([trace.waves.begin[rows], trace.waves.end[rows]], axis=1)
+    places = [(wave.id.se, wave.cu, wave.id.simd) for wave in waves]
+    listed = [wave for wave in waves if wave.waits is not None and len(wave.waits)]
+    return WaveChecks(
+        waves=len(waves),
+        kinds=np.unique(tokens.kind[tokens.kind >= KIND_COUNT]).astype(np.int64),
+        outside=int(np.count_nonzero(outside)),
+        outside_waves=len(np.unique(owner[outside])),
+        moved=rows[(lives != known).any(axis=1)],
+        states=rows[[_has_wrong_states(wave) for wave in waves]] if waves else rows,
+        places=np.unique(np.array(places, dtype=np.int64).reshape(-1, 3), axis=0),
+        listed=len(listed),
+        lists=_with_wrong_lists(trace, listed),
+    )
+
+
+def _has_wrong_states(wave: Wave) -> bool:
+    last = int(wave.tokens.end.max()) if len(wave.tokens) else wave.end
+    return len(wave.states) > 0 and wave.states.length != max(wave.end, last) - wave.begin
+
+
+def _with_wrong_lists(trace: Trace, listed: Sequence[Wave]) -> np.ndarray:
+    classes = instruction_classes(trace.code)
+    # Lines that match no instruction, -1, are the last entry: nothing is known of them.
+    is_wait = np.append(np.isin(classes, WAITS), True)
+    is_awaited = np.append(~np.isin(classes, (*WAITS, *INSTANT)) & ~trace.code.is_label, True)
+    wrong = [
+        wave.row
+        for wave in listed
+        if (waits := wave.waits) is not None
+        and (
+            not (is_wait[waits.line].all() and is_awaited[waits.depends_on].all())
+            or not np.isin(np.append(waits.line, waits.depends_on), np.append(wave.tokens.line, -1)).all()
+        )
+    ]
+    return np.array(wrong, dtype=np.int64)
+
+
+def _merge(parts: Sequence[WaveChecks]) -> WaveChecks:
+    def rows(name: str) -> np.ndarray:
+        columns = [getattr(part, name) for part in parts]
+        return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *columns]))
+
+    places = [np.zeros((0, 3), dtype=np.int64), *(part.places for part in parts)]
+    return WaveChecks(
+        waves=sum(part.waves for part in parts),
+        kinds=rows("kinds"),
+        outside=sum(part.outside for part in parts),
+        outside_waves=sum(part.outside_waves for part in parts),
+        moved=rows("moved"),
+        states=rows("states"),
+        places=np.unique(np.concatenate(places), axis=0),
+        listed=sum(part.listed for part in parts),
+        lists=rows("lists"),
+    )
+
+
+def _finish(_trace: Trace, part: WaveChecks) -> WaveChecks:
+    return part
+
+
+CHECKS = Reduction(_map, _merge, _finish)
+OF_WAVES = (CHECKS, ENDS, UNMATCHED, LINES)  # what waves are asked
+
+
+def wave_problems(
+    trace: Trace, ask: Callable[[Reduction[Any, Any]], Any], unread: Mapping[int, str]
+) -> tuple[Problem, ...]:
+    """Return the same: `ask` gives the answer of each of OF_WAVES.
+
+    `unread` says of waves that could not be read, by index row, why.
+    """
+    seen: WaveChecks = ask(CHECKS)
+    problems = [*_unread(unread)]
+    if seen.waves:
+        signs = cut(trace, ask(ENDS))
         problems += [
-            *_unmatched(trace, batches),
-            *_of_tokens(piece, signs),
-            *_disagreeing(trace, waves),
+            *_unmatched(ask(UNMATCHED)),
+            *_of_tokens(seen, signs),
+            *_disagreeing(trace, seen),
             *_crowded(trace),
-            *_timelines(waves),
-            *_totals(trace, batches, len(waves)),
-            *_residents(trace, waves, signs),
-            *_wait_lists(trace, waves),
+            *_timelines(trace, seen),
+            *_totals(trace, ask(LINES), seen.waves),
+            *_residents(trace, seen, signs),
+            *_wait_lists(trace, seen),
         ]
     else:
         problems += _crowded(trace)
@@ -65,16 +166,14 @@ def _problem(where: str, text: str, hint: str = "", severity: Severity = Severit
     return Problem(severity, where, text, hint)
 
 
-def _unread(batches: Sequence[WaveBatch]) -> Iterator[Problem]:
-    missing = {row: text for batch in batches for row, text in batch.missing}
+def _unread(missing: Mapping[int, str]) -> Iterator[Problem]:
     if missing:
         first = f"{'The first: ' if len(missing) > 1 else ''}{missing[min(missing)]}"
         text = f"{plural(len(missing), 'wave')} could not be read. {first}"
         yield _problem("waves", text, "Copy the whole capture folder again.", Severity.ERROR)
 
 
-def _unmatched(trace: Trace, batches: Sequence[WaveBatch]) -> Iterator[Problem]:
-    lost = unmatched_executions(trace, batches)
+def _unmatched(lost: Unmatched) -> Iterator[Problem]:
     if lost.executions:
         of = count(lost.all_executions)
         text = f"{plural(lost.executions, 'executed instruction')} of {of} match no line of code.json"
@@ -85,33 +184,25 @@ def _unmatched(trace: Trace, batches: Sequence[WaveBatch]) -> Iterator[Problem]:
         )
 
 
-def _of_tokens(piece: TokenColumns, signs: Cut) -> Iterator[Problem]:
-    strange = np.unique(piece.kind[piece.kind >= KIND_COUNT])
-    if len(strange):
-        numbers = ", ".join(map(str, strange.tolist()))
+def _of_tokens(seen: WaveChecks, signs: Cut) -> Iterator[Problem]:
+    if len(seen.kinds):
+        numbers = ", ".join(map(str, seen.kinds.tolist()))
         text = f"Instructions have kinds that are not known: {numbers}."
         yield _problem("waves", text, "They are shown as kind NONE.", Severity.INFO)
     if signs.unfinished:
         which = "does" if signs.unfinished == 1 else "do"
         text = f"{plural(signs.unfinished, 'wave')} of {count(signs.of)} {which} not end with s_endpgm."
         yield _problem("waves", text, _CUT)
-    owner = piece.owner
-    begin = np.array([wave.begin for wave in piece.waves], dtype=np.int64)[owner]
-    end = np.array([wave.end for wave in piece.waves], dtype=np.int64)[owner]
-    outside = (piece.start < begin) | (piece.start + piece.duration > end + RAGGED_END)
-    if outside.any():
-        tokens = plural(int(np.count_nonzero(outside)), "instruction")
-        owners = plural(len(np.unique(owner[outside])), "wave")
+    if seen.outside:
+        tokens, owners = plural(seen.outside, "instruction"), plural(seen.outside_waves, "wave")
         text = f"{tokens} of {owners} lie outside the life of their wave."
         yield _problem("waves", text, _TWICE)
 
 
-def _disagreeing(trace: Trace, waves: Sequence[Wave]) -> Iterator[Problem]:
-    lives = list(zip(trace.waves.begin.tolist(), trace.waves.end.tolist(), strict=True))
-    moved = [wave for wave in waves if (wave.begin, wave.end) != lives[wave.row]]
-    if moved:
-        text = f"{plural(len(moved), 'wave file')} and filenames.json disagree on when the wave lived"
-        yield _problem("filenames.json", f"{text}, first {moved[0].id}.", _TWICE)
+def _disagreeing(trace: Trace, seen: WaveChecks) -> Iterator[Problem]:
+    if len(seen.moved):
+        text = f"{plural(len(seen.moved), 'wave file')} and filenames.json disagree on when the wave lived"
+        yield _problem("filenames.json", f"{text}, first {trace.waves.id(int(seen.moved[0]))}.", _TWICE)
 
 
 def _crowded(trace: Trace) -> Iterator[Problem]:
@@ -125,24 +216,18 @@ def _crowded(trace: Trace) -> Iterator[Problem]:
         yield _problem("filenames.json", f"{text} {index.id(int(crowded[0]))}.", _TWICE)
 
 
-def _timelines(waves: Sequence[Wave]) -> Iterator[Problem]:
-    lasts = [int(wave.tokens.end.max()) if len(wave.tokens) else wave.end for wave in waves]
-    wrong = [
-        wave
-        for wave, last in zip(waves, lasts, strict=True)
-        if len(wave.states) and wave.states.length != max(wave.end, last) - wave.begin
-    ]
-    if wrong:
-        text = f"The states of {plural(len(wrong), 'wave')} do not last as long as the wave, first"
+def _timelines(trace: Trace, seen: WaveChecks) -> Iterator[Problem]:
+    if len(seen.states):
+        text = f"The states of {plural(len(seen.states), 'wave')} do not last as long as the wave, first"
         states = ", ".join(state.name for state in list(WaveState)[1:])
-        yield _problem("waves", f"{text} {wrong[0].id}.", f"Do not trust the strip of {states} there.")
+        first = trace.waves.id(int(seen.states[0]))
+        yield _problem("waves", f"{text} {first}.", f"Do not trust the strip of {states} there.")
 
 
-def _totals(trace: Trace, batches: Sequence[WaveBatch], read: int) -> Iterator[Problem]:
+def _totals(trace: Trace, sums: LineStats, read: int) -> Iterator[Problem]:
     code = trace.code
     if read == 0 or read < len(trace.waves) or not len(code):
         return
-    sums = all_lines(batches, len(code))
     differ = {name: np.flatnonzero(getattr(code, name) != getattr(sums, name)) for name in _TOTALS}
     wrong = {name: rows for name, rows in differ.items() if len(rows)}
     if wrong:
@@ -156,34 +241,22 @@ def _totals(trace: Trace, batches: Sequence[WaveBatch], read: int) -> Iterator[P
         yield _problem("code.json", text, _TWICE)
 
 
-def _residents(trace: Trace, waves: Sequence[Wave], signs: Cut) -> Iterator[Problem]:
+def _residents(trace: Trace, seen: WaveChecks, signs: Cut) -> Iterator[Problem]:
     if not len(trace.occupancy):
         return
     if signs.without_file:
         text = f"{plural(signs.without_file, 'wave')} ran on a traced compute unit but left no wave file."
         yield _problem("occupancy.json", text, _CUT)
     lives = residencies(trace.occupancy)
-    unknown = missing_lives(trace.waves, lives, other_rows=traced_lives(trace, lives, waves))
+    unknown = missing_lives(trace.waves, lives, other_rows=traced_lives(trace, lives, seen.places))
     if unknown:
         text = f"occupancy.json does not know {plural(unknown, 'wave')} that left a file."
         yield _problem("occupancy.json", text, "The Global view does not show them.")
 
 
-def _wait_lists(trace: Trace, waves: Sequence[Wave]) -> Iterator[Problem]:
-    classes = instruction_classes(trace.code)
-    # Lines that match no instruction, -1, are the last entry: nothing is known of them.
-    is_wait = np.append(np.isin(classes, WAITS), True)
-    is_awaited = np.append(~np.isin(classes, (*WAITS, *INSTANT)) & ~trace.code.is_label, True)
-    listed = [(wave, wave.waits) for wave in waves if wave.waits is not None and len(wave.waits)]
-    wrong = [
-        wave
-        for wave, waits in listed
-        if not (is_wait[waits.line].all() and is_awaited[waits.depends_on].all())
-        or not np.isin(np.append(waits.line, waits.depends_on), np.append(wave.tokens.line, -1)).all()
-    ]
-    if wrong:
-        text = (
-            f"The wait lists of {plural(len(wrong), 'wave')} of {count(len(listed))} are not those of their"
-        )
+def _wait_lists(trace: Trace, seen: WaveChecks) -> Iterator[Problem]:
+    if len(seen.lists):
+        which = f"The wait lists of {plural(len(seen.lists), 'wave')} of {count(seen.listed)}"
+        text = f"{which} are not those of their instructions, first {trace.waves.id(int(seen.lists[0]))}."
         hint = "They are not used: waits are replayed from the instructions."
-        yield _problem("waves", f"{text} instructions, first {wrong[0].id}.", hint, Severity.INFO)
+        yield _problem("waves", text, hint, Severity.INFO)

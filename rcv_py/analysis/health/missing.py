@@ -6,20 +6,21 @@ rocprofv3 writes a folder for a dispatch even if no wave met the target.  Only g
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from rcv_py.analysis.core.median import median
 from rcv_py.analysis.core.occupancy import residencies
-from rcv_py.analysis.core.token_columns import token_columns
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, part
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
-from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, code_match
+from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
 from rcv_py.base.problems import Severity
+from rcv_py.base.runs import borders
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 PERIOD = 8  # of att_activity: what rocprofv3 recommends; it takes 1 to 16
 GAP = 1.5  # times the usual distance of samples: at least one is missing in between
@@ -134,9 +135,8 @@ def sampled(trace: Trace) -> HealthNote | None:
 NOTABLE = 0.01  # of the cycles: more than that moves the ranking of lines
 
 
-def wrong_code(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
+def wrong_code(trace: Trace, match: CodeMatch) -> HealthNote | None:
     """Say so if executions went to other units than their instructions name."""
-    match = code_match(trace, batches or ())
     if not match.is_wrong:
         return None
     return HealthNote(
@@ -163,24 +163,33 @@ class Unmatched:
     waves: int  # with an unmatched one
 
 
-def unmatched_executions(trace: Trace, batches: Iterable[WaveBatch]) -> Unmatched:
-    """Return how many executions match no line, and their latency."""
-    executions = cycles = total = waves = rows = 0
-    for piece in token_columns(batches):
-        lost = (piece.line < 0) | (piece.line >= len(trace.code))
-        rows += len(lost)
-        total += int(piece.duration.sum())
-        if lost.any():
-            executions += int(np.count_nonzero(lost))
-            cycles += int(piece.duration[lost].sum())
-            before = np.append(0, np.cumsum(lost))
-            waves += int(np.count_nonzero(np.diff(before[piece.first])))
-    return Unmatched(executions=executions, all_executions=rows, cycles=cycles, all_cycles=total, waves=waves)
+def _map(trace: Trace, parcel: Parcel) -> Unmatched:
+    tokens = parcel.own
+    lost = (tokens.line < 0) | (tokens.line >= len(trace.code))
+    return Unmatched(
+        executions=int(np.count_nonzero(lost)),
+        all_executions=len(lost),
+        cycles=int(tokens.duration[lost].sum()),
+        all_cycles=int(tokens.duration.sum()),
+        waves=int(np.count_nonzero(np.diff(borders(lost)[tokens.first]))),
+    )
 
 
-def unmatched(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
+def _merge(parts: Sequence[Unmatched]) -> Unmatched:
+    return Unmatched(
+        **{name.name: sum(getattr(part, name.name) for part in parts) for name in fields(Unmatched)}
+    )
+
+
+def _finish(_trace: Trace, part: Unmatched) -> Unmatched:
+    return part
+
+
+UNMATCHED = Reduction(_map, _merge, _finish)
+
+
+def unmatched(lost: Unmatched) -> HealthNote | None:
     """Say so if executed instructions match no line of code.json."""
-    lost = unmatched_executions(trace, batches or ())
     if not lost.executions:
         return None
     latency = percent(lost.cycles, lost.all_cycles)
@@ -200,10 +209,9 @@ def unmatched(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> Healt
     )
 
 
-def lost_files(trace: Trace, batches: Sequence[WaveBatch] | None = None) -> HealthNote | None:
-    """Say so if wave files that the index names are missing, empty or damaged."""
-    gone = {int(row) for row in np.flatnonzero(trace.waves.size == 0)}
-    gone |= {row for batch in batches or () for row, _ in batch.missing}
+def lost_files(trace: Trace, unread: Iterable[int] = ()) -> HealthNote | None:
+    """Say so if wave files that the index names are missing or empty, or (`unread`, index rows) damaged."""
+    gone = {*np.flatnonzero(trace.waves.size == 0).tolist(), *unread}
     if not gone:
         return None
     first = trace.waves.file[min(gone)]

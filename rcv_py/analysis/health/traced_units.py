@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveIndex
+from rcv_py.model.waves import WaveIndex
 
 ENGINES = 32  # bits of att_shader_engine_mask
 MAX_TARGET = 15  # att_target_cu takes 0 to 15
@@ -21,17 +19,17 @@ def unit_key(se: np.ndarray, cu: np.ndarray, simd: np.ndarray | None = None) -> 
     return key if simd is None else key | simd.astype(np.int64)
 
 
-def traced_lives(trace: Trace, lives: Residencies, waves: Sequence[Wave] = ()) -> np.ndarray:
+def traced_lives(trace: Trace, lives: Residencies, places: np.ndarray | None = None) -> np.ndarray:
     """Return which lives were spent on a SIMD that has traced waves, bool [lives].
 
-    `waves` were read: their files name the compute unit also where the index does not.
+    `places` are those (int64 [n, 3], engine, compute unit, SIMD) of waves that were read: their files name
+    the compute unit also where the index does not.
     """
     index = trace.waves
     known = index.cu >= 0
     seen = unit_key(index.se[known], index.cu[known], index.simd[known])
-    if waves:
-        own = np.array([(wave.id.se, wave.cu, wave.id.simd) for wave in waves], dtype=np.int64).T
-        seen = np.concatenate([seen, unit_key(*own)])
+    if places is not None:
+        seen = np.concatenate([seen, unit_key(*places.T)])
     return np.isin(unit_key(lives.se, lives.cu, lives.simd), seen)
 
 

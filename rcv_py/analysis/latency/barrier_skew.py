@@ -11,12 +11,21 @@ group ran are one instance, whichever `s_barrier` each of them stood at.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.waves.workgroups import KnownBy, all_crossings, grouped, meetings
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.waves.workgroups import (
+    Barriers,
+    KnownBy,
+    barriers_of,
+    grouped,
+    joined_barriers,
+    meetings,
+)
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -52,19 +61,29 @@ class BarrierSkew:
         return int(np.sort(self.skew)[len(self) // 2]) if len(self) else None
 
 
-def barrier_skew(
-    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
-) -> BarrierSkew:
-    """Return the barriers of the waves whose index row is in `rows` (None: all), each wave once.
+@dataclass(frozen=True, eq=False)
+class _Arrivals:
+    """Barriers of some waves, and the index rows of those that count."""
 
-    Waves that are not in `rows` still arrive: they may be first or last, but their stall does not count.
-    Instances without a wave in `rows` are left out.
-    """
-    waves, at, ends = all_crossings(batches, trace.code)
+    barriers: Barriers
+    counted: np.ndarray  # int64
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Arrivals:
+    counted = np.array([wave.row for wave in parcel.own.waves], dtype=np.int64)
+    return _Arrivals(barriers_of(trace, parcel), counted)
+
+
+def _merge(parts: Sequence[_Arrivals]) -> _Arrivals:
+    counted = np.concatenate([np.zeros(0, np.int64), *(part.counted for part in parts)])
+    return _Arrivals(joined_barriers([part.barriers for part in parts]), counted)
+
+
+def _skew(trace: Trace, part: _Arrivals) -> BarrierSkew:
+    waves, at = part.barriers.waves, part.barriers.at
     group, known_by = grouped(waves, at)
-    met = meetings(at, group, ends)
-    row = np.array([wave.row for wave in waves], dtype=np.int64)
-    counts = np.ones(len(at), bool) if rows is None else np.isin(row, list(rows))[at.wave]
+    met = meetings(at, group, waves.last_end)
+    counts = np.isin(waves.row, part.counted)[at.wave]
     n = len(met)
     is_asked = np.bincount(met.of[counts], minlength=n) > 0
     stall = np.bincount(met.of[counts], weights=(at.released - at.waited)[counts], minlength=n)
@@ -77,9 +96,23 @@ def barrier_skew(
         arrived=met.first_arrived[keep],
         skew=(met.last_arrived - met.first_arrived)[keep],
         spread=met.spread[keep],
-        last=row[last[keep]].astype(np.int32),
+        last=waves.row[last[keep]].astype(np.int32),
         stall=stall[keep].astype(np.int64),
         group=group[at.wave[met.last[keep]]].astype(np.int32),
         dropped=int(np.count_nonzero(several & ~near)),
         known_by=KnownBy(int(known_by[at.wave].max(initial=0))),
     )
+
+
+BARRIER_SKEW = Reduction(_map, _merge, _skew)
+
+
+def barrier_skew(
+    trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
+) -> BarrierSkew:
+    """Return the barriers of the waves whose index row is in `rows` (None: all), each wave once.
+
+    Waves that are not in `rows` still arrive: they may be first or last, but their stall does not count.
+    Instances without a wave in `rows` are left out.
+    """
+    return BARRIER_SKEW.of(trace, batches, rows)

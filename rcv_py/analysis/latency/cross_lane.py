@@ -12,13 +12,15 @@ so that a chain may be avoidable (lanes of a row can be exchanged by DPP without
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.base.runs import starts_run
 from rcv_py.model.columns import of_rows
@@ -51,25 +53,39 @@ class CrossLaneChains:
         return self.cycles / np.maximum(1, self.links * self.times)
 
 
+def _map(trace: Trace, parcel: Parcel) -> np.ndarray:
+    """Return rows of first line, last line, links, executions, cycles and stall, int64 [n, 6]."""
+    code = trace.code
+    is_cross = np.array([text.startswith(OPERATIONS) for text in code.text], dtype=bool)
+    if not is_cross.any() or not len(parcel.own):
+        return _NONE
+    links = replay(parcel.own, code, trace.gfxip, trace.target)
+    table = _chains(parcel.own, links, np.append(is_cross, False))
+    return _merge([np.insert(table, 3, 1, axis=1)])
+
+
+def _merge(parts: Sequence[np.ndarray]) -> np.ndarray:
+    table = np.concatenate([_NONE, *parts])
+    key, place = np.unique(table[:, :3], axis=0, return_inverse=True)
+    return np.column_stack([key, *(sums(place, table[:, i], len(key)) for i in (3, 4, 5))])
+
+
+def _finish(trace: Trace, part: np.ndarray) -> CrossLaneChains:
+    first, last, links = part[:, :3].astype(np.int32).T
+    times, cycles, stall = part[:, 3:].T
+    chains = CrossLaneChains(first=first, last=last, links=links, times=times, cycles=cycles, stall=stall)
+    return of_rows(chains, np.lexsort((first, -cycles)))
+
+
+_NONE = np.zeros((0, 6), dtype=np.int64)
+CROSS_LANE = Reduction(_map, _merge, _finish)
+
+
 def cross_lane(
     trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None
 ) -> CrossLaneChains:
     """Return the chains in the waves whose index row is in `rows` (None: all), each wave once."""
-    code = trace.code
-    is_cross = np.array([text.startswith(OPERATIONS) for text in code.text], dtype=bool)
-    parts = [np.zeros((0, 5), dtype=np.int64)]
-    if is_cross.any():
-        for piece in token_columns(batches, rows):
-            links = replay(piece, code, trace.gfxip, trace.target)
-            parts.append(_chains(piece, links, np.append(is_cross, False)))
-    table = np.concatenate(parts)
-    key, place, times = np.unique(table[:, :3], axis=0, return_inverse=True, return_counts=True)
-    cycles, stall = (sums(place, table[:, i], len(key)) for i in (3, 4))
-    first, last, links = key.astype(np.int32).T
-    chains = CrossLaneChains(
-        first=first, last=last, links=links, times=times.astype(np.int64), cycles=cycles, stall=stall
-    )
-    return of_rows(chains, np.lexsort((first, -cycles)))
+    return CROSS_LANE.of(trace, batches, rows)
 
 
 def _chains(piece: TokenColumns, links: WaitLinks, is_cross: np.ndarray) -> np.ndarray:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
+from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.latency.memory_levels import (
     COLUMNS,
     LEVEL_COUNTERS,
     LevelCounter,
     MemoryOps,
     QueueSamples,
+    all_ops,
     has_levels,
     is_store,
     levels,
@@ -87,16 +92,38 @@ def memory_latency(
     Our rule: `split_levels`.  The reference's: all operations of a kind are one queue, and its mean issue and
     stall are sums over all executions by the number of samples; ours are by the number of executions.
     """
+    return MEMORY[rule].of(trace, batches)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What some waves executed."""
+
+    ops: MemoryOps  # none if the capture counts no level
+    waves: int
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Part:
+    tokens = parcel.own
+    return _Part(
+        memory_ops(tokens if has_levels(trace) else of_waves(()), len(trace.code)), len(tokens.waves)
+    )
+
+
+def _merge(parts: Sequence[_Part]) -> _Part:
+    return _Part(all_ops([part.ops for part in parts]), sum(part.waves for part in parts))
+
+
+def _finish(trace: Trace, part: _Part, *, rule: ReferenceRule) -> MemoryLatency:
     is_reference = rule is ReferenceRule.REFERENCE
     assumption = REFERENCE_ASSUMPTION if is_reference else ASSUMPTION
     if not has_levels(trace):
         missing = NO_LEVELS if trace.gfxip <= 9 else NO_COUNTERS
         return _nothing(assumption, missing if trace.has_thread_trace else SAMPLED)
-    batches = tuple(batches)
-    counted = len({wave.row for batch in batches for wave in batch.waves})
-    if counted < len(trace.waves):
-        assumption += f" Only {counted:,} of {len(trace.waves):,} waves are read: far too low until all are."
-    ops = memory_ops(batches, len(trace.code))
+    if part.waves < len(trace.waves):
+        of = f"{part.waves:,} of {len(trace.waves):,}"
+        assumption += f" Only {of} waves are read: far too low until all are."
+    ops = part.ops
     tables = [_nothing(assumption, "")]
     for counter in LEVEL_COUNTERS:
         at = position(trace.counter_names, counter)
@@ -107,6 +134,9 @@ def memory_latency(
     if not len(table):
         return _nothing(assumption, NO_WAVES)
     return replace(table, interval=max(one.interval for one in tables))
+
+
+MEMORY = {rule: Reduction(_map, _merge, partial(_finish, rule=rule)) for rule in ReferenceRule}
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,17 +9,16 @@ Inside a queue the oldest operation is done first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 COLUMNS = 4  # values of a counter sample; bank b holds counters 4 b to 4 b + 3
 
@@ -43,8 +42,9 @@ LEVEL_COUNTERS = (
 
 @dataclass(frozen=True, eq=False)
 class MemoryOps:
-    """Executed memory instructions, in no order."""
+    """Executed memory instructions, by wave, in a wave as it executed them."""
 
+    wave: np.ndarray  # int64 [n], row of the wave index
     se: np.ndarray  # int64 [n]
     cu: np.ndarray  # int64 [n], -1 if unknown
     simd: np.ndarray  # int64 [n]
@@ -75,29 +75,32 @@ class Levels:
     interval: int  # cycles between two samples
 
 
-def memory_ops(batches: Iterable[WaveBatch], lines: int) -> MemoryOps:
-    """Return the memory instructions of all waves that match one of `lines` code lines."""
-    kinds = [kind for counter in LEVEL_COUNTERS for kind in counter.kinds]
-    parts = [MemoryOps(**{field.name: np.zeros(0, dtype=np.int64) for field in fields(MemoryOps)})]
-    for tokens in token_columns(batches):
-        rows = np.flatnonzero(np.isin(tokens.kind, kinds) & (tokens.line >= 0) & (tokens.line < lines))
-        places = np.array([(wave.id.se, wave.cu, wave.id.simd) for wave in tokens.waves], dtype=np.int64)
-        stall, busy = (column[rows].astype(np.int64) for column in (tokens.stall, tokens.busy))
-        kind, line = tokens.kind[rows], tokens.line[rows].astype(np.int64)
-        se, cu, simd = places[tokens.owner[rows]].T
-        parts.append(
-            MemoryOps(
-                se=se,
-                cu=cu,
-                simd=simd,
-                issue=tokens.start[rows] + stall,
-                stall=stall,
-                busy=busy,
-                kind=kind,
-                line=line,
-            )
-        )
-    return joined(parts)
+_KINDS = [kind for counter in LEVEL_COUNTERS for kind in counter.kinds]
+
+
+def memory_ops(tokens: TokenColumns, lines: int) -> MemoryOps:
+    """Return the memory instructions of some waves that match one of `lines` code lines."""
+    rows = np.flatnonzero(np.isin(tokens.kind, _KINDS) & (tokens.line >= 0) & (tokens.line < lines))
+    places = [(wave.row, wave.id.se, wave.cu, wave.id.simd) for wave in tokens.waves]
+    wave, se, cu, simd = np.array(places, dtype=np.int64).reshape(-1, 4)[tokens.owner[rows]].T
+    stall, busy = (column[rows].astype(np.int64) for column in (tokens.stall, tokens.busy))
+    return MemoryOps(
+        wave=wave,
+        se=se,
+        cu=cu,
+        simd=simd,
+        issue=tokens.start[rows] + stall,
+        stall=stall,
+        busy=busy,
+        kind=tokens.kind[rows],
+        line=tokens.line[rows].astype(np.int64),
+    )
+
+
+def all_ops(parts: Sequence[MemoryOps]) -> MemoryOps:
+    """Return the memory instructions of several sets of waves, which share none."""
+    ops = joined([memory_ops(of_waves(()), 0), *parts])
+    return ops.rows(np.argsort(ops.wave, kind="stable"))
 
 
 def position(names: Iterable[str], counter: LevelCounter) -> int:

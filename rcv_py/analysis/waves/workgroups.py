@@ -22,19 +22,21 @@ that ends can be the one that all others waited for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
-from rcv_py.base.runs import distinct, ranges, run_starts, starts_run
+from rcv_py.analysis.core.parcels import FOREVER, Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.base.runs import borders, distinct, ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
-from rcv_py.model.columns import joined
+from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import WaveBatch
 
 RELEASE = 8  # cycles: the waves of a workgroup leave a barrier no further apart
 BURST = 12  # cycles: the waves of a workgroup start no further apart, one after the other on the next SIMD,
@@ -83,18 +85,128 @@ class Workgroups:
 class Crossings:
     """Barriers that waves went through, one row each, wave by wave and in order."""
 
-    token: np.ndarray  # int64, place of the token that waits, in the columns of its wave
-    signal: np.ndarray  # int64, place of the token that signals; `token` unless it is split
-    line: np.ndarray  # int64, code row of `signal`
-    wave: np.ndarray  # int64, place of the wave
-    nth: np.ndarray  # int64, from 0
-    arrived: np.ndarray  # int64, cycles: start of `signal`
+    line: np.ndarray  # int32 or int64, code row at which the wave signals
+    wave: np.ndarray  # int32 or int64, place of the wave
+    nth: np.ndarray  # int32 or int64, from 0
+    arrived: np.ndarray  # int64, cycles: when it signalled
     waited: np.ndarray  # int64, cycles: when it began to wait
-    released: np.ndarray  # int64, cycles: end of `token`
+    released: np.ndarray  # int64, cycles: when it went on
     is_held: np.ndarray  # bool: `released` is when the barrier opened; False: it may have been open before
 
     def __len__(self) -> int:
-        return len(self.token)
+        return len(self.line)
+
+
+@dataclass(frozen=True, eq=False)
+class TokenCrossings(Crossings):
+    """The same with the tokens, places in the columns that they were found in."""
+
+    token: np.ndarray  # int64, the token that waits
+    signal: np.ndarray  # int64, the token that signals; `token` unless it is split
+
+
+@dataclass(frozen=True, eq=False)
+class GroupFacts:
+    """What waves say themselves of their workgroups, one row a wave."""
+
+    row: np.ndarray  # int64, of the wave index
+    se: np.ndarray  # int64
+    cu: np.ndarray  # int64
+    simd: np.ndarray  # int64
+    begin: np.ndarray  # int64, cycles
+    end: np.ndarray  # int64, cycles
+    workgroup: np.ndarray  # int64, number in the files, -1 if they have none
+    last_end: np.ndarray  # int64, cycles: when its last token ended, its begin if it has none
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def group_facts(tokens: TokenColumns) -> GroupFacts:
+    """Return the facts of some waves."""
+    facts = [
+        (one.row, one.id.se, one.cu, one.id.simd, one.begin, one.end, one.workgroup) for one in tokens.waves
+    ]
+    row, se, cu, simd, begin, end, workgroup = np.array(facts, dtype=np.int64).reshape(-1, 7).T
+    return GroupFacts(
+        row=row,
+        se=se,
+        cu=cu,
+        simd=simd,
+        begin=begin,
+        end=end,
+        workgroup=workgroup,
+        last_end=last_ends(tokens),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Barriers:
+    """Waves in order of the wave index, and all barriers they went through: what tells their workgroups."""
+
+    waves: GroupFacts
+    at: Crossings
+
+    def of_engine(self, se: int) -> Barriers:
+        """Return those of the waves of a shader engine."""
+        is_there = self.waves.se == se
+        place = np.cumsum(is_there, dtype=np.int32) - 1
+        at = of_rows(self.at, is_there[self.at.wave])
+        return Barriers(of_rows(self.waves, is_there), replace(at, wave=place[at.wave]))
+
+
+def barriers_of(trace: Trace, parcel: Parcel) -> Barriers:
+    """Return the barriers of the waves that begin in the slab of a parcel, chosen or not."""
+    tokens = parcel.begun
+    found = crossings(tokens, trace.code)
+    at = Crossings(
+        line=found.line.astype(np.int32),
+        wave=found.wave.astype(np.int32),
+        nth=found.nth.astype(np.int32),
+        arrived=found.arrived,
+        waited=found.waited,
+        released=found.released,
+        is_held=found.is_held,
+    )
+    return Barriers(group_facts(tokens), at)
+
+
+def joined_barriers(parts: Sequence[Barriers]) -> Barriers:
+    """Return the waves of several sets, none of them in two, and their barriers as one."""
+    parts = [_NO_BARRIERS, *parts]
+    firsts = borders([len(part.waves) for part in parts])[:-1].astype(np.int32)
+    waves = joined([part.waves for part in parts])
+    at = [replace(part.at, wave=part.at.wave + first) for part, first in zip(parts, firsts, strict=True)]
+    crossed = joined(at)
+    order = np.argsort(waves.row, kind="stable")
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order))
+    crossed = replace(crossed, wave=place[crossed.wave])
+    return Barriers(of_rows(waves, order), of_rows(crossed, np.lexsort((crossed.nth, crossed.wave))))
+
+
+_NONE, _NO_ROWS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+_NO_BARRIERS = Barriers(
+    GroupFacts(
+        row=_NONE,
+        se=_NONE,
+        cu=_NONE,
+        simd=_NONE,
+        begin=_NONE,
+        end=_NONE,
+        workgroup=_NONE,
+        last_end=_NONE,
+    ),
+    Crossings(
+        line=_NO_ROWS,
+        wave=_NO_ROWS,
+        nth=_NO_ROWS,
+        arrived=_NONE,
+        waited=_NONE,
+        released=_NONE,
+        is_held=_NONE.astype(bool),
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,31 +223,25 @@ class Starts:
         return starts_run(self.place[order]) | (np.diff(begin, prepend=begin[:1]) > self.pause[order])
 
 
-def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
-    """Return the workgroups of all waves in `batches`, each wave once."""
-    waves, at, _ = all_crossings(batches, trace.code)
-    number, known_by = grouped(waves, at)
+def _workgroups(trace: Trace, found: Barriers) -> Workgroups:
+    number, known_by = grouped(found.waves, found.at)
     count = int(number.max(initial=-1)) + 1
     weakest = np.zeros(count, dtype=np.uint8)
     np.maximum.at(weakest, number, known_by)
     of_row = np.full(len(trace.waves), -1, dtype=np.int32)
-    of_row[[wave.row for wave in waves]] = number
+    of_row[found.waves.row] = number
     return Workgroups(of_row, np.bincount(number, minlength=count).astype(np.int32), weakest)
 
 
-def all_crossings(batches: Iterable[WaveBatch], code: CodeTable) -> tuple[list[Wave], Crossings, np.ndarray]:
-    """Return the waves of all batches, each once, their barriers, and the `last_ends` of each wave."""
-    waves: list[Wave] = []
-    parts, ends = [crossings(of_waves([]), code)], [np.zeros(0, np.int64)]
-    for tokens in token_columns(batches):
-        part = crossings(tokens, code)
-        parts.append(replace(part, wave=part.wave + len(waves)))
-        ends.append(last_ends(tokens))
-        waves += tokens.waves
-    return waves, joined(parts), np.concatenate(ends)
+WORKGROUPS = Reduction(barriers_of, joined_barriers, _workgroups)
 
 
-def crossings(tokens: TokenColumns, code: CodeTable) -> Crossings:
+def workgroups(trace: Trace, batches: Iterable[WaveBatch]) -> Workgroups:
+    """Return the workgroups of all waves in `batches`, each wave once."""
+    return WORKGROUPS.of(trace, batches)
+
+
+def crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     """Return the barriers of some waves.
 
     Only barriers of the whole workgroup: those of clusters and those with names hold other waves.  Some
@@ -159,7 +265,7 @@ def crossings(tokens: TokenColumns, code: CodeTable) -> Crossings:
     released = start[token] + tokens.duration[token]
     nth = ranges(0, np.bincount(wave, minlength=len(tokens.waves)))
     is_held = (signal == first) | (released - start[first] > RELEASE)
-    return Crossings(
+    return TokenCrossings(
         token=token,
         signal=signal,
         line=line[signal],
@@ -183,12 +289,10 @@ def _role(text: str) -> int:
     return _WAITS if name in ("s_barrier", "s_barrier_wait") else 0
 
 
-def grouped(waves: list[Wave], at: Crossings) -> tuple[np.ndarray, np.ndarray]:
+def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     """Return the workgroup of each wave, int64, counted from 0, and how that is known (KnownBy), uint8."""
-    n = len(waves)
-    facts = [(one.id.se, one.cu, one.id.simd, one.begin, one.end, one.workgroup) for one in waves]
-    se, cu, simd, begin, end, said = np.array(facts, dtype=np.int64).reshape(n, 6).T
-    place = distinct(se, cu)[1]
+    n, begin, end, said = len(waves), waves.begin, waves.end, waves.workgroup
+    place, simd = distinct(waves.se, waves.cu)[1], waves.simd
     seen = np.unique(np.column_stack([place, simd]), axis=0)[:, 0]
     pause = BURST + TURN * np.maximum(SIMDS - np.bincount(seen), 0)
     starts = Starts(place, begin, pause[place])
@@ -387,7 +491,7 @@ class Meetings:
     left: np.ndarray  # int64, wave that ended after all arrivals and so opened the barrier; -1: none
     first_arrived: np.ndarray  # int64
     last_arrived: np.ndarray  # int64, when `last` arrived, or when `left` ended
-    released: np.ndarray  # int64, the first release
+    released: np.ndarray  # int64, the first release of a wave that was held; FOREVER if none was
     spread: np.ndarray  # int64, cycles from the first to the last release of waves that were held
     delay: int  # cycles from the last arrival to the first release that the barrier itself takes, at least
 
@@ -400,12 +504,18 @@ class Meetings:
         return self.released - self.last_arrived <= self.delay + LATER
 
 
-def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray, slowest: int = MAX_DELAY) -> Meetings:
+def meetings(
+    at: Crossings,
+    group: np.ndarray,
+    last_end: np.ndarray,
+    slowest: int = MAX_DELAY,
+    delay: int | None = None,
+) -> Meetings:
     """Return the meetings of waves with these workgroups.
 
-    `last_end` is the end of each wave's last token (int64 [waves]).  How long the barrier itself takes is the
-    least time from a last arrival to a release, but not more than `slowest`: where it always took longer,
-    other waves came last that were not recorded.
+    `last_end` is the end of each wave's last token (int64 [waves]).  How long the barrier itself takes
+    (`delay`, if it is not known) is the least time from a last arrival to a release, but not more than
+    `slowest`: where it always took longer, other waves came last that were not recorded.
     """
     order = np.lexsort((at.arrived, at.nth, group[at.wave]))
     of_group, nth = group[at.wave[order]], at.nth[order]
@@ -423,14 +533,14 @@ def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray, slowest: in
             last_arrived=none,
             released=none,
             spread=none,
-            delay=slowest,
+            delay=slowest if delay is None else delay,
         )
     ends = np.append(first[1:], len(order)) - 1
     arrived = at.arrived[order]
-    # A wave that was not held may have passed later than the barrier opened.
+    # A wave that was not held may have passed later than the barrier opened; if none was, that is not seen.
     released, held = at.released[order], at.is_held[order]
-    earliest = np.minimum.reduceat(np.where(held, released, released.max()), first)
-    latest = np.maximum.reduceat(np.where(held, released, released.min()), first)
+    earliest = np.minimum.reduceat(np.where(held, released, FOREVER), first)
+    latest = np.maximum.reduceat(np.where(held, released, -FOREVER), first)
     # The wave that ended last instead of coming: its next barrier would have been that of the meeting.
     left, when = np.full(len(first), -1, dtype=np.int64), arrived[ends].copy()
     had = np.zeros(len(group), dtype=np.int64)
@@ -442,7 +552,8 @@ def meetings(at: Crossings, group: np.ndarray, last_end: np.ndarray, slowest: in
     wave = np.flatnonzero(fits)
     wave = wave[np.lexsort((last_end[wave], row[wave]))]
     left[row[wave]], when[row[wave]] = wave, last_end[wave]
-    delay = min(slowest, max(0, int((earliest - when).min())))
+    if delay is None:
+        delay = min(slowest, max(0, int((earliest - when).min())))
     spread = np.maximum(latest - earliest, 0)
     return Meetings(
         of=of,

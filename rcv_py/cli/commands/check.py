@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
-from rcv_py.analysis.health.capture_health import CHECKED, capture_health, verdict
+from rcv_py.analysis.health.capture_health import CHECKED, OF_WAVES, health_notes, verdict
 from rcv_py.analysis.health.input_yaml import command_line, input_yaml
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
@@ -13,7 +13,7 @@ from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, each
 from rcv_py.cli.exit_codes import ExitCode
-from rcv_py.cli.opening import opened, pooled
+from rcv_py.cli.opening import answers, opened
 from rcv_py.cli.options.look_options import CheckOptions
 from rcv_py.cli.terminal import bold
 from rcv_py.model.trace import Trace
@@ -29,7 +29,8 @@ def run(options: CheckOptions) -> Answer:
 
 def _card(options: CheckOptions) -> Answer:
     trace = opened(options)
-    notes = capture_health(trace, tuple(pooled(trace)), _replicate(trace, options))
+    found = answers(trace, OF_WAVES)
+    notes = health_notes(trace, found.of if found.waves else None, found.missing, _replicate(trace, options))
     is_refused = options.strict and any(note.is_serious for note in notes)
     return Answer(
         schema="rcv.check/2",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from rcv_py.cli.opening import (
 )
 from rcv_py.cli.options.look_options import CompareOptions
 from rcv_py.cli.options.option import flag_of
-from rcv_py.cli.terminal import bold, watched
+from rcv_py.cli.terminal import bold, progress
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import (
     CHANGES,
@@ -229,21 +230,26 @@ def _several(paths: Sequence[Path], options: CompareOptions) -> Answer:
     a = options.seen(alone[0] if len(alone) == 1 else options.folder)
     sides = [a] if options.twin is None else [a, options.seen(options.twin)]
     others = [options.seen(path) for path in paths if not _is_same(path, a)]
-    read = builds([*sides, *others], wanted, jobs=options.jobs, cluster=options.cluster, cache=options.cache)
-    shown = watched(read, "Captures", len(sides) + len(others))
-    base, *twins = [_needed(build) for build in islice(shown, len(sides))]
-    found = [
-        step(
-            build,
-            base,
-            base,
+    with progress() as report:
+        read = builds(
+            [*sides, *others],
+            wanted,
+            jobs=options.jobs,
+            cluster=options.cluster,
+            cache=options.cache,
+            report=report,
+        )
+        base, *twins = [_needed(build) for build in islice(read, len(sides))]
+        judge = partial(
+            step,
+            before=base,
+            first=base,
             measure=options.metric,
             threshold=None if options.least is None else options.least / 100,
             replicate=twins[0].costs if twins else None,
             seed=options.seed,
         )
-        for build in shown
-    ]
+        found = [judge(build) for build in read]
     root = Path(os.path.commonpath([path.absolute().parent for path in others]))
     table = trend_table(found, [below(root, row.build.path) for row in found])
     every = [base, *twins, *(row.build for row in found)]

@@ -138,7 +138,7 @@ def _histogram(options: HotspotOptions) -> Answer:
     waves = counted_waves(options, (wanted,))
     trace = waves.trace
     refuse(trace, options, "PC samples do not name waves.")
-    bins = waves.totals(wanted) if len(trace.waves) else static_bins(trace.code, number)
+    bins = waves.of(wanted) if len(trace.waves) else static_bins(trace.code, number)
     total = int(bins.totals.sum())
     return listing(
         options,

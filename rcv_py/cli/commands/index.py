@@ -7,7 +7,7 @@ from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, Shown
 from rcv_py.cli.opening import captures_below
 from rcv_py.cli.options.other_options import IndexOptions
-from rcv_py.cli.terminal import watched
+from rcv_py.cli.terminal import progress
 from rcv_py.export.report.index import library_markdown, library_page
 from rcv_py.results.library import library_table
 from rcv_py.work.library import library_rows
@@ -19,10 +19,16 @@ def run(options: IndexOptions) -> Answer:
         [options.seen(folder) for folder in (options.folder, *options.more)], options.depth
     )
     chosen = paths[: options.limit or None]
-    found = library_rows(
-        chosen, options.jobs, cluster=options.cluster, has_findings=options.findings, cache=options.cache
-    )
-    rows = ranked_rows(with_replicates(list(watched(found, "Captures", len(chosen)))), options.sort)
+    with progress() as report:
+        found = library_rows(
+            chosen,
+            options.jobs,
+            cluster=options.cluster,
+            has_findings=options.findings,
+            cache=options.cache,
+            report=report,
+        )
+        rows = ranked_rows(with_replicates(list(found)), options.sort)
     table, left_out = library_table(rows, root), len(paths) - len(chosen)
     errors = [f"{row.name}: {row.error}" for row in rows if row.error]
     heading = f"{plural(len(rows), 'capture')} below {root}"

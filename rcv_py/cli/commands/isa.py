@@ -96,7 +96,7 @@ def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> Lis
     if kind == "labels":
         labels = label_table(trace, costs)
         return Listing(labels, np.asarray(labels.columns["latency"]), costs.label)
-    found = rows_of(trace, kind, lambda: waves.totals(BRANCHES), costs, show_idle=not options.no_idle)
+    found = rows_of(trace, kind, lambda: waves.of(BRANCHES), costs, show_idle=not options.no_idle)
     return found if options.bars is None else found.with_bars(_bar_lengths(trace, costs, options))
 
 

@@ -49,7 +49,7 @@ def run(options: LineOptions) -> Answer:
         return _samples(trace, line, options)
     wanted = hits_of(line)
     waves = chosen(trace, options, alarm, (wanted,))
-    return _distribution(waves, waves[wanted], line, options)
+    return _distribution(waves, waves.of(wanted), line, options)
 
 
 def _head(trace: Trace, line: int) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def run(options: OccupancyOptions) -> Answer:
         return _limits(trace, options)
     by = options.by
     check_engine(trace, options.se, "traced" if by == "state" else "resident")
-    rows = _only(occupancy_rows(trace, by, lambda of: answers(trace, (of,))[of], options.se), options.only)
+    rows = _only(occupancy_rows(trace, by, lambda of: answers(trace, (of,)).of(of), options.se), options.only)
     table = curve_table(by, [row.name for row in rows], [row.numbers for row in rows])
 
     def document() -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rcv_py.cli.commands.compare import TRIPS, problems, sentences
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import below, captures_below, waves_of_builds
 from rcv_py.cli.options.other_options import TrendOptions
-from rcv_py.cli.terminal import bold, watched
+from rcv_py.cli.terminal import bold, progress
 from rcv_py.results.trend import trend_table
 from rcv_py.work.builds import builds, in_time
 
@@ -25,9 +25,12 @@ def run(options: TrendOptions) -> Answer:
     root, paths = captures_below([options.seen(folder) for folder in (options.folder, *options.more)])
     paths = in_time(paths) if options.sort == "time" else sorted(paths)
     wanted = options.waves or WORKING
-    read = builds(paths, wanted, jobs=options.jobs, cluster=options.cluster, cache=options.cache)
     threshold = None if options.least is None else options.least / 100
-    rows = list(watched(steps(read, measure=options.metric, threshold=threshold), "Captures", len(paths)))
+    with progress() as report:
+        read = builds(
+            paths, wanted, jobs=options.jobs, cluster=options.cluster, cache=options.cache, report=report
+        )
+        rows = list(steps(read, measure=options.metric, threshold=threshold))
     table = trend_table(rows, [below(root, row.build.path) for row in rows])
     more = next((str(row.build.path) for row in rows if row.verdict is Verdict.MORE), None)
     found = [row.build for row in rows]

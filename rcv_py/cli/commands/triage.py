@@ -15,7 +15,7 @@ from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
 from rcv_py.cli.opening import all_captures, facts_of, opened, pooled, refuse_for_one, wave_facts
 from rcv_py.cli.options.look_options import TriageOptions
-from rcv_py.cli.terminal import bold, watched
+from rcv_py.cli.terminal import bold, progress
 from rcv_py.formats.capture_cache import CaptureCache
 from rcv_py.formats.open import capture_entry, open_trace
 from rcv_py.formats.uiout.run_files import run_facts
@@ -122,8 +122,8 @@ def _several(paths: Sequence[Path], options: TriageOptions) -> Answer:
             workers=None if is_here else 0,
             cache=options.cache if is_here else None,
         )
-        found = captures_mapped(judge, places, executor, _without_findings)
-        judged = list(watched(found, "Captures", len(places)))
+        with progress() as report:
+            judged = list(captures_mapped(judge, places, executor, _without_findings, report))
     table = capture_table(judged, options.seen(options.folder))
     return Answer(
         schema="rcv.triage.folder/2",

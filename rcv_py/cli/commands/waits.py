@@ -42,7 +42,7 @@ _COLUMNS = (
 def run(options: WaitsOptions) -> Answer:
     """List the waits of a capture, or the latencies."""
     waves = choose_waves(options, (WAITS,))
-    trace, summary = waves.trace, waves[WAITS]
+    trace, summary = waves.trace, waves.of(WAITS)
     table, rows = _rows(waves, summary, options)
     shown = table[rows]
 

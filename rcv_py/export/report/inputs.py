@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from rcv_py.analysis.attribution.attribute import Attribution
+from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, all_lines, cost_columns
 from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.cost.place_text import leaf_texts
@@ -18,8 +19,10 @@ from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
 from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
 from rcv_py.analysis.waves.populations import WORKING
+from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, WaveFacts
 from rcv_py.base.text import short_paths, short_place
 from rcv_py.model.code import CodeTable
+from rcv_py.model.ids import WaveId
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -76,10 +79,20 @@ class ReportInputs(FindingInputs):
         return capture_health(self.trace, self.batches)
 
     @cached_property
-    def all_waves(self) -> tuple[Wave, ...]:
+    def answers(self) -> Answers:
+        """What analyses say about the waves."""
+        return InMemory(self.trace, self.batches)
+
+    @property
+    def lives(self) -> WaveFacts:
         """All waves that could be read, by their place in the index."""
-        found = {wave.row: wave for batch in self.batches for wave in batch.waves}
-        return tuple(found[row] for row in sorted(found))
+        return self.answers.of(WAVE_FACTS)
+
+    def wave(self, id: WaveId) -> Wave | None:
+        """Read one wave; None if it is not there or damaged."""
+        row = self.trace.waves.row(id)
+        waves = () if row is None else self.trace.reader.read([row]).waves
+        return waves[0] if waves else None
 
     @cached_property
     def sources(self) -> tuple[str, ...]:

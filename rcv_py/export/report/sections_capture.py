@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from itertools import chain
 from math import prod
 
+import numpy as np
+
 from rcv_py import __version__
 from rcv_py.analysis.health.capture_health import CHECKED, verdict
 from rcv_py.analysis.health.input_yaml import command_line, input_yaml
@@ -53,9 +55,10 @@ def health(inputs: ReportInputs) -> Section:
     notes, trace = inputs.health, inputs.trace
     parts = [part for note in notes for part in _note(note)]
     parts += [Note(str(problem), problem.severity.value) for problem in trace.problems]
-    missing = [text for batch in inputs.batches for _, text in batch.missing]
+    missing = inputs.answers.missing
     if missing:
-        parts.append(Note(f"{plural(len(missing), 'wave')} could not be read. {missing[0]}", "warning"))
+        first = next(iter(missing.values()))
+        parts.append(Note(f"{plural(len(missing), 'wave')} could not be read. {first}", "warning"))
     if not parts:
         parts.append(Prose("Nothing speaks against the numbers."))
     parts.append(Prose(f"{', '.join(CHECKED)}.", "Looked at", is_quiet=True))
@@ -117,7 +120,7 @@ def _times(inputs: ReportInputs) -> Iterator[Fact]:
         lasted = f", {nanoseconds(ns)}" if ns is not None else ""
         text = f"cycles {trace.span}, {count(trace.span.width)} cycles{lasted}"
         yield "Time span", text, "the index of waves"
-    tokens = sum(len(batch.line) for batch in inputs.batches)
+    tokens = int(inputs.lives.tokens.sum())
     if tokens:
         yield "Instructions executed", f"{count(tokens)} in {plural(inputs.waves, 'wave')}", "wave files"
 
@@ -181,10 +184,10 @@ def _places(inputs: ReportInputs, path: str) -> list[tuple[str, str]]:
     if costs.any():
         anchor = line_anchor(int(costs.argmax()))
         commands.append((f"rcv view {path} --goto {anchor}", "the most expensive instruction"))
-    explained = (wave for wave in inputs.all_waves if inputs.rows is None or wave.row in inputs.rows)
-    wave = next(explained, None)
-    if wave is not None:
-        place = place_text(wave.id, cycle=wave.begin)
+    waves = inputs.lives
+    explained = np.isin(waves.row, inputs.counted).nonzero()[0][:1].tolist()
+    for at in explained:
+        place = place_text(inputs.trace.waves.id(int(waves.row[at])), cycle=int(waves.begin[at]))
         commands.append((f"rcv view {path} --goto {place}", "a wave and a moment of it"))
     return commands
 

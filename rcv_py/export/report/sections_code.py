@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.cost.distribution import line_hits, spread
+from rcv_py.analysis.cost.distribution import latency_spreads
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
@@ -112,21 +112,17 @@ def top_lines(inputs: ReportInputs) -> Section | None:
 
 def _hits(inputs: ReportInputs, lines: list[int]) -> Table:
     """How long the executions of each instruction took, and where the slowest one is."""
-    known, spreads, starts, places = [], [], [], []
-    for line in lines:
-        hits = line_hits(inputs.batches, line)
-        values = spread(hits.latency)
-        if values is None:
-            continue
-        worst = int(np.lexsort((hits.start, -hits.latency))[0])
-        wave, start = inputs.trace.waves.id(int(hits.wave[worst])), int(hits.start[worst])
-        place = cells.place_text(wave, line, int(hits.hit[worst]), start)
-        known.append(line)
-        spreads.append(values)
-        starts.append(cells.number(start, anchor=cells.cycle_anchor(start, wave)))
+    starts, places = [], []
+    found = inputs.answers.of(latency_spreads(lines))
+    for line, one in found.items():
+        slowest = one.slowest
+        wave = inputs.trace.waves.id(slowest.wave)
+        place = cells.place_text(wave, line, slowest.hit, slowest.start)
+        starts.append(cells.number(slowest.start, anchor=cells.cycle_anchor(slowest.start, wave)))
         places.append(cells.code(place, cells.wave_anchor(wave)))
+    spreads = [one.spread for one in found.values()]
     return cells.table(
-        cells.links(inputs, known),
+        cells.links(inputs, list(found)),
         cells.numbers("min", (one.min for one in spreads)),
         cells.numbers("median", (one.median for one in spreads)),
         cells.numbers("p95", (one.p95 for one in spreads)),

@@ -133,7 +133,9 @@ def _evidence(inputs: ReportInputs, one: Evidence) -> tuple[model.Cell, ...]:
 
 def _hit(inputs: ReportInputs, one: Evidence) -> int | None:
     """The ordinal of the execution of its line in its wave, from 0; None if the wave was not read."""
-    wave = next((wave for wave in inputs.all_waves if wave.id == one.wave), None)
-    if wave is None or one.token < 0 or one.line < 0:
+    if one.wave is None or one.token < 0 or one.line < 0:
+        return None
+    wave = inputs.wave(one.wave)
+    if wave is None:
         return None
     return int(np.count_nonzero(wave.tokens.line[: one.token] == one.line))

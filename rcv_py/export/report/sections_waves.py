@@ -10,11 +10,12 @@ from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.activity import SHOWN
 from rcv_py.analysis.cost.distribution import histogram
 from rcv_py.analysis.device.occupancy_curves import occupancy_curves, occupancy_numbers
+from rcv_py.analysis.waves.wave_facts import WaveFacts
 from rcv_py.base.text import count, percent, plural
 from rcv_py.export.report import cells
 from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.report.model import Bins, Cell, Curve, Note, Part, Section, Share, Stacked, Table
-from rcv_py.model.waves import Wave
+from rcv_py.model.columns import of_rows
 from rcv_py.results.common import WAVE_NAME
 from rcv_py.results.occupancy import limit_table
 from rcv_py.results.waves import LIVED
@@ -101,39 +102,43 @@ def occupancy(inputs: ReportInputs) -> Section | None:
 
 def waves(inputs: ReportInputs) -> Section | None:
     """How long waves lived, and each of the longest with its place."""
-    every = inputs.all_waves
-    if not every:
+    every = inputs.lives
+    if not len(every):
         return None
-    life = np.array([wave.end - wave.begin for wave in every], dtype=np.int64)
+    life = every.life
     order = np.argsort(life, kind="stable")
     named = {"shortest": order[0], "median": nearest_to_median(life), "longest": order[-1]}
     spread = histogram(life, BINS, step=inputs.trace.base_clock)
-    shown = [every[at] for at in sorted(order[::-1][:MAX_WAVES].tolist())]
+    shown = np.sort(order[::-1][:MAX_WAVES])
     caption = "All waves"
     if len(shown) < len(every):
         caption = f"The {count(len(shown))} longest of {count(len(every))} waves"
+    three = of_rows(every, np.array([*named.values()]))
     parts = (
         Bins("Waves by cycles of life", spread.edges.tolist(), spread.totals.tolist()),
-        _waves([every[at] for at in named.values()], list(named), "Three that stand for all"),
-        _waves(shown, [""] * len(shown), caption, is_folded=True),
+        _waves(inputs, three, list(named), "Three that stand for all"),
+        _waves(inputs, of_rows(every, shown), [""] * len(shown), caption, is_folded=True),
     )
     intro = "The name of a wave is a place: --goto of `rcv view` and Go to place in the window take it."
     return Section("waves", "Traced waves", parts, intro)
 
 
-def _waves(waves: Sequence[Wave], names: Sequence[str], caption: str, *, is_folded: bool = False) -> Table:
-    stall = [int(wave.tokens.stall.sum(dtype=np.int64)) for wave in waves]
-    lives = [wave.end - wave.begin for wave in waves]
-    begins = (cells.number(wave.begin, anchor=cells.cycle_anchor(wave.begin, wave.id)) for wave in waves)
+def _waves(
+    inputs: ReportInputs, waves: WaveFacts, names: Sequence[str], caption: str, *, is_folded: bool = False
+) -> Table:
+    ids = [inputs.trace.waves.id(row) for row in waves.row.tolist()]
+    stall, lives, begin = waves.stall.tolist(), waves.life.tolist(), waves.begin.tolist()
+    begins = (
+        cells.number(cycle, anchor=cells.cycle_anchor(cycle, id))
+        for cycle, id in zip(begin, ids, strict=True)
+    )
     return cells.table(
-        cells.column(
-            WAVE_NAME.title, (cells.code(str(wave.id), anchor=cells.wave_anchor(wave.id)) for wave in waves)
-        ),
+        cells.column(WAVE_NAME.title, (cells.code(str(id), anchor=cells.wave_anchor(id)) for id in ids)),
         cells.texts("", names),
-        cells.numbers("CU", (wave.cu for wave in waves)),
+        cells.numbers("CU", waves.cu.tolist()),
         cells.column("begins at cycle", begins, is_number=True),
         cells.declared(LIVED, lives),
-        cells.numbers("instructions", (len(wave.tokens) for wave in waves)),
+        cells.numbers("instructions", waves.tokens.tolist()),
         cells.numbers("stall", stall),
         cells.column("share of its life", map(cells.share, stall, lives), is_number=True),
         caption=caption,

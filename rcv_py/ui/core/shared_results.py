@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
@@ -16,11 +16,11 @@ from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.cost.hotspot import KINDS
 from rcv_py.analysis.events.marker_spans import marker_spans
-from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.health.capture_health import health_notes
 from rcv_py.analysis.iterations.loop_summary import LOOPS
 from rcv_py.analysis.latency.bubbles import bubbles
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
-from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
 from rcv_py.analysis.program.code_match import MATCH
 from rcv_py.analysis.waits.wait_latency import WAITS
@@ -40,6 +40,7 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.running import Running
 from rcv_py.state.session import Session
 from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.core.arrivals import MORE
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 from rcv_py.work.findings_process import FindingsProcess
@@ -60,9 +61,17 @@ def waves_note(session: Session) -> str:
 
 STREAM_MS = 800
 
-MORE = 2  # while waves arrive, what has to look at all of them does when there are so many times as many
+Ask = Callable[[Reduction[Any, Any]], Any]  # the answer of a reduction for all waves that were read
 
-Job = Callable[..., Any] | Reduction[Any, Any]
+
+@dataclass(frozen=True)
+class Composed:
+    """An answer that is made of those of reductions."""
+
+    make: Callable[[Trace, Ask | None, Collection[int]], Any]  # no one to ask: no wave was read; unread ones
+
+
+Job = Callable[..., Any] | Reduction[Any, Any] | Composed
 # A function is one of a trace and batches; what explains takes rows of the wave index too.
 
 
@@ -81,7 +90,7 @@ JOBS: dict[str, Job] = {
     "attribution": attribution,
     "branches": BRANCHES,
     "bubbles": bubbles,
-    "health": capture_health,
+    "health": Composed(health_notes),
     "hidden": hidden_latency,
     "hidden_chosen": hidden_of,
     "kinds": KINDS,
@@ -89,8 +98,8 @@ JOBS: dict[str, Job] = {
     "hidden_reference": partial(hidden_latency, rule=ReferenceRule.REFERENCE),
     "loops": LOOPS,
     "match": MATCH,
-    "memory": memory_latency,
-    "memory_reference": partial(memory_latency, rule=ReferenceRule.REFERENCE),
+    "memory": MEMORY[ReferenceRule.OURS],
+    "memory_reference": MEMORY[ReferenceRule.REFERENCE],
     "markers": marker_spans,
     "populations": POPULATIONS,
     "waits": WAITS,
@@ -181,7 +190,7 @@ class _Result(QObject):
         self._ways = parent.ways
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
-        self._is_alone = isinstance(job, Reduction) and not job.is_together
+        self._is_alone = isinstance(job, Composed) or (isinstance(job, Reduction) and not job.is_together)
         self._is_wanted = False  # whether or not anything can be seen
         self.wanted_by: WeakSet[Visibility] = WeakSet()
         # What was asked for last: batches, name of waves, whether more were to come; how many there were.
@@ -251,20 +260,37 @@ class _Result(QObject):
                 self.stream.finished()
 
         self.stream.started()
-        self._tasks.run(self, lambda: self._answer(trace, store, batches, name, is_streaming), take)
+        if isinstance(self._job, Composed):
+            job = partial(self._composed, self._job, store, batches, frozenset(store.missing))
+        else:
+            job = partial(self._answer, store, batches, name, is_streaming)
+        self._tasks.run(self, job, take)
 
-    def _answer(
-        self, trace: Trace, store: WaveStore, batches: tuple[WaveBatch, ...], name: str, is_streaming: bool
+    def _composed(
+        self, job: Composed, store: WaveStore, batches: tuple[WaveBatch, ...], unread: Collection[int]
     ) -> Any:
+        """Ask reductions, of all waves."""
+
+        def ask(reduction: Reduction[Any, Any]) -> Any:
+            if reduction is POPULATIONS:
+                return self._ways.of(store.trace, batches)
+            return store.running(reduction, reduction).of(batches)
+
+        return job.make(store.trace, ask if batches else None, unread)
+
+    def _answer(self, store: WaveStore, batches: tuple[WaveBatch, ...], name: str, is_streaming: bool) -> Any:
         """Compute it, of the chosen waves if it explains."""
+        trace = store.trace
         if self._name == "populations":
             return self._ways.of(trace, batches)
         rows = self._ways.choice(trace, batches, name).rows if self._name in OF_ROWS else None
         job = self._job
+        assert not isinstance(job, Composed)
         if isinstance(job, Reduction):
             if job.is_together:
                 return job.of(trace, batches, rows)
-            return store.running(self._name, job).of(batches, rows, is_streaming=is_streaming)
+            key = self._name if self._name in OF_ROWS else job
+            return store.running(key, job).of(batches, rows, is_streaming=is_streaming)
         if self._name in BY_NAME:
             files = self._session.run_files
             chosen = {"waves": name} if name != WORKING else {}

@@ -21,6 +21,7 @@ from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import change_table, listing_table
 from rcv_py.state.session import Baseline
+from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, row
 from rcv_py.ui.core.panel import NO_TRACE, Sheet, panel
@@ -202,7 +203,7 @@ class ComparePanel(TablePanel[Comparison]):
         session, view, flame = self.session, self.view, self.flame
         self.replicate.clicked.connect(lambda: self.ui.commands.run("file.twin"))
         session.baseline.watch(self._open)
-        session.loaded.watch(self._more_waves)
+        self._arrivals = Arrivals(self, session, self._more_waves)
         self.ui.theme.changed.connect(self._show_verdict)
         self.mode.currentIndexChanged.connect(self._show_mode)
         self.only.toggled.connect(self._filter)

@@ -28,6 +28,7 @@ from rcv_py.analysis.waits.waitcnt.replay import waits_of
 from rcv_py.base.text import nanoseconds, percent
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
+from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import boxed, row
@@ -210,8 +211,10 @@ class TokenDetailsPanel(Panel):
         self.before, self.after = QToolButton(), QToolButton()
         self._lay_out()
         self._soon = self.coalesced(self._compute)
-        for cell in (ui.session.trace, ui.session.selection, ui.session.loaded):
+        for cell in (ui.session.trace, ui.session.selection):
             cell.watch(self._soon.ask)
+        ui.session.loaded.watch(self._more_waves)
+        self._arrivals = Arrivals(self, ui.session, self._soon.ask)  # what covered a stall may be among them
         ui.settings.cell("timeline.units").watch(self._show)
         ui.theme.changed.connect(self._restyle)
         self._restyle()
@@ -238,6 +241,11 @@ class TokenDetailsPanel(Panel):
         self.after.setIcon(icon(self.ui.theme, "forward"))
 
     # -- computing ----------------------------------------------------------------------------------
+
+    def _more_waves(self) -> None:
+        """The selected wave is there now."""
+        if (self.facts is None or not self.facts.wave) and self.session.wave() is not None:
+            self._soon.ask()
 
     def _compute(self) -> None:
         job = self._job()

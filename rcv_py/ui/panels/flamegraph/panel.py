@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from rcv_py.analysis.flame.flame import Metric, What, key, parts
 from rcv_py.base.text import percent, plural
 from rcv_py.state.selection import Hover, SearchQuery
+from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
@@ -80,7 +81,7 @@ class FlamegraphPanel(Panel):
         session.trace.watch(self._open)
         session.selection.watch(self._follow)
         session.clock_range.watch(self._wanted.ask)
-        session.loaded.watch(self._more_waves)
+        self._arrivals = Arrivals(self, session, self._more_waves)
         self.ui.settings.cell("isa.show_idle").watch(self._wanted.ask)
         for name in ("hidden", "markers"):
             self.ui.results.cell(name).watch(self._wanted.ask)

@@ -8,6 +8,7 @@ from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
 from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, device_summary
 from rcv_py.base.text import plural
+from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -64,7 +65,7 @@ class SummaryPanel(Panel):
         self._lay_out()
         self.units.opened.connect(self._go_to_unit)
         ui.session.trace.watch(self._open)
-        ui.session.loaded.watch(self._more_waves)
+        self._arrivals = Arrivals(self, ui.session, self._more_waves)
         ui.session.waves.watch(self._more_waves)
         ui.session.selection.watch(self._follow)
         self._open()

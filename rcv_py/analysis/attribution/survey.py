@@ -1,0 +1,254 @@
+"""What only all waves of a capture tell, of what the rules ask: three facts that no part of them has.
+
+How long operations usually take is measured where a wait left no choice, and decides which operation ended
+the other waits.  Workgroups are as large as most are, so who met at a barrier is told by all barriers.  And a
+full queue is blamed on the operation that it took last, however long ago that was.  Everything else that a
+rule looks at happened on the same compute unit at about the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.lines import MEMORY, SMEM, Lines, lines
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.saturated import summed
+from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
+from rcv_py.analysis.waves.workgroups import (
+    GFX9_DELAY,
+    MAX_DELAY,
+    Barriers,
+    barriers_of,
+    grouped,
+    joined_barriers,
+    meetings,
+)
+from rcv_py.base.runs import ends_run, starts_run
+from rcv_py.model.code import CodeTable
+from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+
+BEYOND = 1.25  # times the 99th percentile of LDS latencies: no access takes as long
+SEEN = 3  # instructions whose LDS latencies are measured, from which on that is known of all
+_USUAL = {  # cycles of an operation that no wait measured, by kind
+    Cause.WAIT_LDS: 100,
+    Cause.WAIT_CROSS_LANE: 100,
+    Cause.WAIT_SCALAR: 250,
+    Cause.WAIT_MESSAGE: 250,
+    Cause.WAIT_EXPORT: 250,
+}
+_MEMORY = 800  # cycles of all other operations that no wait measured
+_WIDE = 0.7  # spread of the logarithm of such a latency
+_SPREAD, _WEIGHT = 0.25, 4  # spread before anything is measured, and how many samples it counts as
+_OF_A_LINE = 4  # samples from which on an instruction is judged by its own latencies
+_APART = 0.3  # spread of the logarithm from one instruction of a kind to another
+_SHIFT = 31  # bits of an age in a key
+_OLDEST = (1 << _SHIFT) - 1  # cycles, a second
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Operations that may have ended a wait, in order of wait and issue."""
+
+    token: np.ndarray  # int64, the wait
+    operation: np.ndarray  # int64
+    age: np.ndarray  # int64, cycles from its issue to the end of the wait, at least 1
+
+    @property
+    def is_alone(self) -> np.ndarray:
+        """Whether the wait has no other, bool."""
+        return starts_run(self.token) & ends_run(self.token)
+
+
+def candidates(
+    links: WaitLinks, line: np.ndarray, of_code: Lines, issue: np.ndarray, issued: np.ndarray
+) -> Candidates:
+    """Of operations in order only the newest, of others of each kind, and of scalar loads each.
+
+    An operation that two counters count (flat) is one candidate.  `line` (rows of `of_code`), `issue` and
+    `issued`, when a wait and when an operation is done issuing, are columns of all tokens.
+    """
+    row, operation = links.row_of, links.producers
+    form = of_code.form[line[operation]].astype(np.int64)
+    is_free = ~links.is_ordered[row]
+    kind = np.where(is_free, 1 + form, 0)
+    order = np.lexsort((operation, kind, row))
+    row, operation, kind = row[order], operation[order], kind[order]
+    keep = ends_run(row, kind) | ((kind > 0) & (of_code.unit[line[operation]] == SMEM))
+    token, operation = links.token[row[keep]], operation[keep]
+    order = np.lexsort((operation, token))
+    token, operation = token[order], operation[order]
+    once = starts_run(token, operation)
+    token, operation = token[once], operation[once]
+    return Candidates(token, operation, np.maximum(issue[token] - issued[operation], 1))
+
+
+@dataclass(frozen=True, eq=False)
+class LastOperations:
+    """The last operation of each memory unit that each wave issued: by unit, time and wave."""
+
+    place: np.ndarray  # int64, `place_of` its unit
+    issue: np.ndarray  # int64, cycles, aligned
+    wave: np.ndarray  # int64, row of the wave index
+    line: np.ndarray  # int64, row of Lines
+
+    def of(self, place: int) -> slice:
+        """Those of a unit."""
+        low, high = np.searchsorted(self.place, (place, place + 1)).tolist()
+        return slice(low, high)
+
+
+Numbers = TypeVar("Numbers", int, np.ndarray)
+
+
+def place_of(se: Numbers, cu: Numbers, unit: Numbers) -> Numbers:
+    """Return a number for a memory unit of a compute unit."""
+    return ((se << 20) + cu << 8) + unit
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """The answer; engines are those of the waves that were read."""
+
+    engine: np.ndarray  # int64 [e], shader engines, ascending
+    mean: np.ndarray  # float64 [e, rows of Lines], of the logarithm of the latency of each operation
+    spread: np.ndarray  # float64 [e, rows of Lines], of that logarithm
+    longest: np.ndarray  # float64 [e, rows of Lines], cycles that no operation takes longer; inf: not known
+    delay: np.ndarray  # int64 [e], cycles that a barrier itself takes, as in Meetings
+    group: np.ndarray  # int32 [waves of the trace], workgroup of each among those of its engine; -1: not read
+    last: LastOperations
+
+    def place(self, se: int) -> int:
+        """The row of a shader engine."""
+        return int(np.searchsorted(self.engine, se))
+
+    def groups(self, waves: Sequence[Wave]) -> np.ndarray:
+        """The workgroups of some waves, int64."""
+        return self.group[[wave.row for wave in waves]].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What some waves say: how often each operation took how long, their barriers and last operations."""
+
+    key: np.ndarray  # int64: engine, row of Lines, cycles
+    times: np.ndarray  # int64
+    barriers: Barriers
+    last: LastOperations
+
+
+def known_lines(tokens: TokenColumns, code: CodeTable) -> np.ndarray:
+    """Return the row of Lines of each token, int64; the last one if no code line matched."""
+    line = tokens.line.astype(np.int64)
+    line[(line < 0) | (line >= len(code))] = len(code)
+    return line
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Seen:
+    tokens, of_code = parcel.begun, lines(trace.code, trace.gfxip, trace.target)
+    line = known_lines(tokens, trace.code)
+    links = replay(tokens, trace.code, trace.gfxip, trace.target)
+    issued = tokens.end if trace.gfxip <= 9 else tokens.issue
+    found = candidates(links, line, of_code, tokens.issue, issued)
+    some = np.flatnonzero(found.is_alone & (tokens.stall[found.token] > of_code.step))
+    engine = np.array([wave.id.se for wave in tokens.waves], dtype=np.int64)
+    place = engine[tokens.owner[found.token[some]]] * len(of_code) + line[found.operation[some]]
+    key = place << _SHIFT | np.minimum(found.age[some], _OLDEST)
+    key, times = np.unique(key, return_counts=True)
+    last = _last_operations(tokens, line, of_code.unit[line])
+    return _Seen(key=key, times=times, barriers=barriers_of(trace, parcel), last=last)
+
+
+def _last_operations(tokens: TokenColumns, line: np.ndarray, unit: np.ndarray) -> LastOperations:
+    wave, se, cu = (
+        np.array(column, dtype=np.int64)
+        for column in zip(*((-1, 0, 0), *((one.row, one.id.se, one.cu) for one in tokens.waves)), strict=True)
+    )
+    work = np.flatnonzero(np.isin(unit, MEMORY))
+    owner = tokens.owner[work] + 1
+    place = place_of(se[owner], cu[owner], unit[work].astype(np.int64))
+    order = np.lexsort((tokens.issue[work], place, owner))
+    order = order[ends_run(place[order], owner[order])]
+    return LastOperations(place[order], tokens.issue[work[order]], wave[owner[order]], line[work[order]])
+
+
+def _merge(parts: Sequence[_Seen]) -> _Seen:
+    none = np.zeros(0, dtype=np.int64)
+    key = np.concatenate([none, *(part.key for part in parts)])
+    times = np.concatenate([none, *(part.times for part in parts)])
+    last = joined([LastOperations(*(none,) * 4), *(part.last for part in parts)])
+    last = of_rows(last, np.lexsort((last.wave, last.issue, last.place)))
+    key, times = summed(key, times)
+    barriers = joined_barriers([part.barriers for part in parts])
+    return _Seen(key=key, times=times, barriers=barriers, last=last)
+
+
+def _finish(trace: Trace, part: _Seen) -> Survey:
+    of_code = lines(trace.code, trace.gfxip, trace.target)
+    engine = np.unique(part.barriers.waves.se)
+    place, age = part.key >> _SHIFT, (part.key & _OLDEST).astype(np.float64)
+    mean, spread, longest = np.zeros((3, len(engine), len(of_code)))
+    delay = np.zeros(len(engine), dtype=np.int64)
+    group = np.full(len(trace.waves), -1, dtype=np.int32)
+    slowest = GFX9_DELAY if of_code.step == 4 else MAX_DELAY
+    for at, se in enumerate(engine.tolist()):
+        some = np.flatnonzero(place // len(of_code) == se)
+        samples = place[some] % len(of_code), age[some], part.times[some]
+        mean[at], spread[at] = _latency(of_code, *samples)
+        longest[at] = _longest(of_code, *samples)
+        here = part.barriers.of_engine(se)
+        number, _ = grouped(here.waves, here.at)
+        group[here.waves.row] = number
+        delay[at] = meetings(here.at, number, here.waves.last_end, slowest).delay
+    return Survey(
+        engine=engine, mean=mean, spread=spread, longest=longest, delay=delay, group=group, last=part.last
+    )
+
+
+def _latency(
+    of_code: Lines, line: np.ndarray, age: np.ndarray, times: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and spread of the logarithm of the latencies of each line, else of its kind, else the usual."""
+    form = of_code.form.astype(np.int64)
+    usual = np.array([float(_USUAL.get(Cause(cause), _MEMORY)) for cause in range(len(Cause))])
+    mean, spread = np.log(usual)[form], np.full(len(form), _WIDE)
+    sample, measured = np.log(age), np.bincount(form[np.unique(line)], minlength=len(Cause))
+    others = _APART / np.sqrt(np.maximum(measured, 1))[form]
+    for of, needed, more in ((form, 1, others), (np.arange(len(form)), _OF_A_LINE, 0.0)):
+        own, size = of[line], int(of.max()) + 1
+        count = np.bincount(own, times, size)
+        middle = np.bincount(own, sample * times, size) / np.maximum(count, 1)
+        apart = np.bincount(own, (sample - middle[own]) ** 2 * times, size)
+        width = np.sqrt((apart + _WEIGHT * _SPREAD**2) / (count + _WEIGHT))
+        is_known = (count >= needed)[of]
+        mean = np.where(is_known, middle[of], mean)
+        spread = np.where(is_known, np.hypot(width[of], more), spread)
+    return mean, spread
+
+
+def _longest(of_code: Lines, line: np.ndarray, age: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Cycles beyond those of almost all LDS operations that were measured, for these; infinite for others.
+
+    What a single instruction took says nothing of others, which may stand behind more accesses in the queue.
+    """
+    longest = np.full(len(of_code), np.inf)
+    for cause in (Cause.WAIT_LDS, Cause.WAIT_CROSS_LANE):
+        rows = np.flatnonzero(of_code.form[line] == cause)
+        if len(np.unique(line[rows])) >= SEEN:
+            rows = rows[np.argsort(age[rows], kind="stable")]
+            before = np.cumsum(times[rows])
+            rank = min(int(before[-1]) - 1, int(before[-1]) * 99 // 100)
+            at = rows[np.searchsorted(before, rank, side="right")]
+            longest[of_code.form == cause] = BEYOND * age[at]
+    return longest
+
+
+SURVEY = Reduction(_map, _merge, _finish)

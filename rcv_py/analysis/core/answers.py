@@ -1,0 +1,99 @@
+"""What analyses say about the waves of a capture, wherever these are: in memory, or in files that are read.
+
+Whoever knows what it will want asks for all of it at once, so that waves are looked at once; what nobody
+asked for is looked for when it is wanted.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.base.errors import RcvError
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+AnyReduction = Reduction[Any, Any]
+Analysis = AnyReduction | Staged[Any, Any, Any]
+Part = TypeVar("Part")
+Answer = TypeVar("Answer")
+Rows = frozenset[int] | None  # of the wave index, whose costs count; None: all
+
+
+class Answers(ABC):
+    """The answers for the waves that could be read, each made once."""
+
+    def __init__(self, trace: Trace, waves: int) -> None:
+        self.trace = trace
+        self.waves = waves  # how many there are to read
+        self.missing: dict[int, str] = {}  # rows of waves that could not be read, ascending, and why
+        self.errors: list[RcvError] = []  # why some waves were given up
+        self._staged: dict[Staged[Any, Any, Any], AnyReduction] = {}
+        self._parts: dict[tuple[AnyReduction, Rows], Any] = {}
+        self._answers: dict[tuple[AnyReduction, Rows], Any] = {}
+
+    @property
+    def read(self) -> int:
+        """How many waves were read."""
+        return self.waves - len(self.missing)
+
+    def ask(self, analyses: Iterable[Analysis], rows: Rows = None) -> None:
+        """Look at all waves once for those that are not known yet; the costs of `rows` count.
+
+        What a staged analysis has to know of all waves before should have been asked for.
+        """
+        analyses = list(analyses)
+        self._ask(firsts(analyses), None)
+        self._ask([self._plain(one) for one in analyses], rows)
+
+    def of(self, analysis: Reduction[Part, Answer] | Staged[Any, Part, Answer], rows: Rows = None) -> Answer:
+        """Return the answer of an analysis for all waves, of which the costs of `rows` count."""
+        reduction = self._plain(analysis)
+        key = reduction, rows
+        if key not in self._answers:
+            self._ask([reduction], rows)
+            self._answers[key] = reduction.finish(self.trace, self._parts.pop(key))
+        answer: Answer = self._answers[key]
+        return answer
+
+    def _plain(self, analysis: Analysis) -> AnyReduction:
+        if isinstance(analysis, Reduction):
+            return analysis
+        if analysis not in self._staged:
+            self._staged[analysis] = analysis.then(self.of(analysis.first))
+        return self._staged[analysis]
+
+    def _ask(self, reductions: Iterable[AnyReduction], rows: Rows) -> None:
+        unknown = [
+            one
+            for one in dict.fromkeys(reductions)
+            if (one, rows) not in self._parts and (one, rows) not in self._answers
+        ]
+        if unknown:
+            parts = self._look(unknown, rows)
+            self._parts.update(((one, rows), part) for one, part in zip(unknown, parts, strict=True))
+
+    @abstractmethod
+    def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
+        """Return the part that each reduction makes of all waves."""
+
+
+def firsts(analyses: Iterable[Analysis]) -> list[AnyReduction]:
+    """Return what the staged ones have to know of all waves before."""
+    return [one.first for one in analyses if isinstance(one, Staged)]
+
+
+class InMemory(Answers):
+    """Answers about waves that are in memory."""
+
+    def __init__(self, trace: Trace, batches: Iterable[WaveBatch]) -> None:
+        self._batches = tuple(batches)
+        missing = {row: text for batch in self._batches for row, text in batch.missing}
+        read = {wave.row for batch in self._batches for wave in batch.waves}
+        super().__init__(trace, len(read | missing.keys()))
+        self.missing = dict(sorted(missing.items()))
+
+    def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
+        return [one.merge(one.parts(self.trace, self._batches, rows)) for one in reductions]

@@ -1,0 +1,68 @@
+"""Cycles in which each instruction issued, and the end of a program that took longest."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.core import saturated
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.findings.worst import WorstExecution
+from rcv_py.analysis.program.program_ends import ends_of
+from rcv_py.model.kinds import TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+
+
+@dataclass(frozen=True, eq=False)
+class Issued:
+    """What some waves issued."""
+
+    cycles: np.ndarray  # int64 [code rows], of issue (later than gfx9: of execution), summed over waves
+    longest_end: WorstExecution | None  # of s_endpgm, the first of equals; None if none took a cycle
+
+
+def _map(trace: Trace, parcel: Parcel) -> Issued:
+    tokens, size = parcel.own, len(trace.code)
+    known = np.flatnonzero((tokens.line >= 0) & (tokens.line < size))
+    counts = known[tokens.kind[known] != TokenKind.MSG]
+    cycles = saturated.sums(tokens.line[counts], tokens.busy[counts], size)
+    ends = known[ends_of(trace.code)[tokens.line[known]]]
+    if not tokens.busy[ends].any():
+        return Issued(cycles, None)
+    row = np.array([wave.row for wave in tokens.waves], dtype=np.int64)[tokens.owner[ends]]
+    token = int(ends[np.lexsort((row, -tokens.busy[ends].astype(np.int64)))[0]])
+    owner = int(tokens.owner[token])
+    wave, place = tokens.waves[owner], token - int(tokens.first[owner])
+    span = wave.tokens.span(place)
+    longest = WorstExecution(
+        cycles=int(tokens.busy[token]),
+        wave=wave.row,
+        token=place,
+        line=int(tokens.line[token]),
+        is_idle=False,
+        begin=span.begin,
+        end=span.end,
+    )
+    return Issued(cycles, longest)
+
+
+def _merge(parts: Sequence[Issued]) -> Issued:
+    ends = [part.longest_end for part in parts if part.longest_end is not None]
+    longest = min(ends, key=lambda one: (-one.cycles, one.wave, one.token), default=None)
+    return Issued(sum((part.cycles for part in parts), np.zeros(1, dtype=np.int64)), longest)
+
+
+def _finish(trace: Trace, part: Issued) -> Issued:
+    return Issued(np.broadcast_to(part.cycles, len(trace.code)), part.longest_end)
+
+
+ISSUED = Reduction(_map, _merge, _finish)
+
+
+def issued(trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Issued:
+    """Return what the waves whose index row is in `rows` (None: all) issued, each wave once."""
+    return ISSUED.of(trace, batches, rows)

@@ -1,0 +1,107 @@
+"""The worst execution of each instruction for each cause.
+
+For each cause: an instruction may wait for a load once and for a full queue another time, and the longest
+stall of all is no evidence for the load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rcv_py.analysis.attribution.attribute import ParcelClaims
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.base.runs import starts_run
+from rcv_py.model.columns import joined, of_rows
+
+_CAUSES = len(Cause)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstExecution:
+    """An execution and the cycles that one cause has of it."""
+
+    cycles: int
+    wave: int  # row of the wave index
+    token: int  # row of the wave's tokens
+    line: int  # code row
+    is_idle: bool  # the cycles lie before the instruction, not in its stall
+    begin: int  # cycles, aligned
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class WorstExecutions:
+    """One row an instruction and cause, each once, ascending; of equals the first, stalls before gaps."""
+
+    key: np.ndarray  # int64, code row times the number of causes, and the cause
+    cycles: np.ndarray  # int64
+    se: np.ndarray  # int64, shader engine
+    is_idle: np.ndarray  # bool
+    wave: np.ndarray  # int64, row of the wave index
+    token: np.ndarray  # int64, row of the wave's tokens
+    begin: np.ndarray  # int64, cycles, aligned
+    end: np.ndarray  # int64, cycles, aligned
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def of(self, line: int, causes: np.ndarray) -> WorstExecution | None:
+        """Return the worst execution of an instruction for some causes; None if there is none."""
+        wanted = line * _CAUSES + np.unique(causes).astype(np.int64)
+        rows = np.flatnonzero(np.isin(self.key, wanted))
+        if not len(rows):
+            return None
+        row = int(rows[np.argmax(self.cycles[rows])])
+        return WorstExecution(
+            cycles=int(self.cycles[row]),
+            wave=int(self.wave[row]),
+            token=int(self.token[row]),
+            line=line,
+            is_idle=bool(self.is_idle[row]),
+            begin=int(self.begin[row]),
+            end=int(self.end[row]),
+        )
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+_NO_EXECUTIONS = WorstExecutions(
+    key=_NONE,
+    cycles=_NONE,
+    se=_NONE,
+    is_idle=_NONE.astype(bool),
+    wave=_NONE,
+    token=_NONE,
+    begin=_NONE,
+    end=_NONE,
+)
+
+
+def worst_of(each: ParcelClaims) -> WorstExecutions:
+    """Return the worst executions of the claims that count."""
+    stream, claims = each.stream, each.claims
+    token, cycles = claims.token[each.counts], claims.cycles[each.counts]
+    key = stream.line[token] * _CAUSES + claims.cause[each.counts]
+    order = np.lexsort((token, -cycles, key))
+    first = order[starts_run(key[order])]
+    token, owner, waves = token[first], stream.owner[token[first]], stream.tokens.waves
+    ids = np.array([(wave.row, wave.id.se) for wave in waves], dtype=np.int64).reshape(-1, 2)
+    return WorstExecutions(
+        key=key[first],
+        cycles=cycles[first],
+        se=ids[owner, 1],
+        is_idle=np.full(len(first), each.is_idle),
+        wave=ids[owner, 0],
+        token=token - stream.tokens.first[owner],
+        begin=stream.tokens.start[token],
+        end=stream.tokens.end[token],
+    )
+
+
+def joined_worst(parts: Sequence[WorstExecutions]) -> WorstExecutions:
+    """Return the worst of several sets of executions."""
+    every = joined([_NO_EXECUTIONS, *parts])
+    order = np.lexsort((every.token, every.wave, every.is_idle, every.se, -every.cycles, every.key))
+    return of_rows(every, order[starts_run(every.key[order])])
