@@ -21,8 +21,6 @@ from rcv_py.synth.wave_state import Group, Launch, LiveWave
 
 _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs
 _MEET = ("barrier", "end")  # units whose moment of arrival counts for others
-_NOBODY: tuple[int, LiveWave | None] = (-1, None)
-Obstacle = tuple[int, Cause, int, int, LiveWave | None]
 _DRAIN = 20  # cycles s_endpgm takes with nothing outstanding
 
 
@@ -151,41 +149,44 @@ class ComputeUnit:
 
     def _ready(self, wave: LiveWave, instruction: Instruction, now: int) -> int:
         """The first cycle at which everything known now would let the instruction pass."""
-        found = self._obstacles(wave, instruction, now)
-        if not found:
-            return now
+        unit = instruction.meaning.unit
         ready, longest = now, dict[Cause, tuple[int, int]]()
-        for moment, cause, producer, blamed, by in found:
-            wave.block(moment - now, cause, producer, blamed, by)
-            longest[cause] = max(longest.get(cause, (0, -1)), (moment - now, blamed), key=lambda one: one[0])
-            ready = max(ready, moment)
+        for moment, cause, producer, blamed, by in self._obstacles(wave, instruction, unit):
+            if moment > now:
+                wave.block(moment - now, cause, producer, blamed, by)
+                longest[cause] = max(
+                    longest.get(cause, (0, -1)), (moment - now, blamed), key=lambda one: one[0]
+                )
+                ready = max(ready, moment)
         for cause, (cycles, blamed) in longest.items():
             wave.hold(cause, cycles, blamed)
         return ready
 
-    def _obstacles(self, wave: LiveWave, instruction: Instruction, now: int) -> list[Obstacle]:
-        """What is in the way now: until when, why, for which token, held by which instruction and wave."""
-        unit, simd, hw = instruction.meaning.unit, wave.simd, self._hw
+    def _obstacles(
+        self, wave: LiveWave, instruction: Instruction, unit: str
+    ) -> list[tuple[int, Cause, int, int, LiveWave | None]]:
+        """What could be in the way: until when, why, for which token, held by which instruction and wave."""
         port = "valu" if unit == "matrix" else unit
-        found: list[Obstacle] = []
-        if (free := self._port_free.get((simd, port), 0)) > now:
-            holder = self._held_by.get((simd, port), _NOBODY)
-            found.append((free, Cause.OWN_UNIT if holder[1] is wave else Cause.ARBITER, -1, *holder))
-        if wave.untold > now:
-            found.append((wave.untold, Cause.UNTOLD, -1, *_NOBODY))
+        nobody: tuple[int, LiveWave | None] = (-1, None)
+        holder = self._held_by.get((wave.simd, port), nobody)
+        why = Cause.OWN_UNIT if holder[1] is wave else Cause.ARBITER
+        found: list[tuple[int, Cause, int, int, LiveWave | None]] = []
+        found.append((self._port_free.get((wave.simd, port), 0), why, -1, *holder))
+        if wave.untold:
+            found.append((wave.untold, Cause.UNTOLD, -1, *nobody))
         if unit in _SHARED:
-            depth = hw.lds_queue if unit == "lds" else hw.vmem_queue
-            if (free := self._pipe_free.get(unit, 0) - depth) > now:
-                found.append((free, Cause.PIPE, -1, *self._held_by.get((-1, unit), _NOBODY)))
-        elif unit == "matrix" and (free := self._matrix_free.get(simd, 0)) > now:
-            found.append((free, Cause.PIPE, -1, *self._held_by.get((simd, "matrix"), _NOBODY)))
+            depth = self._hw.lds_queue if unit == "lds" else self._hw.vmem_queue
+            holder = self._held_by.get((-1, unit), nobody)
+            found.append((self._pipe_free.get(unit, 0) - depth, Cause.PIPE, -1, *holder))
+        if unit == "matrix":
+            free = self._matrix_free.get(wave.simd, 0)
+            found.append((free, Cause.PIPE, -1, *self._held_by.get((wave.simd, "matrix"), nobody)))
         if wave.ready:
             moments = [wave.ready[name] for name in instruction.meaning.reads if name in wave.ready]
             if moments:
                 cycle, token = max(moments)
-                if cycle > now:
-                    found.append((cycle, Cause.DEPENDENCY, token, wave.instruction_of(token), wave))
-        return [(hw.up(moment), *rest) for moment, *rest in found] if hw.step > 1 else found
+                found.append((cycle, Cause.DEPENDENCY, token, wave.instruction_of(token), wave))
+        return [(self._hw.up(moment), cause, token, row, by) for moment, cause, token, row, by in found]
 
     def _issue(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         what = instruction.meaning

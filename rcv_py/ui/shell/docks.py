@@ -480,8 +480,8 @@ class Workspace(QMainWindow):
         self._focus_order = order
         dock_of = {child: dock for dock in order for child in dock.findChildren(QWidget)}
         takers: dict[Dock, list[QWidget]] = {dock: [] for dock in order}
-        widget = self.nextInFocusChain()
-        while widget is not self:
+        widget: QWidget | None = self.nextInFocusChain()
+        while widget is not None and widget is not self:
             takes_keys = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
             if takes_keys and widget in dock_of:
                 takers[dock_of[widget]].append(widget)
