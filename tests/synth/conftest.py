@@ -19,7 +19,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     def write(name: str) -> tuple[Folder, Truth]:
         if name not in done:
             path = tmp_path_factory.mktemp(name)
-            done[name] = (Folder(path), write_sample(name, path, 3))
+            done[name] = (Folder(path), write_sample(name, path))
         return done[name]
 
     return write

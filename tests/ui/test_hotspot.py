@@ -169,3 +169,19 @@ def test_the_sheet_has_a_column_a_kind(hotspot: HotspotPanel, open_in: Callable,
     assert rows[1][:3] == (2, 3, 30)
     assert sum(rows[1][3:]) == 30
     assert "LDS" in sheet.headers
+
+
+def test_a_range_that_holds_nothing_and_another_capture_leave_no_bins_behind(
+    hotspot: HotspotPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(trace(), [two_waves()])
+    settled()
+    assert hotspot.sheet() is not None
+    ui.session.clock_range.set(TimeWindow(10**6, 10**6 + 1))
+    qtbot.waitUntil(lambda: hotspot.empty.is_empty)  # type: ignore[attr-defined]
+    assert hotspot.sheet() is None
+    ui.session.clock_range.set(None)
+    qtbot.waitUntil(lambda: not hotspot.empty.is_empty)  # type: ignore[attr-defined]
+    assert hotspot.sheet() is not None
+    open_in(trace(code_table(())))
+    assert hotspot.sheet() is None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QSettings
+from PySide6.QtCore import QEvent, QObject, QSettings, Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -75,6 +76,36 @@ def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) ->
         app.qt.removeEventFilter(windows)
         assert not windows.shown, "a part of a panel was shown as a window of its own"
         assert made(app) == set(PANELS.ids())
+
+
+def docks_by_tab(app: App) -> list[str]:
+    """The docks in the order in which Tab visits them."""
+    docks, visited = app.window.workspace.docks, []
+    widget = app.window.nextInFocusChain()
+    while widget is not app.window:
+        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            visited += [name for name, dock in docks.items() if dock.is_seen and dock.isAncestorOf(widget)]
+        widget = widget.nextInFocusChain()
+    return [name for name, _ in groupby(visited)]
+
+
+def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot) -> None:
+    with window(size=WIDE) as app:
+        workspace = app.window.workspace
+        open_sample(app, qtbot)
+        for name in ("hotspot", "waits", "labels", "hotspot"):
+            workspace.show_panel(name)
+            settle(app, qtbot)
+            order = docks_by_tab(app)
+            assert {name, "isa", "explorer"} <= set(order)
+            places = [(workspace.docks[one].x(), workspace.docks[one].y()) for one in order]
+            assert places == sorted(places), order
+        workspace.splitDockWidget(
+            workspace.docks["explorer"], workspace.docks["isa"], Qt.Orientation.Vertical
+        )
+        settle(app, qtbot)
+        order = docks_by_tab(app)
+        assert order.index("explorer") < order.index("isa") < order.index("overview")
 
 
 # -- what is remembered -----------------------------------------------------------------------------

@@ -376,4 +376,4 @@ def _neighbours(batches: Iterable[WaveBatch], wave: Wave) -> list[Wave]:
             is_there = other.id.se == wave.id.se and other.cu == wave.cu
             if is_there and other.begin <= wave.end and other.end >= wave.begin:
                 waves.setdefault(other.row, other)
-    return list(waves.values())
+    return [waves[row] for row in sorted(waves)]  # as for the table, whatever was read first

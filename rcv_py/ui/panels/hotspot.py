@@ -108,6 +108,7 @@ class HotspotPanel(Panel):
         self._stream.reset()
         self.plot.select(-1)
         missing = self.why_missing("code")
+        self.plot.bins = None
         self.empty.say(missing)
         if trace is not None and not missing:
             self.scope.setVisible(len(np.unique(trace.waves.se)) > 1)
@@ -147,6 +148,7 @@ class HotspotPanel(Panel):
         trace = self.session.trace.value
         assert trace is not None
         if not bins.cycles.any():
+            self.plot.bins = None
             self.empty.say(self.reason(NO_COST))
             return
         self.empty.say("")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
@@ -299,6 +300,7 @@ class Workspace(QMainWindow):
         self._wanted, self._passes = QSize(), 0
         self._pending: tuple[QByteArray, bool] | None = None  # a saved layout, until there is room for it
         self._was_shown = False
+        self._focus_order: list[Dock] = []
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
@@ -464,6 +466,28 @@ class Workspace(QMainWindow):
             dock.look()
         for dock in [dock for dock in self.docks.values() if dock.is_seen]:
             dock.panel.visibility.wake()
+        self._order_focus()
+
+    def _order_focus(self) -> None:
+        """Let Tab go through the docks by their places: columns from the left, each from the top.
+
+        Qt would go by when panels were made.
+        """
+        seen = [dock for dock in self.docks.values() if dock.is_seen and not dock.isFloating()]
+        order = sorted(seen, key=lambda dock: (dock.x(), dock.y()))
+        if order == self._focus_order:
+            return
+        self._focus_order = order
+        dock_of = {child: dock for dock in order for child in dock.findChildren(QWidget)}
+        takers: dict[Dock, list[QWidget]] = {dock: [] for dock in order}
+        widget: QWidget | None = self.nextInFocusChain()
+        while widget is not None and widget is not self:
+            takes_keys = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
+            if takes_keys and widget in dock_of:
+                takers[dock_of[widget]].append(widget)
+            widget = widget.nextInFocusChain()
+        for first, second in pairwise(chain.from_iterable(takers.values())):
+            QWidget.setTabOrder(first, second)
 
     def _tidy_soon(self) -> None:
         self._tidy_timer.start(0)

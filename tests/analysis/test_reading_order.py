@@ -1,0 +1,55 @@
+"""Waves arrive in the order in which processes end: no analysis may answer otherwise because of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.attribution.attribute import attribution, token_causes
+from rcv_py.analysis.findings.detect import findings
+from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.latency.bubbles import bubbles
+from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.model.waves import WaveBatch
+from tests.analysis.conftest import opened
+from tests.analysis.plain import batch_of
+from tests.support.captures import trace_path
+from tests.support.same import differences
+
+ANALYSES: dict[str, Callable[..., Any]] = {
+    "attribution": attribution,
+    "bubbles": bubbles,
+    "findings": findings,
+    "health": capture_health,
+    "hidden latency": hidden_latency,
+    "memory latency": memory_latency,
+}
+
+
+def shuffled(batches: Iterable[WaveBatch], seed: int) -> list[WaveBatch]:
+    """The waves in another order, each in a batch of its own."""
+    waves = [wave for batch in batches for wave in batch.waves]
+    Random(seed).shuffle(waves)
+    return [batch_of([wave]) for wave in waves]
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_the_order_of_reading_does_not_matter(name: str) -> None:
+    trace, batches = opened(trace_path("flash_attn_small_after"))
+    for seed in range(2):
+        assert not differences(ANALYSES[name](trace, batches), ANALYSES[name](trace, shuffled(batches, seed)))
+
+
+def test_the_causes_of_a_token_are_those_of_any_order() -> None:
+    trace, batches = opened(trace_path("flash_attn_small_after"))
+    for wave in batches[0].waves[:2]:
+        stalled = np.flatnonzero(wave.tokens.stall > 200)[:20].tolist()
+        assert stalled
+        for row in stalled:
+            found = token_causes(trace, batches, wave, row)
+            assert token_causes(trace, shuffled(batches, row), wave, row) == found
