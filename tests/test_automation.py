@@ -34,6 +34,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_sample("matmul_small", place / "twin", seed=2)
     shutil.copytree(place / "before", place / "captures" / "one")
     shutil.copytree(ROOT / "sample_traces" / "placeholder", place / "captures" / "two")
+    shutil.copytree(place / "before", place / "nightly" / "monday")
+    shutil.copytree(place / "after", place / "nightly" / "tuesday")
     tools = place / "bin"
     tools.mkdir()
     programs = {"rcv": f'#!/bin/sh\nexec "{sys.executable}" -m rcv_py.cli.main "$@"\n'}

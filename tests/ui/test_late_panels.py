@@ -80,12 +80,18 @@ def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) ->
 
 def docks_by_tab(app: App) -> list[str]:
     """The docks in the order in which Tab visits them."""
-    docks, visited = app.window.workspace.docks, []
-    widget = app.window.nextInFocusChain()
-    while widget is not app.window:
-        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
-            visited += [name for name, dock in docks.items() if dock.is_seen and dock.isAncestorOf(widget)]
-        widget = widget.nextInFocusChain()
+    docks, visited, widgets = app.window.workspace.docks, [], []
+    app.window.activateWindow()
+    next(iter(docks.values())).panel.setFocus()
+    app.window.focusNextPrevChild(True)
+    while (widget := app.qt.focusWidget()) not in widgets:
+        widgets.append(widget)
+        visited += [name for name, dock in docks.items() if dock.is_seen and dock.isAncestorOf(widget)]
+        app.window.focusNextPrevChild(True)
+    while len(visited) > 1 and visited[0] == visited[-1]:  # the walk began in the middle of a dock
+        visited.pop()
+    from_the_left = min(range(len(visited)), key=lambda at: docks[visited[at]].x(), default=0)
+    visited = visited[from_the_left:] + visited[:from_the_left]
     return [name for name, _ in groupby(visited)]
 
 

@@ -288,11 +288,10 @@ def test_no_message_makes_the_window_wider(qtbot: QtBot, reused: Reused) -> None
         session.busy.set(())
 
 
-def test_a_start_reads_no_sources_and_loads_nothing_that_writes_files() -> None:
+def test_a_start_loads_nothing_that_writes_files() -> None:
     code = (
-        "import linecache, sys; from rcv_py.ui import app\n"
+        "import sys; from rcv_py.ui import app\n"
         "app.start(None)\n"
-        "print(*(name for name in linecache.cache if 'pyqtgraph' in name or 'rcv_py' in name))\n"
         "print(*(name for name in sys.modules if name.startswith(('rcv_py.export', 'pygments'))))\n"
     )
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}

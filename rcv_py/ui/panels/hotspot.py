@@ -44,6 +44,11 @@ class BinsChart(BarChart):
         parts = bins.cycles[bins.first < rows][:, self.kinds]
         self.show_parts(parts, [partial(Theme.kind, kind=kind) for kind in self.kinds])
 
+    def clear(self) -> None:
+        """Show no bars."""
+        self.bins, self.kinds = None, []
+        self.show_parts(np.zeros((0, 0), dtype=np.int64), ())
+
     def bin_of(self, row: int) -> int:
         """The bar that holds a code row, -1 if none does."""
         if self.bins is None:
@@ -108,7 +113,7 @@ class HotspotPanel(Panel):
         self._stream.reset()
         self.plot.select(-1)
         missing = self.why_missing("code")
-        self.plot.bins = None
+        self.plot.clear()
         self.empty.say(missing)
         if trace is not None and not missing:
             self.scope.setVisible(len(np.unique(trace.waves.se)) > 1)
@@ -148,7 +153,7 @@ class HotspotPanel(Panel):
         trace = self.session.trace.value
         assert trace is not None
         if not bins.cycles.any():
-            self.plot.bins = None
+            self.plot.clear()
             self.empty.say(self.reason(NO_COST))
             return
         self.empty.say("")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
@@ -273,6 +273,12 @@ class Dock(QDockWidget):
         self.setMaximumHeight(FOLDED_PX if is_folded else UNLIMITED_PX)
 
 
+def _takes_keys(dock: QWidget, widget: QWidget) -> bool:
+    """Whether the Tab key goes to a widget itself, which is not part of a menu or list that pops up."""
+    takes = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
+    return bool(takes) and dock.isAncestorOf(widget)
+
+
 class Workspace(QMainWindow):
     """All panels in docks.  Knows their areas, not what they are."""
 
@@ -478,15 +484,9 @@ class Workspace(QMainWindow):
         if order == self._focus_order:
             return
         self._focus_order = order
-        dock_of = {child: dock for dock in order for child in dock.findChildren(QWidget)}
-        takers: dict[Dock, list[QWidget]] = {dock: [] for dock in order}
-        widget: QWidget | None = self.nextInFocusChain()
-        while widget is not None and widget is not self:
-            takes_keys = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
-            if takes_keys and widget in dock_of:
-                takers[dock_of[widget]].append(widget)
-            widget = widget.nextInFocusChain()
-        for first, second in pairwise(chain.from_iterable(takers.values())):
+        # Never by nextInFocusChain: PySide6 takes its answer for a child, and lets it go with the widget.
+        takers = [one for dock in order for one in dock.findChildren(QWidget) if _takes_keys(dock, one)]
+        for first, second in pairwise(takers):
             QWidget.setTabOrder(first, second)
 
     def _tidy_soon(self) -> None:
