@@ -127,7 +127,7 @@ def parquet() -> Any:
     """Return pyarrow; raise UsageError with what to do where it is not installed."""
     try:
         import pyarrow  # noqa: PLC0415 - optional, and slow to load
-        import pyarrow.parquet  # noqa: PLC0415
+        import pyarrow.parquet  # noqa: PLC0415 - the same package
     except ImportError as error:
         raise UsageError(
             "Parquet needs the package pyarrow, which is not installed.",

@@ -15,7 +15,6 @@ from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.stream import engine_stream
 from rcv_py.analysis.compare.costs import capture_costs
-from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.analysis.latency.barrier_skew import barrier_skew
 from rcv_py.analysis.waves.workgroups import KnownBy, Workgroups, workgroups
 from rcv_py.formats.open import open_trace
@@ -30,6 +29,7 @@ from rcv_py.synth.write import write_folder
 from tests.analysis import build as tables
 from tests.support import captures, workgroup_truth
 from tests.support.attribution_truth import markdown
+from tests.support.engines import waves_by_engine
 from tests.support.samples import write_sample
 
 TEXTS = ["v_mov_b32 v0, 0", "s_barrier", "s_barrier", "s_endpgm", "s_barrier_signal -1", "s_barrier_wait -1"]

@@ -21,10 +21,10 @@ from rcv_py.analysis.attribution.attribute import (
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
 from rcv_py.analysis.attribution.stream import engine_stream
-from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from tests.support import captures
+from tests.support.engines import waves_by_engine
 
 SHIFTS = (36, -52, 100, -132, 260, -300, 516, 1028)  # cycles at which partners are there by chance
 _CERTAIN = [cause for cause in Cause if CAUSE_TEXT[cause].is_certain]

@@ -31,7 +31,6 @@ from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WAITS, WITHOUT_PRODUC
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims
 from rcv_py.analysis.attribution.stream import Stream, engine_stream
-from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
@@ -39,6 +38,7 @@ from rcv_py.synth.capture import Cause as True_
 from rcv_py.synth.capture import Truth
 from rcv_py.synth.isa import meaning
 from tests.support import attribution_real, captures, workgroup_truth
+from tests.support.engines import waves_by_engine
 from tests.support.samples import write_sample
 
 PLAIN = ("matmul_small", "reduction", "vector_add", "gfx11", "gfx12")

@@ -20,12 +20,12 @@ from pathlib import Path
 from rcv_py.analysis.attribution.attribute import stalls
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.stream import Stream, engine_stream
-from rcv_py.analysis.core.token_columns import waves_by_engine
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.synth.capture import Cause as True_
 from rcv_py.synth.capture import Truth
+from tests.support.engines import waves_by_engine
 from tests.support.samples import write_sample
 
 # What the table calls them, and the samples.

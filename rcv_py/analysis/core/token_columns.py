@@ -102,17 +102,6 @@ def token_columns(
             yield columns_of(batch) if len(keep) == len(batch.waves) else of_waves(keep)
 
 
-def waves_by_engine(batches: Iterable[WaveBatch]) -> list[list[Wave]]:
-    """Return the waves of each shader engine, each once, so that memory is needed for one at a time.
-
-    They are in the order of the index, not in that of reading: where events coincide, whose turn it is must
-    not depend on which process was faster.
-    """
-    waves = sorted({wave.row: wave for batch in batches for wave in batch.waves}.items())
-    engines = sorted({wave.id.se for _, wave in waves})
-    return [[wave for _, wave in waves if wave.id.se == se] for se in engines]
-
-
 def batch_of(waves: Iterable[Wave], missing: tuple[tuple[int, str], ...] = ()) -> WaveBatch:
     """Return a batch of these waves."""
     tokens = of_waves(waves)
