@@ -295,7 +295,7 @@ def go_to(session: Session, place: Evidence) -> str:
     return SHOWN_IN.get(place.kind, "")
 
 
-@panel(id="triage", title="Triage", area="top", order=5)
+@panel(id="triage", title="Findings", area="left", order=10, icon="findings")
 class TriagePanel(Panel):
     """What to look at first: findings with evidence and a remedy."""
 

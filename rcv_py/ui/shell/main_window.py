@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
@@ -22,7 +23,7 @@ from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, facts
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
-from rcv_py.ui.shell.docks import VERSION, Workspace, make_docks
+from rcv_py.ui.shell.docks import make_docks
 from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
@@ -31,6 +32,7 @@ from rcv_py.ui.shell.palette import Finder, Palette
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import Chooser, Welcome
+from rcv_py.ui.shell.workspace import VERSION, Workspace
 
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
@@ -53,7 +55,7 @@ class MainWindow(QMainWindow):
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorReporter(self, self._where)
         self.opener = Opener(ui, loader)
-        self.workspace = Workspace(make_docks(ui))
+        self.workspace = Workspace(ui, make_docks(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
         self.writer = FileWriter(ui, self)
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel("compare"))
@@ -337,7 +339,7 @@ class MainWindow(QMainWindow):
         save_visit(settings, self.ui.session)
         settings.remember("geometry", self.saveGeometry())
         settings.remember("layout", self.workspace.saveState(VERSION))
-        settings.remember("bottom_folded", self.workspace.is_bottom_folded)
+        settings.remember("folded", json.dumps(self.workspace.save_folded()))
         states = {name: dock.save_state() for name, dock in self.workspace.docks.items()}
         settings.remember("panels", json.dumps(states))
         self.writer.cancel()
@@ -351,14 +353,19 @@ class MainWindow(QMainWindow):
             screen = QGuiApplication.primaryScreen()
             room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
             self.resize(FIRST_SIZE.boundedTo(room))
-        folded = str(settings.memory("bottom_folded", False)).lower() == "true"
+        folded, states = (_mapping(settings.memory(name)) for name in ("folded", "panels"))
         if not (isinstance(layout, QByteArray) and self.workspace.restore(layout, folded)):
             self.workspace.reset_layout(self.size())
-        try:
-            states = json.loads(settings.memory("panels") or "{}")
-        except (TypeError, ValueError):
-            states = {}
         for name, dock in self.workspace.docks.items():
-            state = states.get(name) if isinstance(states, dict) else None
+            state = states.get(name)
             if isinstance(state, dict):
                 dock.load_state(state)
+
+
+def _mapping(text: object) -> dict[str, Any]:
+    """Return a JSON object that was remembered, an empty one of what is no such text."""
+    try:
+        found = json.loads(text if isinstance(text, str) else "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
