@@ -10,13 +10,13 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget
 
 from rcv_py.base.text import visible
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import boxed, column
+from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.plain_text import add_action, copy_text
 from rcv_py.ui.core.visibility import Coalesce
@@ -61,7 +61,8 @@ class MainWindow(QMainWindow):
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel("compare"))
         self._register()
         self.actions_ = Actions(self, ui.commands)
-        self.menus = fill_menu_bar(self.menuBar(), ui.commands, self.actions_)
+        self.menu_bar = QMenuBar()
+        self.menus = fill_menu_bar(self.menu_bar, ui.commands, self.actions_)
         self._recent = QMenu("Open recent", self, toolTipsVisible=True)
         self._recent.aboutToShow.connect(self._fill_recent)
         self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
@@ -69,7 +70,7 @@ class MainWindow(QMainWindow):
         finder = Finder(ui.session, ui.commands, lambda: self.opener.recent, self.opener.open)
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
-        self.addToolBar(self.top_bar)
+        self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
         self.status = StatusBar(ui, self.cancel, lambda: self.workspace.show_panel("problems"))
         self.setStatusBar(self.status)
         self.welcome = Welcome(ui, self.opener, self.browse)
