@@ -15,7 +15,7 @@ from rcv_py.ui.app import App, start
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"
 SAMPLE = SAMPLES / "matmul_tiled"
-SIZE = (1280, 800)  # px
+SIZE = (1600, 900)  # px: sides are open
 SOON_MS = 100  # calls that come later are those of a slow job that rests, or end a message
 
 

@@ -104,7 +104,7 @@ class NumberStrip(QWidget):
         """Replace the numbers that are shown."""
         self.numbers = tuple(numbers)
         while len(self._cells) < len(numbers):
-            self._cells.append(_Cell())
+            self._cells.append(_Cell(self))
         for place, cell in enumerate(self._cells):
             cell.setVisible(place < len(numbers))
             if place < len(numbers):
@@ -143,8 +143,8 @@ class NumberStrip(QWidget):
 
 
 class _Cell(QWidget):
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
         self.room = 0  # px that the value needs
         column(self.name, self.value, of=self)

@@ -73,7 +73,7 @@ def make_docks(ui: UiContext) -> list[Dock]:
 
 
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
-MAX_MINIMUM = QSize(600, 120)  # px: no panel may insist on more
+MAX_MINIMUM = QSize(320, 120)  # px: no panel may insist on more
 NO_PANEL = QSize(0, 100)  # px: at least, of a dock whose panel is not made
 FOLDED_PX = 1  # height of a folded dock below its tab; Qt complains about none
 FOCUS_TRIES, FOCUS_AGAIN_MS = 20, 100  # as long as a panel takes to have something

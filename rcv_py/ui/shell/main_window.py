@@ -355,8 +355,8 @@ class MainWindow(QMainWindow):
             room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
             self.resize(FIRST_SIZE.boundedTo(room))
         folded, states = (_mapping(settings.memory(name)) for name in ("folded", "panels"))
-        if not (isinstance(layout, QByteArray) and self.workspace.restore(layout, folded)):
-            self.workspace.reset_layout(self.size())
+        if isinstance(layout, QByteArray):
+            self.workspace.restore(layout, folded)
         for name, dock in self.workspace.docks.items():
             state = states.get(name)
             if isinstance(state, dict):

@@ -6,6 +6,7 @@ The central widget has no height: the middle is made of docks as well, so that e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
@@ -71,6 +72,7 @@ class Workspace(QMainWindow):
             dock.setParent(self)
             dock.wants.connect(self.show_panel)
             dock.copy_asked.connect(self.copy_asked)
+            dock.topLevelChanged.connect(partial(self._floated, dock))
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
         self.bars = {side: SideBar(ui, side, title) for side, title in BAR_TITLES.items()}
@@ -78,7 +80,7 @@ class Workspace(QMainWindow):
             self.addToolBar(BAR_AREAS[side], bar)
             bar.asked.connect(self.show_panel)
             bar.hide()
-        self.reset_layout(QSize(1600, 900))
+        self._place()  # measured when it is first shown: before there is no room to measure by
 
     # -- layout -------------------------------------------------------------------------------------
 
@@ -189,6 +191,11 @@ class Workspace(QMainWindow):
         if docks and not is_folded:
             height = shares(self.layout_, self.size(), self.folded).heights["bottom"]
             self.resizeDocks([docks[0]], [height], DOWN)
+
+    def _floated(self, dock: Dock, is_floating: bool) -> None:
+        """Show all of a dock that is taken out of the folded bottom."""
+        if dock.area == "bottom":
+            dock.fold(self.is_bottom_folded and not is_floating)
 
     def _fold_side(self, side: str, is_folded: bool) -> None:
         bar, docks = self.bars[side], [dock for area in SIDES[side] for dock in self.group(area)]

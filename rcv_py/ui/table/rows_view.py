@@ -40,6 +40,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
+MIN_ROW = 17  # px: as many rows of code as can be told apart
 SCROLL_MS = 110
 CONTEXT_ROWS = 3  # kept visible around a row that is scrolled to
 
@@ -403,7 +404,7 @@ class RowsView(QTableView):
         self._bold.setBold(True)
         metrics = QFontMetrics(self._mono)
         self._char_px = max(1.0, QFontMetricsF(self._mono).horizontalAdvance("0" * 64) / 64)
-        height = max(20, metrics.height() + 4)
+        height = max(MIN_ROW, metrics.height() + 1)
         self.baseline = (height + metrics.ascent() - metrics.descent() + 1) // 2
         self.verticalHeader().setMinimumSectionSize(height)
         self.verticalHeader().setDefaultSectionSize(height)
