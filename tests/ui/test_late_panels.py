@@ -98,17 +98,17 @@ def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot
     with window(size=WIDE) as app:
         workspace = app.window.workspace
         open_sample(app, qtbot)
-        for name in ("hotspot", "waits", "labels", "hotspot"):
+        for name in ("hotspot", "waits", "search", "hotspot"):
             workspace.show_panel(name)
             settle(app, qtbot)
             order = docks_by_tab(app)
             assert {name, "isa", "wave_picker"} <= set(order)
             places = [(workspace.docks[one].x(), workspace.docks[one].y()) for one in order]
             assert places == sorted(places), order
-        workspace.splitDockWidget(workspace.docks["labels"], workspace.docks["isa"], Qt.Orientation.Vertical)
+        workspace.splitDockWidget(workspace.docks["search"], workspace.docks["isa"], Qt.Orientation.Vertical)
         settle(app, qtbot)
         order = docks_by_tab(app)
-        assert order.index("labels") < order.index("isa") < order.index("overview")
+        assert order.index("search") < order.index("isa") < order.index("overview")
 
 
 # -- what is remembered -----------------------------------------------------------------------------
