@@ -81,8 +81,7 @@ def docks_by_tab(app: App) -> list[str]:
     """The docks in the order in which Tab visits them."""
     docks, visited, widgets = app.window.workspace.docks, [], []
     app.window.activateWindow()
-    docks["isa"].panel.setFocus()
-    app.window.focusNextPrevChild(True)
+    docks["isa"].take_focus()
     while (widget := app.qt.focusWidget()) not in widgets:
         widgets.append(widget)
         visited += [name for name, dock in docks.items() if dock.is_seen and dock.isAncestorOf(widget)]
@@ -105,10 +104,12 @@ def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot
             assert {name, "isa", "wave_picker"} <= set(order)
             places = [(workspace.docks[one].x(), workspace.docks[one].y()) for one in order]
             assert places == sorted(places), order
-        workspace.splitDockWidget(workspace.docks["search"], workspace.docks["isa"], Qt.Orientation.Vertical)
+        workspace.splitDockWidget(
+            workspace.docks["wave_picker"], workspace.docks["isa"], Qt.Orientation.Vertical
+        )
         settle(app, qtbot)
         order = docks_by_tab(app)
-        assert order.index("search") < order.index("isa") < order.index("overview")
+        assert order.index("source") < order.index("wave_picker") < order.index("isa")
 
 
 # -- what is remembered -----------------------------------------------------------------------------

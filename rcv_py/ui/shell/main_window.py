@@ -32,7 +32,7 @@ from rcv_py.ui.shell.palette import Finder, Palette
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import Chooser, Welcome
-from rcv_py.ui.shell.workspace import VERSION, Workspace
+from rcv_py.ui.shell.workspace import VERSION, Workspace, takers
 
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
@@ -324,6 +324,19 @@ class MainWindow(QMainWindow):
         """Run the command of a key that no widget wanted."""
         if not self.actions_.press(event):
             super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, is_next: bool) -> bool:
+        """Let Tab go by places: the bar, the panels, the status; Qt would go by when panels were made."""
+        focus = QApplication.focusWidget()
+        if focus is None or self.pages.currentWidget() is not self.workspace:
+            return super().focusNextPrevChild(is_next)
+        order = [*takers(self.top_bar), *self.workspace.focus_order(), *takers(self.status)]
+        here = next((at for at, one in enumerate(order) if one is focus or one.isAncestorOf(focus)), None)
+        if here is None:
+            return super().focusNextPrevChild(is_next)
+        reason = Qt.FocusReason.TabFocusReason if is_next else Qt.FocusReason.BacktabFocusReason
+        order[(here + (1 if is_next else -1)) % len(order)].setFocus(reason)
+        return True
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept a folder or a file."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
@@ -28,10 +27,17 @@ BAR_AREAS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.Rig
 BAR_TITLES = {"left": "Left side", "right": "Right side"}
 
 
-def _takes_keys(dock: QWidget, widget: QWidget) -> bool:
-    """Whether the Tab key goes to a widget itself, which is not part of a menu or list that pops up."""
-    takes = widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None
-    return bool(takes) and dock.isAncestorOf(widget)
+def takers(part: QWidget) -> list[QWidget]:
+    """Return what the Tab key goes to in a part of the window; not in a menu or list that pops up from it."""
+    return [
+        widget
+        for widget in part.findChildren(QWidget)
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and widget.focusProxy() is None
+        and widget.isVisible()
+        and widget.isEnabled()
+        and part.isAncestorOf(widget)
+    ]
 
 
 class Workspace(QMainWindow):
@@ -63,7 +69,6 @@ class Workspace(QMainWindow):
         self._wanted, self._passes = QSize(), 0
         self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
         self._was_shown = False
-        self._focus_order: list[Dock] = []
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
@@ -289,6 +294,14 @@ class Workspace(QMainWindow):
         if pending is None or not self.restore(*pending):
             self._measure(self.size())
 
+    def focus_order(self) -> list[QWidget]:
+        """Return what the Tab key goes to: docks by their places, columns from the left, each from the top.
+
+        Qt would go by when panels were made.
+        """
+        seen = [dock for dock in self.docks.values() if dock.is_seen and not dock.isFloating()]
+        return [one for dock in sorted(seen, key=lambda dock: (dock.x(), dock.y())) for one in takers(dock)]
+
     @property
     def is_waking(self) -> bool:
         """Whether a panel is about to be made, or to do what was put off while nobody saw it."""
@@ -306,22 +319,6 @@ class Workspace(QMainWindow):
             dock.look()
         for dock in [dock for dock in self.docks.values() if dock.is_seen]:
             dock.panel.visibility.wake()
-        self._order_focus()
-
-    def _order_focus(self) -> None:
-        """Let Tab go through the docks by their places: columns from the left, each from the top.
-
-        Qt would go by when panels were made.
-        """
-        seen = [dock for dock in self.docks.values() if dock.is_seen and not dock.isFloating()]
-        order = sorted(seen, key=lambda dock: (dock.x(), dock.y()))
-        if order == self._focus_order:
-            return
-        self._focus_order = order
-        # Never by nextInFocusChain: PySide6 takes its answer for a child, and lets it go with the widget.
-        takers = [one for dock in order for one in dock.findChildren(QWidget) if _takes_keys(dock, one)]
-        for first, second in pairwise(takers):
-            QWidget.setTabOrder(first, second)
 
     def _tidy_soon(self) -> None:
         self._tidy_timer.start(0)
