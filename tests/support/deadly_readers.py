@@ -122,11 +122,12 @@ class Only:
 
 def without_blocks() -> None:
     """What a process does first where there is no memory for blocks."""
+    os.memfd_create = no_memory  # type: ignore[assignment]
 
-    def refuse(*_: object) -> int:
-        raise OSError(28, "No space left on device")
 
-    os.memfd_create = refuse  # type: ignore[assignment]
+def no_memory(*_: object) -> int:
+    """Make no block."""
+    raise OSError(28, "No space left on device")
 
 
 def prepared(files: WaveFiles) -> WaveColumns:

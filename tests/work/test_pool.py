@@ -7,9 +7,10 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
-from multiprocessing import active_children
+from functools import partial
+from multiprocessing import active_children, resource_tracker, spawn
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,11 @@ import psutil
 import pytest
 
 from rcv_py.base.errors import NotATrace
+from rcv_py.work import pool as pool_module
 from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
 from rcv_py.work.shared import dumps, loads
 from tests.support.captures import ROOT
+from tests.support.deadly_readers import no_memory, without_blocks
 from tests.support.pool_calls import answer
 from tests.support.processes import is_at_work, wait_until
 
@@ -92,6 +95,18 @@ def test_a_process_that_is_killed_while_idle_is_replaced() -> None:
         assert pool.submit("pid").result(WAIT_S) != pid
 
 
+def test_a_process_that_somebody_else_buries_is_replaced() -> None:
+    """As happens when another thread starts a process in the moment in which this one ends."""
+    with WorkerPool(answer, 1) as pool:
+        pid = pool.submit("pid").result(WAIT_S)
+        (process,) = active_children()
+        with pool_module._starting:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        assert pool.submit("pid").result(WAIT_S) != pid
+        process._popen.returncode = -signal.SIGKILL  # type: ignore[attr-defined] - as the other thread notes then
+
+
 def test_a_call_that_takes_too_long_is_ended_and_others_go_on(tmp_path: Path) -> None:
     with WorkerPool(answer, 1, timeout_s=2.0) as pool:
         with pytest.raises(CallTimedOut, match="after 2 seconds"):
@@ -145,6 +160,30 @@ def test_a_process_loads_little_lets_others_go_first_and_leaves_ctrl_c_to_its_pa
         assert pool.submit("interrupt").result(WAIT_S) == "still here"
         if hasattr(os, "nice"):
             assert pool.submit("nice").result(WAIT_S) > os.nice(0)
+
+
+@pytest.mark.parametrize("memory", [None, without_blocks])
+def test_large_calls_and_large_answers_do_not_wait_for_each_other(
+    memory: Callable[[], None] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if memory is not None:
+        monkeypatch.setattr(os, "memfd_create", no_memory, raising=False)
+    texts = [str(number) * (1 << 20) for number in range(4)]  # more than a pipe holds
+    with WorkerPool(answer, 1, setup=memory, calls_ahead=3) as pool:
+        assert [call.result(WAIT_S) for call in [pool.submit(text) for text in texts]] == texts
+
+
+@pytest.mark.skipif(os.name == "nt", reason="it needs a program that ends at once")
+def test_a_process_that_ends_before_it_was_told_what_to_do_is_one_that_stopped() -> None:
+    resource_tracker.ensure_running()  # it is a program, too
+    program = spawn.get_executable()
+    large = partial(answer, "x" * (1 << 20))  # more than a pipe holds
+    spawn.set_executable("/bin/false")
+    try:
+        with WorkerPool(large, 1, retries=1) as pool, pytest.raises(WorkerStopped):
+            pool.submit().result(WAIT_S)
+    finally:
+        spawn.set_executable(program)
 
 
 def test_many_threads_may_submit() -> None:
