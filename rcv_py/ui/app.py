@@ -31,6 +31,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
 
+STYLE = "Fusion"
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -153,8 +154,9 @@ def application() -> QApplication:
     """Return the application, made if there is none, with its names and its style."""
     existing = QApplication.instance()
     qt = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
-    if qt.style().name() != "fusion":  # twice under a style sheet, Qt keeps rules of widgets that are gone
-        qt.setStyle("Fusion")
+    if qt.property("style") != STYLE:  # under a style sheet Qt does not tell; twice restyles every widget,
+        qt.setStyle(STYLE)  # and keeps rules of widgets that are gone
+        qt.setProperty("style", STYLE)
     qt.setOrganizationName("rcv")
     qt.setApplicationName("rcv")
     qt.setApplicationVersion(__version__)

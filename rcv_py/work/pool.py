@@ -33,7 +33,10 @@ from rcv_py.work.shared import Message, dumps, loads, receive, send
 # (at 10: 10 %, at 0: 50 %), and beside two such processes 95 % of a window's beats of 8 ms take less than
 # 20 ms (at 10: 16, at 0: 35).
 NICE = 5
-_starting = Lock()
+# A call that a process will only read later must fit into the pipe: if it did not, we would wait for the
+# process to read, and it for us to take its answer.  macOS has the smallest pipes, of 8 kB.
+AHEAD_BYTES = 6 << 10
+_starting = Lock()  # held while multiprocessing looks at all processes of this one: to start and to bury one
 T = TypeVar("T")
 
 
@@ -66,7 +69,7 @@ class WorkerPool(Generic[T]):
 
     - `setup` is what each process does first.
     - `calls_ahead` calls are with a process at a time, the first of which it does, so that it need not wait
-      for the next; their arguments must be small.
+      for the next.  A call with large arguments is given to a process that does nothing else.
     - A call whose process dies is made again, in another process, up to `retries` times.
     - A call that takes longer than `timeout_s` seconds is ended with its process.
     - A process that is ended gets `grace_s` seconds to remove half-written files; 0: it is killed at once.
@@ -87,7 +90,7 @@ class WorkerPool(Generic[T]):
         grace_s: float = 0.0,
         nests: bool = False,
     ) -> None:
-        self._task = pickle.dumps((setup, function))
+        self._task = dumps((setup, function))
         self._size, self._calls_ahead, self._retries, self._nests = size, calls_ahead, retries, nests
         self._timeout_s, self._grace_s = timeout_s, grace_s
         self._lock = Lock()
@@ -142,8 +145,8 @@ class WorkerPool(Generic[T]):
     def _wake(self, _: object = None) -> None:
         with self._lock:
             if not self._is_woken:
-                self._is_woken = True
                 self._bell.send_bytes(b"")
+                self._is_woken = True  # after it rang: Ctrl+C may come in between, and twice does no harm
 
     # -- the thread of the pool ---------------------------------------------------------------------
 
@@ -157,15 +160,17 @@ class WorkerPool(Generic[T]):
         with self._lock:
             self._is_closed = True
         calls = [*(call for worker in self._workers for call in worker.calls), *self._waiting]
-        for worker in self._workers:
-            worker.terminate()
-        for worker in self._workers:
-            worker.end()
-        self._workers.clear()
-        for call in calls:
-            if error is not None and call.future.set_running_or_notify_cancel():
-                call.future.set_exception(error)
-            call.future.cancel()
+        try:
+            for worker in self._workers:
+                worker.terminate()
+            for worker in self._workers:
+                worker.end()
+            self._workers.clear()
+        finally:  # whatever happens here, nobody waits for an answer any more
+            for call in calls:
+                if error is not None and call.future.set_running_or_notify_cancel():
+                    call.future.set_exception(error)
+                call.future.cancel()
 
     def _turn(self) -> None:
         """Hand out calls, wait until something happens, and act on it."""
@@ -207,7 +212,8 @@ class WorkerPool(Generic[T]):
             return known[0]
         if len(self._workers) < self._size:
             return self._start(call)
-        free = [one for one in self._workers if len(one.calls) < self._calls_ahead and not one.is_alone]
+        ahead = self._calls_ahead if len(call.arguments.data) <= AHEAD_BYTES else 1
+        free = [one for one in self._workers if len(one.calls) < ahead and not one.is_alone]
         return None if call.is_alone else min(free, key=lambda one: len(one.calls), default=None)
 
     def _start(self, call: _Call) -> _Worker:
@@ -229,8 +235,8 @@ class WorkerPool(Generic[T]):
 
     def _replace(self, worker: _Worker, error: Exception | None = None) -> None:
         """End a process.  Its call is made again or fails with `error`; those ahead go to another one."""
-        self._workers.remove(worker)
         worker.end()
+        self._workers.remove(worker)
         if worker.calls:
             call = worker.calls.popleft()
             self._waiting.extendleft(reversed(worker.calls))
@@ -244,7 +250,7 @@ class _Worker:
     """The near end of one process."""
 
     def __init__(
-        self, task: bytes, timeout_s: float | None, grace_s: float, nests: bool, is_alone: bool
+        self, task: Message, timeout_s: float | None, grace_s: float, nests: bool, is_alone: bool
     ) -> None:
         context = get_context("spawn")  # a fork would copy threads and Qt in whatever state they are
         self.connection, far = context.Pipe(duplex=True)
@@ -254,10 +260,12 @@ class _Worker:
         self.deadline = float("inf")  # of the first call, as time of the monotonic clock
         self._timeout_s = float("inf") if timeout_s is None else timeout_s
         self._grace_s = grace_s
-        self.process = context.Process(target=_serve, args=(far, task, grace_s > 0), daemon=not nests)
+        self.process = context.Process(target=_serve, args=(far, grace_s > 0), daemon=not nests)
         with _without_main():
             self.process.start()
-        far.close()  # so that the child's end is the only one, and its death ends our reading
+        far.close()  # so that the child's end is the only one, and its death ends our reading and writing
+        with suppress(OSError):
+            send(self.connection, task)  # not with `start`, which would wait forever for a child that is dead
 
     def send(self, call: _Call) -> None:
         """Give the process a call; that it has died will be found when the result is fetched."""
@@ -278,19 +286,23 @@ class _Worker:
 
     def terminate(self) -> None:
         """Ask the process to end."""
-        if self._grace_s:
-            self.process.terminate()
-        else:
-            self.process.kill()
+        with suppress(ProcessLookupError):  # somebody has buried it
+            if self._grace_s:
+                self.process.terminate()
+            else:
+                self.process.kill()
 
     def end(self) -> None:
         """End the process, whatever it does."""
         self.terminate()
         self.connection.close()
-        self.process.join(self._grace_s or None)
-        self.process.kill()
-        self.process.join()
-        self.process.close()
+        if self._grace_s and not wait([self.process.sentinel], self._grace_s):
+            self.process.kill()
+        wait([self.process.sentinel])
+        # Whoever starts or lists processes buries those that ended, and for a moment they seem to run to us.
+        with _starting, suppress(ValueError):
+            self.process.join()
+            self.process.close()
 
 
 @contextmanager
@@ -312,7 +324,7 @@ def _without_main() -> Iterator[None]:
 # -- in the process ---------------------------------------------------------------------------------
 
 
-def _serve(connection: Connection, task: bytes, is_tidy: bool) -> None:
+def _serve(connection: Connection, is_tidy: bool) -> None:
     """Answer calls until the other end is closed, by intent or because its process died."""
     _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which ends us
@@ -321,7 +333,7 @@ def _serve(connection: Connection, task: bytes, is_tidy: bool) -> None:
             end_tidily()
         if hasattr(os, "nice"):  # not on Windows
             os.nice(NICE)
-        setup, function = pickle.loads(task)
+        setup, function = loads(receive(connection))
         if setup is not None:
             setup()
         while True:
