@@ -48,12 +48,19 @@ class IntervalSet:
         return IntervalSet.of(np.append(self.begin, other.begin), np.append(self.end, other.end))
 
     def __sub__(self, other: IntervalSet) -> IntervalSet:
-        parts = other.split(self.begin, self.end)
-        return IntervalSet.of(parts.begin[~parts.is_inside], parts.end[~parts.is_inside])
+        far = np.iinfo(np.int64)
+        return self & IntervalSet(np.append(far.min, other.end), np.append(other.begin, far.max))
 
     def __and__(self, other: IntervalSet) -> IntervalSet:
-        parts = other.split(self.begin, self.end)
-        return IntervalSet.of(parts.begin[parts.is_inside], parts.end[parts.is_inside])
+        few, many = (self, other) if len(self.begin) <= len(other.begin) else (other, self)
+        first = np.searchsorted(many.end, few.begin, side="right")  # that each of the few meets
+        count = np.maximum(np.searchsorted(many.begin, few.end, side="left") - first, 0)
+        met = np.flatnonzero(count)
+        rows, edge = ranges(first[met], count[met]), borders(count[met])
+        begin, end = many.begin[rows], many.end[rows]
+        begin[edge[:-1]] = np.maximum(begin[edge[:-1]], few.begin[met])
+        end[edge[1:] - 1] = np.minimum(end[edge[1:] - 1], few.end[met])
+        return IntervalSet(begin, end)
 
     def covered_before(self, time: np.ndarray) -> np.ndarray:
         """Return how many covered cycles lie before each time, int64."""

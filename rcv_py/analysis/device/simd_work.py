@@ -30,7 +30,7 @@ from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import MAX_CYCLES, summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
-from rcv_py.analysis.program.matrix_forms import MatrixPasses, matrix_passes
+from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.analysis.program.program_ends import ends_of, under_end
 from rcv_py.base.runs import starts_run
 from rcv_py.base.text import plural
@@ -153,7 +153,7 @@ def _work(
     rule: ReferenceRule,
 ) -> SimdWork:
     is_ours = rule is ReferenceRule.OURS
-    passes = matrix_passes(trace.code, trace.target)
+    passes = passes_of(trace)
     ends = ends_of(trace.code) if is_ours else np.zeros(0, dtype=bool)
     left_out = left_out & {wave.row for tokens in parts for wave in tokens.waves}
     parts = without_rows([tokens for tokens in parts if len(tokens.waves)], left_out)
