@@ -14,6 +14,7 @@ from rcv_py.analysis.attribution.arrivals import claim_barriers, claim_fetch, cl
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger
+from rcv_py.analysis.attribution.lines import NONE
 from rcv_py.analysis.attribution.stream import Stream, engine_stream, parcel_stream
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.waits import claim_nops, claim_waits
@@ -239,13 +240,14 @@ def before_shared_fetch(stream: Stream, gfxip: int, is_meant: np.ndarray | None 
     """Return the stalled cycles by all rules but the last, which takes what no other explains."""
     is_stalled = stream.stall > 0
     token = np.flatnonzero(is_stalled if is_meant is None else is_stalled & is_meant)
-    ledger = Ledger(token, stream.start[token], stream.issue[token], stream.stall[token])
+    line, lines = stream.line[token], stream.lines
+    ledger = Ledger(token, line, stream.start[token], stream.issue[token], stream.stall[token])
     claim_waits(stream, ledger, gfxip)
     claim_nops(stream, ledger)
     claim_barriers(stream, ledger)
     # Instructions without a unit, such as s_setprio, that took one turn.
-    is_brief = (stream.unit == 0) & ~stream.lines.is_end[stream.line] & (stream.stall <= stream.lines.step)
-    ledger.rest(ledger.open(is_brief), Cause.OWN)
+    rows = ledger.of_lines((lines.unit == NONE) & ~lines.is_end)
+    ledger.rest(rows[stream.stall[token[rows]] <= lines.step], Cause.OWN)
     issue.claim_drain(stream, ledger)
     issue.claim_registers(stream, ledger)
     issue.claim_matrix_unit(stream, ledger)
