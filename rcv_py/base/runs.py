@@ -9,6 +9,7 @@ borders       0 2 5 6           of their lengths 2, 3, 1
 ranges        0 1 0 1 2 0       of rows 0 … and those lengths
 distinct      0 2               the first row of each value, and 0 0 1 1 1 0: which value each row holds
 ascending     5 7               each value once
+numbered      5 7, 0 0 1 1 1 0  the same, and which of them each row holds
 order         0 1 5 2 3 4       the rows by value, equal ones as they stand
 ```
 """
@@ -52,6 +53,16 @@ def ascending(column: np.ndarray) -> np.ndarray:
     """Each value once, ascending; where most differ far faster than `np.unique`, which hashes."""
     column = np.sort(column)
     return column[starts_run(column)]
+
+
+def numbered(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each value of whole numbers (int64) once, ascending, and which of them each row holds, int64."""
+    rows = order(column)
+    column = column[rows]
+    is_first = starts_run(column)
+    number = np.empty(len(rows), dtype=np.int64)
+    number[rows] = np.cumsum(is_first) - 1
+    return column[is_first], number
 
 
 def order(column: np.ndarray) -> np.ndarray:

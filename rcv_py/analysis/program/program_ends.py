@@ -23,7 +23,15 @@ def ends_of(code: CodeTable) -> np.ndarray:
 def under_end(piece: TokenColumns, ends: np.ndarray) -> np.ndarray:
     """Return the cycles of each token beyond the issue of an end of a program, int64 [tokens]; else 0."""
     rest = np.zeros(len(piece), dtype=np.int64)
-    if ends.any():
-        at = np.flatnonzero(np.append(ends, False)[piece.code_rows(len(ends))])
-        rest[at] = np.maximum(0, piece.busy[at].astype(np.int64) - ISSUE)
+    at, cycles = rests(piece, ends)
+    rest[at] = cycles
     return rest
+
+
+def rests(piece: TokenColumns, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the tokens of which that is more than none, and these cycles, int64 each."""
+    if not ends.any():
+        return (np.zeros(0, dtype=np.int64),) * 2
+    at = np.flatnonzero(np.append(ends, False)[piece.code_rows(len(ends))])
+    rest = piece.busy[at].astype(np.int64) - ISSUE
+    return at[rest > 0], rest[rest > 0]
