@@ -130,7 +130,9 @@ class ParcelClaims:
 def claims_of(trace: Trace, parcel: Parcel, survey: Survey) -> Iterator[ParcelClaims]:
     """Yield the claims of a parcel: first those of its stalls, then those of its gaps."""
     stream = parcel_stream(trace, parcel, survey)
-    touches = parcel.is_counted | parcel.touches
+    touches = parcel.is_counted
+    if not touches.all():
+        touches = touches | parcel.touches
     for ledger, is_idle in (
         (stalls(stream, trace.gfxip, _beside(stream, touches)), False),
         (gaps(stream, touches), True),

@@ -40,12 +40,22 @@ class TokenColumns:
     def _code_rows(self) -> dict[int, np.ndarray]:
         return {}
 
+    @cached_property
+    def _executions(self) -> dict[int, np.ndarray]:
+        return {}
+
     def code_rows(self, count: int) -> np.ndarray:
         """The code row of each token, int64; `count`, that of the whole code, if none of its rows matched."""
         if count not in self._code_rows:
             line = self.line.astype(np.int64).view(np.uint64)  # -1 is the largest number of all
             self._code_rows[count] = np.minimum(line, np.uint64(count)).view(np.int64)
         return self._code_rows[count]
+
+    def executions(self, count: int) -> np.ndarray:
+        """How many tokens have each of the rows of a code, int64 [count]."""
+        if count not in self._executions:
+            self._executions[count] = np.bincount(self.code_rows(count), minlength=count + 1)[:count]
+        return self._executions[count]
 
     @property
     def duration(self) -> np.ndarray:

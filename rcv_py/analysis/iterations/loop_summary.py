@@ -425,14 +425,13 @@ def _lives(tokens: TokenColumns, spent: SpanSums) -> _Lives:
 def _hits(tokens: TokenColumns, lines: int) -> Sums:
     line, stall = tokens.code_rows(lines), tokens.stall
     first = _firsts(tokens, line, lines + 1)
-    hits = np.bincount(line, minlength=lines + 1)
     columns = (
         np.bincount(line[first], minlength=lines + 1),
-        hits,
+        tokens.executions(lines),
         sums(line[first], stall[first], lines + 1),
         sums(line, stall, lines + 1),
     )
-    ran = np.flatnonzero(hits[:lines])
+    ran = np.flatnonzero(tokens.executions(lines))
     return ran, *(column[ran] for column in columns)
 
 

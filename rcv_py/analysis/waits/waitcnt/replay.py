@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -70,12 +71,20 @@ def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target:
     """
     tokens = columns_of(batch) if isinstance(batch, WaveBatch) else batch
     effects = _effects(code, gfxip, target)
-    matters = effects.matters(tokens.code_rows(len(code)))
+    known, links = _KNOWN.get(tokens, (None, None))
+    if links is None or known is not effects:
+        links = _replayed(tokens, effects)
+        _KNOWN[tokens] = effects, links
+    return links
+
+
+def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
+    matters = effects.matters(tokens.code_rows(len(effects)))
     token = np.flatnonzero(matters)
     none = np.zeros(0, dtype=np.int64)
     waits: list[tuple[np.ndarray, ...]] = [(none, none, none, none, none, none.astype(bool))]
     operations, before = [none], 0
-    line = batch.line[token]
+    line = tokens.line[token]
     for place, counter in enumerate(effects.rules.order):
         times, left = effects.times[place, line], effects.left[place, line]
         ops, own = np.flatnonzero(times), np.flatnonzero(left >= 0)
@@ -83,14 +92,14 @@ def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target:
             continue
         if times.max() > 1:
             ops = np.repeat(ops, times[ops])
-        wave_first = batch.first[np.searchsorted(batch.first, token[own], side="right") - 1]
+        wave_first = tokens.first[np.searchsorted(tokens.first, token[own], side="right") - 1]
         kind = effects.kind[place, line[ops]]
         begin, stop, is_ordered = _released(token[ops], kind, token[own], left[own], wave_first)
         number = np.full(len(own), NUMBER_OF[counter])
         waits.append((token[own], number, left[own], begin + before, stop - begin, is_ordered))
         operations.append(token[ops])
         before += len(ops)
-    return _links(batch.first, waits, np.concatenate(operations))
+    return _links(tokens.first, waits, np.concatenate(operations))
 
 
 class _Effects:
@@ -104,6 +113,9 @@ class _Effects:
         self.left = np.full(shape, -1, dtype=np.int64)  # how many a wait leaves, -1: no wait
         self._state = np.zeros(len(texts) + 1, dtype=np.uint8)  # the last one is for tokens without a row
         self._state[-1] = _NOTHING
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
     def matters(self, row: np.ndarray) -> np.ndarray:
         """Whether tokens with these code rows (as many as there are: none) do anything, bool."""
@@ -127,6 +139,8 @@ class _Effects:
 
 
 _NOTHING, _SOMETHING = 1, 2
+# Several analyses of the same columns ask the same.
+_KNOWN: WeakKeyDictionary[TokenColumns, tuple[_Effects, WaitLinks]] = WeakKeyDictionary()
 
 
 @lru_cache(maxsize=2)
