@@ -12,12 +12,12 @@ from threading import Lock
 import numpy as np
 
 from rcv_py.analysis.core.lanes import lanes
-from rcv_py.analysis.timeline.lod import build
+from rcv_py.analysis.timeline.lod import tables
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace, WaveReader
-from rcv_py.model.waves import LodColumns, WaveBatch, WaveColumns, WaveIndex
+from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
 from rcv_py.work.machine import cores, memory
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
@@ -152,7 +152,7 @@ def prepared_columns(reader: WaveReader, rows: list[int], lod: bool = True) -> W
         columns,
         lane=np.concatenate(used) if used else None,
         has_lanes=np.array([column is not None for column in lane]) if used else None,
-        lod=LodColumns.of([build(wave.tokens, wave.states) for wave in waves]) if lod else None,
+        lod=tables(columns) if lod else None,
     )
 
 
