@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rcv_py.formats.open import open_trace
 from rcv_py.work import load
-from rcv_py.work.pool import WorkerPool
+from rcv_py.work.pool import WorkerPool, start_ahead
 from tests.support.captures import ROOT
 
 
@@ -40,4 +40,12 @@ def tidy() -> None:
             future.result()
 
 
-KINDS: dict[str, Callable[[], None]] = {"waves": waves, "tidy": tidy}
+def ahead() -> None:
+    """Processes that were started before anybody wanted them; here they are copies of this one."""
+    start_ahead(2, "rcv_py.work.load")
+    with WorkerPool(spin, 2) as pool:
+        for future in [pool.submit(number) for number in range(2)]:
+            future.result()
+
+
+KINDS: dict[str, Callable[[], None]] = {"waves": waves, "tidy": tidy, "ahead": ahead}
