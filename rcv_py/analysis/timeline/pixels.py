@@ -41,7 +41,6 @@ class Pixels:
 
     window: TimeWindow
     width_px: int
-    wide_px: float = WIDE_PX  # average width of a token from which on it is drawn one by one
     _buckets: dict[int, Buckets] = field(default_factory=dict)
 
     @cached_property
