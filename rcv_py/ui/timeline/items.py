@@ -24,6 +24,8 @@ MAX_NAMES = 500  # in boxes of a picture
 class BoxItem(pg.GraphicsObject):
     """An item as large as its view box, in whose pixels it paints: data coordinates mean nothing to it."""
 
+    covers = False  # whether it paints every pixel, so that nothing is seen of what is below
+
     def __init__(self, box: pg.ViewBox, theme: Theme) -> None:
         super().__init__()
         self.setParentItem(box)
@@ -54,6 +56,10 @@ class PlainAxis(pg.AxisItem):
         super().__init__(side)
         self._theme = theme
         self.setStyle(showValues=False, tickLength=0)
+
+    def boundingRect(self) -> QRectF:
+        """All of the axis; pyqtgraph would look at labels and ticks that it does not have."""
+        return self.rect()
 
     def paint(self, painter: QPainter, *_: object) -> None:
         """Draw it, with a font of the size of rulers."""

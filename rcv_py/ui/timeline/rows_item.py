@@ -32,6 +32,7 @@ KERNEL_COLORS = 12
 MARKERS = 0x80  # plus MARKER_COLORS times the kind of a marker, plus the number of its name
 MARKER_COLORS = len(MARKER_TURNS)
 FAINT = 0.55  # share of the background in a box that has no detail
+STRIP_PX = 1 << 17  # pixels that are coloured at once
 MAX_TICKS = 600  # marks of the selected line in view; more would be a smear
 
 
@@ -170,12 +171,15 @@ class RowSource:
 class RowsItem(BoxItem):
     """Paints the rows in view."""
 
+    covers = True
+
     def __init__(self, box: pg.ViewBox, theme: Theme, source: RowSource) -> None:
         super().__init__(box, theme)
         self._key: tuple[object, ...] = ()
-        self._image = QImage()
+        self._image = QImage()  # kept from picture to picture, as is the canvas: memory that is new costs
         self._canvas = np.zeros((0, 0), np.uint8)
-        self._colors: list[int] = []
+        self._strips: list[tuple[int, QImage]] = []  # of the canvas, and where each begins
+        self._colored = False  # whether the strips have the colours of the theme
         self.source = source
         self.scroll_px = 0.0
         self.grid: Callable[[TimeWindow, int], np.ndarray] = lambda window, width: np.zeros(0, np.int64)
@@ -209,13 +213,13 @@ class RowsItem(BoxItem):
 
     def forget(self) -> None:
         """Make the picture anew at the next paint: the source or the colours are others."""
-        self._key, self._colors = (), []
+        self._key, self._colored = (), False
         super().forget()
 
     def _render(self, rect: QRectF, scale: float, source: RowSource) -> None:
         width, height = max(1, round(rect.width() * scale)), max(1, round(rect.height() * scale))
         if self._canvas.shape != (height, width):
-            self._canvas = np.empty((height, width), np.uint8)
+            self._resize(width, height)
         first, stop = self.rows_in_view(rect.height())
         frame = Frame(
             canvas=self._canvas,
@@ -236,13 +240,33 @@ class RowsItem(BoxItem):
             below = -round(source.shape.gap * scale / 2)
             frame.part(source.selected_row, below, round(source.shape.pitch * scale))[:] = TINT
         source.paint(frame)
-        codes = QImage(self._canvas.data, width, height, width, QImage.Format.Format_Indexed8)
-        self._colors = self._colors or color_table(self._theme)
-        codes.setColorTable(self._colors)
-        self._image = codes.convertToFormat(QImage.Format.Format_RGB32)
         painter = QPainter(self._image)
+        self._color(painter)
         source.paint_over(painter, frame)
         painter.end()
+
+    def _resize(self, width: int, height: int) -> None:
+        """Make canvas and picture for another size."""
+        self._canvas = np.empty((height, width), np.uint8)
+        self._image = QImage(width, height, QImage.Format.Format_RGB32)
+        step = max(1, STRIP_PX // width)
+        self._strips, self._colored = [], False
+        for top in range(0, height, step):
+            lines = self._canvas[top : top + step]
+            strip = QImage(lines.data, width, len(lines), width, QImage.Format.Format_Indexed8)
+            self._strips.append((top, strip))
+
+    def _color(self, painter: QPainter) -> None:
+        """Turn codes into colours, some lines at a time, which stay in the processor's cache."""
+        if not self._colored:
+            table = color_table(self._theme)
+            for _, strip in self._strips:
+                strip.setColorTable(table)
+            self._colored = True
+        painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
+        for top, strip in self._strips:
+            painter.drawImage(0, top, strip.convertToFormat(QImage.Format.Format_RGB32))
+        painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
 
 
 class Overlay(TimeOverlay):
