@@ -23,7 +23,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import Choice
-from rcv_py.ui.timeline.items import Rects, name_font, paint_names, readable_on
+from rcv_py.ui.timeline.items import Names, Rects, name_font, readable_on
 from rcv_py.ui.timeline.rows_item import STRIP, Frame, RowName, RowShape, RowSource
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.unit_markers import MarkerBand
@@ -52,7 +52,7 @@ class TokenRows(RowSource):
         self.pending: tuple[Pending, ...] = ()
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
-        self._rects = Rects()
+        self._rects, self._names = Rects(), Names()
         self._wide: list[Piece] = []  # of the frame that is painted
 
     def set_rows(
@@ -134,7 +134,7 @@ class TokenRows(RowSource):
             middle = float(spans.top[at] + spans.height[at] / 2)
             return (text[0] if text else ""), ink[key], float(left[at]) + margin, middle
 
-        paint_names(painter, font, np.where(fits, right - left - 2 * margin, 0), name, fewest=3)
+        self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, fewest=3)
 
 
 @dataclass(frozen=True, eq=False)
