@@ -259,8 +259,7 @@ def _finish(groups: _Groups, trace: Trace, part: _Costs) -> CaptureCosts:
     key, *columns = part.cells
     tables = np.zeros((4, len(first) * n))
     tables[:, key] = columns
-    tables = tables.reshape(4, len(first), n)
-    hits, latency, stall, idle = tables[:, :, : len(trace.code)]
+    hits, latency, stall, idle = tables.reshape(4, len(first), n)[:, :, : len(trace.code)]
     return CaptureCosts(
         name=trace.name,
         kernel=trace.kernel_name,
