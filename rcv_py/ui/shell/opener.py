@@ -15,7 +15,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from rcv_py.analysis.compare.costs import explained_costs
+from rcv_py.analysis.compare.costs import explained_costs_from
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.formats.locate import Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
@@ -29,7 +29,7 @@ from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.palette import place_in
 from rcv_py.work.library import row_of
-from rcv_py.work.load import batches
+from rcv_py.work.reduce import Reading
 
 NOTHING_BELOW = "no capture lies in it or below it"
 RECENT_LIMIT = 10
@@ -211,7 +211,8 @@ def read(path: Path, workers: int | None = None) -> Baseline:
             f"{path} holds several captures, and a baseline is one.", hint="Choose the folder of one capture."
         )
     trace = open_folder(paths[0])
-    return Baseline(trace, explained_costs(trace, batches(trace, workers=workers)))
+    with Reading(trace, workers=workers) as found:
+        return Baseline(trace, explained_costs_from(found))
 
 
 def _key(path: Path) -> str:
