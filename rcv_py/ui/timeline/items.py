@@ -2,60 +2,56 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
-import pyqtgraph as pg
-from pyqtgraph.Qt.internals import PrimitiveArray
+import shiboken6
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPolygonF
 
 from rcv_py.base import colors
 from rcv_py.base.text import count, elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.timeline.canvas import Box, Edge, Part
 
 TEXT_PX = 11  # of rulers, names of rows and read-outs
 MAX_NAMES = 500  # in boxes of a picture
 
 
-class BoxItem(pg.GraphicsObject):
-    """An item as large as its view box, in whose pixels it paints: data coordinates mean nothing to it."""
+class BoxItem(Part):
+    """An item as large as the box, above those that were added before it."""
 
-    def __init__(self, box: pg.ViewBox, theme: Theme) -> None:
-        super().__init__()
-        self.setParentItem(box)
+    def __init__(self, box: Box, theme: Theme) -> None:
         self._box, self._theme = box, theme
         self.shown = TimeWindow(0, 1)
-        box.sigResized.connect(self._resized)
+        box.items.append(self)
 
     def boundingRect(self) -> QRectF:
-        """The whole view box."""
+        """The whole box."""
         return QRectF(0, 0, self._box.width(), self._box.height())
+
+    def update(self) -> None:
+        """Paint the box anew, soon."""
+        self._box.update()
 
     def forget(self) -> None:
         """Make what is kept anew at the next paint: the colours or the source are others."""
         self.update()
 
-    def viewTransformChanged(self) -> None:
-        """Stay: there are no data coordinates."""
 
-    def _resized(self) -> None:
-        self.prepareGeometryChange()
-        self.update()
-
-
-class PlainAxis(pg.AxisItem):
+class PlainAxis(Edge):
     """An axis that its subclass paints."""
 
-    def __init__(self, side: str, theme: Theme) -> None:
-        super().__init__(side)
+    def __init__(self, room_px: int, theme: Theme) -> None:
+        super().__init__(room_px)
         self._theme = theme
-        self.setStyle(showValues=False, tickLength=0)
 
-    def paint(self, painter: QPainter, *_: object) -> None:
+    def paint(self, painter: QPainter, scale: float) -> None:
         """Draw it, with a font of the size of rulers."""
         self.draw(painter, small_text(painter), self.size().width(), self.size().height())
 
@@ -72,19 +68,26 @@ def small_text(painter: QPainter) -> QFontMetricsF:
     return QFontMetricsF(font)
 
 
-class Rects:
-    """A buffer of rectangles that Qt reads without a Python object for each."""
+def polygon(x: np.ndarray, y: np.ndarray) -> QPolygonF:
+    """Return points from columns of positions, without a Python object for each."""
+    points = QPolygonF()
+    if len(x):
+        points.resize(len(x))
+        buffer = ctypes.c_double * (2 * len(x))
+        floats = np.ctypeslib.as_array(buffer.from_address(shiboken6.getCppPointer(points.data())[0]))
+        floats[::2], floats[1::2] = x, y
+    return points
 
-    def __init__(self) -> None:
-        self._array = PrimitiveArray(QRectF, 4)
+
+class Rects:
+    """Rectangles that Qt reads from an array, without a Python object for each."""
 
     def draw(self, painter: QPainter, columns: np.ndarray) -> None:
         """Draw float [n, 4] rows of left, top, width and height with the painter's brush and pen."""
-        if not len(columns):
-            return
-        self._array.resize(len(columns))
-        self._array.ndarray()[:] = columns
-        painter.drawRects(*self._array.drawargs())
+        if len(columns):
+            rows = np.ascontiguousarray(columns, np.float64)
+            first = cast(QRectF, shiboken6.wrapInstance(rows.ctypes.data, QRectF))
+            painter.drawRects(first, len(rows))
 
     def draw_by_code(
         self,
@@ -191,10 +194,9 @@ class TimeAxis(PlainAxis):
     """Ticks and numbers at the top; the title at the right says the unit and what a pixel stands for."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__("top", theme)
+        super().__init__(HEIGHT, theme)
         self.scale_of_time = TimeScale()
         self.shown = TimeWindow(0, 1)
-        self.setHeight(HEIGHT)
 
     def title(self) -> str:
         """Unit, and cycles a pixel where a pixel is a reduction."""
