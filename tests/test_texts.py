@@ -118,6 +118,9 @@ def raw_tips(node: ast.AST) -> Iterator[str]:
         yield f"{name} of a raw text"
     if name == "setItemData" and "ToolTipRole" in ast.unparse(node) and not is_fine(node.args[1], MADE_SAFE):
         yield "a tooltip of an item that is a raw text"
+    texts = [] if name != "setLabel" else node.args[1:]
+    if any(not is_fine(one, MADE_SAFE) for one in texts):
+        yield "an axis of pyqtgraph, which takes HTML, of a raw text"
     for word in node.keywords:
         if word.arg in ("toolTip", "whatsThis", "statusTip") and not is_fine(word.value, MADE_SAFE):
             yield f"{word.arg}= of a raw text"
@@ -207,6 +210,7 @@ PLANTED = {
     "text = '<b>' + name": "markup",
     "text = rich(f'<b>{name}</b>')": "markup",
     "text = Rich(name)": "Rich",
+    "plot.setLabel('left', unit)": "axis",
     "box.setItemData(1, path, Qt.ItemDataRole.ToolTipRole)": "item",
     "painter.drawText(0, 0, name)": "drawText",
 }

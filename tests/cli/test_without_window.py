@@ -14,7 +14,9 @@ from rcv_py.cli.commands.shot import WINDOW_PACKAGES
 from tests.support.captures import ROOT
 
 SAMPLE = str(ROOT / "sample_traces" / "matmul_tiled")
-NOT_THERE = "import sys\nfor name in ('PySide6', 'shiboken6', 'pygments'): sys.modules[name] = None\n"
+NOT_THERE = (
+    "import sys\nfor name in ('PySide6', 'shiboken6', 'pyqtgraph', 'pygments'): sys.modules[name] = None\n"
+)
 
 
 def without_window(code: str) -> subprocess.CompletedProcess[str]:
@@ -28,7 +30,7 @@ def test_the_window_says_what_to_install(words: list[str]) -> None:
     done = without_window(f"from rcv_py.cli.main import main; sys.exit(main({words!r}))")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "rcv: The window is not installed: it needs PySide6, pygments.\n"
+        "rcv: The window is not installed: it needs PySide6, pyqtgraph, pygments.\n"
         "     Install it with: pip install 'rcv-py[window]'; all other commands work without it.\n"
     )
 

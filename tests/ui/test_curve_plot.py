@@ -19,7 +19,6 @@ from rcv_py.ui.core import export
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.plot.curve_canvas import bounds, exact_text, ticks, value_text
 from rcv_py.ui.plot.curve_panel import Curve, CurvePlot, Stack
-from rcv_py.ui.timeline.items import polygon
 from tests.support.traces import made_trace
 from tests.ui.canvas_bot import CanvasBot
 
@@ -353,9 +352,3 @@ def test_bounds_hold_all_values(low: float, high: float, from_zero: bool) -> Non
     assert bottom <= low <= high <= top
     assert bottom < top
     assert not from_zero or bottom <= 0 <= top
-
-
-def test_columns_become_points() -> None:
-    x, y = np.array([0, 1, 4]), np.array([0.5, -2.0, 8.25])
-    assert [point.toTuple() for point in polygon(x, y).toList()] == list(zip(x, y, strict=True))
-    assert polygon(x[:0], y[:0]).isEmpty()

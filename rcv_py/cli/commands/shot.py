@@ -11,7 +11,7 @@ from rcv_py.cli.options.look_options import ViewOptions
 from rcv_py.cli.options.other_options import ShotOptions
 from rcv_py.formats.locate import locate
 
-WINDOW_PACKAGES = ("PySide6", "pygments")  # the extra `window` of pyproject.toml
+WINDOW_PACKAGES = ("PySide6", "pyqtgraph", "pygments")  # the extra `window` of pyproject.toml
 
 
 def run(options: ShotOptions) -> int:

@@ -348,7 +348,7 @@ class ComputeUnitPanel(TimelinePanel):
             return None, None, -1
         segment = next((part for part in found if part.begin <= time < part.end), found[0])
         wave = None if self.session.store is None else self.session.store.wave(segment.key)
-        return segment, wave, token_at(segment, time, pixel, self.timeline.plot.row_depth)
+        return segment, wave, token_at(segment, time, pixel, self.timeline.plot.depth)
 
     def _pending_at(self, row: int, time: int) -> int | None:
         there = (wave for wave in self.source.pending if wave.row == row and wave.span.contains(time))

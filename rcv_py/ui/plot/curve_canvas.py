@@ -31,10 +31,11 @@ class ValueAxis(PlainAxis):
     """As wide as the names beside a timeline, so that times stand above each other."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(WIDTH, theme)
+        super().__init__("left", theme)
         self.title = ""
         self.low, self.high = 0.0, 1.0
         self.is_whole = False  # values are whole numbers: no ticks between
+        self.setWidth(WIDTH)
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
         """Paint numbers and the title, which runs upwards."""
@@ -131,9 +132,9 @@ class CurveOverlay(TimeOverlay):
 
     read: Callable[[int], tuple[str, list[Reading]]]  # the values at a time; set by the owner
 
-    def paint(self, painter: QPainter, scale: float) -> None:
+    def paint(self, painter: QPainter, *_: object) -> None:
         """Paint the marks, and on top of them a dot on every curve and the box of values at the cursor."""
-        super().paint(painter, scale)
+        super().paint(painter)
         hover = self._session.hover.value
         if hover is None or hover.time is None or not self.shown.contains(hover.time):
             return
@@ -293,7 +294,7 @@ class CurveCanvas(TimePlot):
             self.overlay.update()
 
     def _name_at(self, at: QPointF) -> str:
-        inside = at - self.box.pos()
+        inside = at - self.box.scenePos()
         curve = self.curves.at(inside.x(), inside.y())
         return "" if curve is None else curve.name
 
@@ -313,7 +314,7 @@ class CurveCanvas(TimePlot):
 
     def y_of(self, value: float) -> float:
         """Position of a value in the widget."""
-        return self.box.pos().y() + float(self.curves.scale_of().y(np.array(value)))
+        return self.box.scenePos().y() + float(self.curves.scale_of().y(np.array(value)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place ticks for the new size."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyqtgraph as pg
 from PySide6.QtCore import QLineF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
-from rcv_py.ui.timeline.canvas import Box
-from rcv_py.ui.timeline.items import BoxItem, Rects, polygon
+from rcv_py.ui.timeline.items import BoxItem, Rects
 from rcv_py.ui.timeline.time_overlay import soft
 
 LINE_PX = 2  # device pixels at a scale of 1
@@ -146,7 +147,7 @@ DIM = 0.45  # share of the background in areas that are not under the mouse
 class CurvesItem(BoxItem):
     """Paints the shown curves."""
 
-    def __init__(self, box: Box, theme: Theme) -> None:
+    def __init__(self, box: pg.ViewBox, theme: Theme) -> None:
         super().__init__(box, theme)
         self.set = CurveSet()
         self.stack = Stack.LINES
@@ -185,20 +186,24 @@ class CurvesItem(BoxItem):
 
     # -- painting ---------------------------------------------------------------------------------------
 
-    def paint(self, painter: QPainter, scale: float) -> None:
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
         """Draw grid and curves; their shapes are made anew only if they would be others."""
         rect = self.boundingRect()
         if rect.width() < 1 or rect.height() < 4:
             return
-        places = self.scale_of(scale)
-        key = (self.set, self.stack, self.shown, self.low, self.high, rect.size().toTuple(), scale)
+        ratio = widget.devicePixelRatioF() if widget is not None else 1.0
+        scale = self.scale_of(ratio * painter.worldTransform().m11())
+        key = (self.set, self.stack, self.shown, self.low, self.high, rect.size().toTuple(), scale.device)
         if key != self._key:
-            self._make(places)
+            self._make(scale)
             self._key = key
+        painter.setClipRect(rect)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        self._paint_grid(painter, places)
+        self._paint_grid(painter, scale)
         if self.stack is Stack.LINES:
-            self._paint_lines(painter, places)
+            self._paint_lines(painter, scale)
         else:
             self._paint_areas(painter)
 
@@ -252,4 +257,6 @@ def _shape(curve: Curve, scale: Scale) -> Shape | QPolygonF:
     if curve.is_step:
         return steps(curve.steps, scale)
     x, y = slopes(curve.steps, scale)
-    return polygon(x, y)
+    if not len(x):
+        return QPolygonF()
+    return pg.functions.arrayToQPolygonF(np.ascontiguousarray(x, float), np.ascontiguousarray(y, float))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import Enum
 
 import numpy as np
+import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -13,7 +14,6 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.timeline.items import polygon
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.time_plot import KEY_PAN, NOTCH, PER_NOTCH, SLOP_PX
 
@@ -237,5 +237,5 @@ class RangeStrip(BrushStrip):
             top = HEIGHT - 1 - high / max(1e-9, float(high.max())) * (HEIGHT - 6)
             x = np.repeat(np.arange(width + 1, dtype=float), 2)
             y = np.concatenate([[HEIGHT], np.repeat(top, 2), [HEIGHT]])
-            self._shape = polygon(x, y)
+            self._shape = pg.functions.arrayToQPolygonF(x, y)
         self.update()

@@ -2,56 +2,60 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
-import shiboken6
+import pyqtgraph as pg
+from pyqtgraph.Qt.internals import PrimitiveArray
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter
 
 from rcv_py.base import colors
 from rcv_py.base.text import count, elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.canvas import Box, Edge, Part
 
 TEXT_PX = 11  # of rulers, names of rows and read-outs
 MAX_NAMES = 500  # in boxes of a picture
 
 
-class BoxItem(Part):
-    """An item as large as the box, above those that were added before it."""
+class BoxItem(pg.GraphicsObject):
+    """An item as large as its view box, in whose pixels it paints: data coordinates mean nothing to it."""
 
-    def __init__(self, box: Box, theme: Theme) -> None:
+    def __init__(self, box: pg.ViewBox, theme: Theme) -> None:
+        super().__init__()
+        self.setParentItem(box)
         self._box, self._theme = box, theme
         self.shown = TimeWindow(0, 1)
-        box.items.append(self)
+        box.sigResized.connect(self._resized)
 
     def boundingRect(self) -> QRectF:
-        """The whole box."""
+        """The whole view box."""
         return QRectF(0, 0, self._box.width(), self._box.height())
-
-    def update(self) -> None:
-        """Paint the box anew, soon."""
-        self._box.update()
 
     def forget(self) -> None:
         """Make what is kept anew at the next paint: the colours or the source are others."""
         self.update()
 
+    def viewTransformChanged(self) -> None:
+        """Stay: there are no data coordinates."""
 
-class PlainAxis(Edge):
+    def _resized(self) -> None:
+        self.prepareGeometryChange()
+        self.update()
+
+
+class PlainAxis(pg.AxisItem):
     """An axis that its subclass paints."""
 
-    def __init__(self, room_px: int, theme: Theme) -> None:
-        super().__init__(room_px)
+    def __init__(self, side: str, theme: Theme) -> None:
+        super().__init__(side)
         self._theme = theme
+        self.setStyle(showValues=False, tickLength=0)
 
-    def paint(self, painter: QPainter, scale: float) -> None:
+    def paint(self, painter: QPainter, *_: object) -> None:
         """Draw it, with a font of the size of rulers."""
         self.draw(painter, small_text(painter), self.size().width(), self.size().height())
 
@@ -68,26 +72,19 @@ def small_text(painter: QPainter) -> QFontMetricsF:
     return QFontMetricsF(font)
 
 
-def polygon(x: np.ndarray, y: np.ndarray) -> QPolygonF:
-    """Return points from columns of positions, without a Python object for each."""
-    points = QPolygonF()
-    if len(x):
-        points.resize(len(x))
-        buffer = ctypes.c_double * (2 * len(x))
-        floats = np.ctypeslib.as_array(buffer.from_address(shiboken6.getCppPointer(points.data())[0]))
-        floats[::2], floats[1::2] = x, y
-    return points
-
-
 class Rects:
-    """Rectangles that Qt reads from an array, without a Python object for each."""
+    """A buffer of rectangles that Qt reads without a Python object for each."""
+
+    def __init__(self) -> None:
+        self._array = PrimitiveArray(QRectF, 4)
 
     def draw(self, painter: QPainter, columns: np.ndarray) -> None:
         """Draw float [n, 4] rows of left, top, width and height with the painter's brush and pen."""
-        if len(columns):
-            rows = np.ascontiguousarray(columns, np.float64)
-            first = cast(QRectF, shiboken6.wrapInstance(rows.ctypes.data, QRectF))
-            painter.drawRects(first, len(rows))
+        if not len(columns):
+            return
+        self._array.resize(len(columns))
+        self._array.ndarray()[:] = columns
+        painter.drawRects(*self._array.drawargs())
 
     def draw_by_code(
         self,
@@ -194,9 +191,10 @@ class TimeAxis(PlainAxis):
     """Ticks and numbers at the top; the title at the right says the unit and what a pixel stands for."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(HEIGHT, theme)
+        super().__init__("top", theme)
         self.scale_of_time = TimeScale()
         self.shown = TimeWindow(0, 1)
+        self.setHeight(HEIGHT)
 
     def title(self) -> str:
         """Unit, and cycles a pixel where a pixel is a reduction."""

@@ -8,8 +8,10 @@ from itertools import groupby
 from time import perf_counter
 
 import numpy as np
+import pyqtgraph as pg
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.base.colors import MARKER_TURNS
@@ -19,7 +21,6 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.canvas import Box
 from rcv_py.ui.timeline.items import TEXT_PX, BoxItem, PlainAxis
 from rcv_py.ui.timeline.time_overlay import Marks, Place, TimeOverlay
 
@@ -137,7 +138,7 @@ class RowSource:
 class RowsItem(BoxItem):
     """Paints the rows in view."""
 
-    def __init__(self, box: Box, theme: Theme, source: RowSource) -> None:
+    def __init__(self, box: pg.ViewBox, theme: Theme, source: RowSource) -> None:
         super().__init__(box, theme)
         self._key: tuple[object, ...] = ()
         self._image = QImage()
@@ -153,11 +154,15 @@ class RowsItem(BoxItem):
         first = int(self.scroll_px // source.shape.pitch)
         return max(0, first), min(len(source), int((self.scroll_px + height) // source.shape.pitch) + 1)
 
-    def paint(self, painter: QPainter, scale: float) -> None:
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
         """Draw the picture, made anew only if it would be another one."""
         rect = self.boundingRect()
         if rect.width() < 1 or rect.height() < 1:
             return
+        # Not painter.device(): PySide6 6.11 crashes when the wrapper of a window's backing store dies.
+        scale = (widget.devicePixelRatioF() if widget is not None else 1.0) * painter.worldTransform().m11()
         source = self.source
         look = (source.version, source.selected_row, source.shape)
         key = (self.shown, rect.size().toTuple(), scale, self.scroll_px, look)
@@ -207,7 +212,7 @@ class RowsItem(BoxItem):
 class Overlay(TimeOverlay):
     """The overlay of a timeline with rows."""
 
-    def __init__(self, box: Box, rows: RowsItem, session: Session, theme: Theme) -> None:
+    def __init__(self, box: pg.ViewBox, rows: RowsItem, session: Session, theme: Theme) -> None:
         super().__init__(box, session, theme)
         self._rows = rows
 
@@ -265,7 +270,8 @@ class RowLabels(PlainAxis):
     rows: RowsItem  # whose names these are; set before anything is painted
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(WIDTH, theme)
+        super().__init__("left", theme)
+        self.setWidth(WIDTH)
 
     def draw(self, painter: QPainter, metrics: QFontMetricsF, width: float, height: float) -> None:
         """Paint groups and rows."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPolygonF
 
@@ -26,7 +27,6 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import Choice
-from rcv_py.ui.timeline.canvas import Box
 from rcv_py.ui.timeline.items import BoxItem, small_text
 
 
@@ -68,8 +68,9 @@ class TimeOverlay(BoxItem):
     marks: Callable[[], Marks]  # set by the owner, as the next one
     measure_text: Callable[[TimeWindow], str]
 
-    def __init__(self, box: Box, session: Session, theme: Theme) -> None:
+    def __init__(self, box: pg.ViewBox, session: Session, theme: Theme) -> None:
         super().__init__(box, theme)
+        self.setZValue(10)
         self._session = session
         self.preview: TimeWindow | None = None  # the clock range that a drag would set
 
@@ -79,7 +80,7 @@ class TimeOverlay(BoxItem):
         x = (time - window.begin) / window.width * self._box.width()
         return min(max(x, -10.0), self._box.width() + 10.0)
 
-    def paint(self, painter: QPainter, scale: float) -> None:
+    def paint(self, painter: QPainter, *_: object) -> None:
         """Paint the marks, the most important last."""
         if self._session.trace.value is None:
             return

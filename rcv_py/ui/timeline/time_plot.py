@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 
+import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 
@@ -12,7 +13,6 @@ from rcv_py.base.text import nanoseconds
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import hide_tip
-from rcv_py.ui.timeline.canvas import Canvas, Edge
 from rcv_py.ui.timeline.items import BoxItem, TimeAxis, TimeScale
 from rcv_py.ui.timeline.time_overlay import TimeOverlay
 
@@ -40,8 +40,21 @@ class Drag(Enum):
 COMMIT_MS = 160  # after the last wheel step the view counts as chosen
 
 
-class TimePlot(Canvas):
-    """Follows and drives the session's view.
+class QuietBox(pg.ViewBox):
+    """A view box that leaves the mouse alone."""
+
+    def __init__(self) -> None:
+        super().__init__(enableMouse=False, enableMenu=False, defaultPadding=0.0)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+        self.setAcceptHoverEvents(False)
+
+    def wheelEvent(self, event: object, axis: object = None) -> None:
+        """Leave it to the widget."""
+
+
+class TimePlot(pg.PlotWidget):
+    """Follows and drives the session's view.  Its x axis counts from the trace's begin, so that Qt sees
+    small numbers only.
 
     A subclass makes `content` and `overlay`, calls `start`, and says what a hover and a click are; it may
     also have rows to scroll.
@@ -54,11 +67,22 @@ class TimePlot(Canvas):
     _from = _last = QPointF()  # where a button was pressed, and how far its drag has come
     _left_over = 0.0  # of a pan, in cycles
 
-    def __init__(self, ui: UiContext, left: Edge) -> None:
+    def __init__(self, ui: UiContext, left: pg.AxisItem) -> None:
         self.axis = TimeAxis(ui.theme)
         self.left_axis = left
-        super().__init__(self.axis, left)
+        box = QuietBox()
+        super().__init__(viewBox=box, axisItems={"top": self.axis, "left": left})
+        self.box = box
         self.ui, self.session = ui, ui.session
+        self.hideButtons()
+        self.hideAxis("bottom")
+        self.showAxis("top")
+        self.showAxis("left")
+        self.getPlotItem().layout.setContentsMargins(0, 0, 0, 0)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFrameShape(self.Shape.NoFrame)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_AcceptTouchEvents, False)
 
     def start(self) -> None:
         """Begin to follow the session; the overlay is there."""
@@ -97,6 +121,11 @@ class TimePlot(Canvas):
         self._view_changed()
         self.is_started = True
 
+    def close(self) -> None:
+        """Take the plot apart, as pyqtgraph does; nothing of it is asked for any more."""
+        self.is_started = False
+        super().close()
+
     # -- what a subclass says ---------------------------------------------------------------------------
 
     def hover_at(self, at: QPointF, on_screen: QPointF) -> None:
@@ -126,12 +155,13 @@ class TimePlot(Canvas):
 
     def plot_rect(self) -> QRect:
         """Where the picture is, in widget pixels."""
-        return self.box.rect.toRect()
+        box = self.box
+        return box.mapRectToScene(box.boundingRect()).toRect()
 
     def time_at(self, x: float) -> int:
         """The cycle at a position of the widget."""
         window = self.axis.shown
-        inside = x - self.box.pos().x()
+        inside = x - self.box.scenePos().x()
         return window.begin + int(inside * window.width // self.plot_width())
 
     def pixel_at(self, time: int) -> TimeWindow:
@@ -141,7 +171,7 @@ class TimePlot(Canvas):
     def x_of(self, time: float) -> float:
         """Position of a time in the widget."""
         window = self.axis.shown
-        left = self.box.pos().x()
+        left = self.box.scenePos().x()
         return left + (time - window.begin) / window.width * self.plot_width()
 
     # -- wheel, buttons, keys ---------------------------------------------------------------------------
@@ -251,13 +281,14 @@ class TimePlot(Canvas):
             rate = trace.clock.ns(1.0) or 0.0
         self.axis.scale_of_time = TimeScale(origin, rate)
         self.axis.shown = self.content.shown = self.overlay.shown = view
+        self.box.setXRange(view.begin - origin, view.end - origin, padding=0)
         self._repaint()
 
     def _paint_marks(self) -> None:
         self.overlay.update()
 
     def _theme_changed(self) -> None:
-        self.set_ground(self.ui.theme.role("canvas"))
+        self.setBackground(self.ui.theme.role("canvas"))
         self.content.forget()
         self._repaint()
 

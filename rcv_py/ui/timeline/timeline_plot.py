@@ -37,9 +37,7 @@ class TimelinePlot(TimePlot):
         self.guide = guide
         self._measure_row = -1
         self.band_y = -1.0  # how many pixels below the top of its row's band the mouse is; -1: elsewhere
-        self.row_depth = (
-            -1.0
-        )  # where in its row the mouse is, 0 at the top of the spans, 1 below; -1: nowhere
+        self.depth = -1.0  # where in its row the mouse is, from 0 at the top of the spans to 1; -1: nowhere
         self.content = self.rows = RowsItem(self.box, ui.theme, source)
         self.rows.grid = self.axis.grid_px
         self._labels.rows = self.rows
@@ -52,8 +50,8 @@ class TimelinePlot(TimePlot):
     def row_at(self, y: float) -> tuple[int, bool]:
         """The row at a position, -1 if there is none, and whether it is the row's strip of states."""
         source = self.rows.source
-        inside = y - self.box.pos().y() + self.rows.scroll_px
-        if y < self.box.pos().y():
+        inside = y - self.box.scenePos().y() + self.rows.scroll_px
+        if y < self.box.scenePos().y():
             return -1, False
         row, rest = divmod(inside, source.shape.pitch)
         shape = source.shape
@@ -64,15 +62,15 @@ class TimelinePlot(TimePlot):
     def y_of(self, row: int) -> float:
         """The middle of a row's spans in the widget."""
         shape = self.rows.source.shape
-        return self.box.pos().y() + row * shape.pitch - self.rows.scroll_px + shape.spans / 2
+        return self.box.scenePos().y() + row * shape.pitch - self.rows.scroll_px + shape.spans / 2
 
     def _look_at(self, y: float) -> None:
         """Remember where in its row a position is."""
-        self.row_depth = self.band_y = -1.0
+        self.depth = self.band_y = -1.0
         shape = self.rows.source.shape
-        inside = (y - self.box.pos().y() + self.rows.scroll_px) % shape.pitch
+        inside = (y - self.box.scenePos().y() + self.rows.scroll_px) % shape.pitch
         if 0 <= inside < shape.spans:
-            self.row_depth = inside / shape.spans
+            self.depth = inside / shape.spans
         elif 0 <= inside - shape.spans - shape.strip < shape.band:
             self.band_y = inside - shape.spans - shape.strip
 

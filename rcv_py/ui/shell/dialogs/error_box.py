@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
+import pyqtgraph
 import PySide6
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QPlainTextEdit, QWidget
@@ -142,6 +143,7 @@ def broken_panel(error: BaseException, owner: object) -> Panel | None:
 
 LICENCES = (
     "Qt and PySide6: LGPL 3",
+    "pyqtgraph: MIT",
     "numpy, pygments: BSD",
     "orjson, simdjson: Apache 2 or MIT",
     "JetBrains Mono: Apache 2",
@@ -152,8 +154,8 @@ def facts(trace: Trace | None) -> str:
     """Return versions, and what a capture is without what it holds."""
     lines = [
         f"rcv {__version__}",
-        f"Python {platform.python_version()}, Qt {PySide6.__version__}, numpy {np.__version__}",
-        platform.platform(),
+        f"Python {platform.python_version()}, Qt {PySide6.__version__}, pyqtgraph {pyqtgraph.__version__}",
+        f"numpy {np.__version__}, {platform.platform()}",
     ]
     if trace is not None:
         lines += [
