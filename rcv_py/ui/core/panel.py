@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
@@ -186,7 +185,7 @@ class Panel(QWidget):
     def reason(self, otherwise: str) -> str:
         """Return why the panel is empty: what the problems say of the data it needs, else the sentence."""
         trace = self.session.trace.value
-        problems = () if trace is None else trace.problems_about(*PANELS[self.panel_id].needs)
+        problems = () if trace is None else trace.problems_about(*DECLARED[self.panel_id].needs)
         return NO_TRACE if trace is None else "\n\n".join(map(str, problems)) or otherwise
 
     def why_missing(self, what: str) -> str:
@@ -291,7 +290,8 @@ class PanelInfo:
     commands: PanelCommands = lambda ui, made, need: ()
 
 
-PANELS: Registry[PanelInfo] = Registry("panel")
+PANELS: Registry[PanelInfo] = Registry("panel")  # all that there are, from `discover` on
+DECLARED: Registry[PanelInfo] = Registry("panel")  # those whose modules are imported
 
 
 def panel(
@@ -306,12 +306,13 @@ def panel(
 ) -> Callable[[Kind], Kind]:
     """Class decorator: register a panel under `id`; its docstring is the tip of its tab.
 
-    Panels of an area are tabs sorted by `order`.
+    Panels of an area are tabs sorted by `order`.  `make docs` writes what is said here into the table of
+    `rcv_py/ui/panels`, from which a window knows the panel before its module is imported.
     """
 
     def register(kind: Kind) -> Kind:
         tip = (kind.__doc__ or "").split("\n")[0]
-        PANELS.add(
+        DECLARED.add(
             id,
             PanelInfo(
                 id=id,
@@ -333,9 +334,26 @@ def panel(
 
 
 def discover() -> Registry[PanelInfo]:
-    """Import every panel, a module of `rcv_py.ui.panels` or `panel.py` of a package; return the registry."""
-    package = importlib.import_module("rcv_py.ui.panels")
-    for module in pkgutil.iter_modules(package.__path__):
-        inside = ".panel" if module.ispkg else ""
-        importlib.import_module(f"{package.__name__}.{module.name}{inside}")
+    """Return the registry of all panels; a panel's module is imported when the panel is made.
+
+    One that has actions for the menus is imported for these.
+    """
+    for row in import_module("rcv_py.ui.panels").TABLE:
+        if row["id"] not in PANELS:
+            PANELS.add(row["id"], _from_table(**row))
     return PANELS
+
+
+def _from_table(*, module: str, has_commands: bool, needs: Iterable[str], **row: Any) -> PanelInfo:
+    def declared() -> PanelInfo:
+        import_module(f"rcv_py.ui.panels.{module}")
+        return DECLARED[row["id"]]
+
+    def commands(
+        ui: UiContext, made: Callable[[], Panel | None], need: Callable[[], Panel]
+    ) -> tuple[Command, ...]:
+        return declared().commands(ui, made, need) if has_commands else ()
+
+    return PanelInfo(
+        **row, needs=tuple(map(Affects, needs)), make=lambda ui: declared().make(ui), commands=commands
+    )
