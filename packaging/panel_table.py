@@ -9,6 +9,15 @@ from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
+from rcv_py.state.commands import Commands
+from rcv_py.state.session import Session
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import DECLARED, Late, Panel
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.shared_results import SharedResults
+from rcv_py.ui.core.tasks import Tasks
+from rcv_py.ui.core.theme import Theme
+
 HEAD = '''"""One file a panel, or a package with a `panel.py`.
 
 The table is written by `make docs` from what each panel says with `@panel(…)`: a window knows titles, places
@@ -31,20 +40,21 @@ def panel_table() -> str:
 
 
 def _text(row: dict[str, Any]) -> str:
-    lines = (f"        {_literal(name)}: {_literal(value)},\n" for name, value in row.items())
+    lines = (f"        {_literal(name)}: {_literal(value, 8)},\n" for name, value in row.items())
     return f"    {{\n{''.join(lines)}    }},\n"
 
 
-def _literal(value: str | bool | int | tuple[str, ...]) -> str:
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+def _literal(value: Any, indent: int = 0) -> str:
+    if not isinstance(value, tuple):
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    if any(isinstance(part, tuple) for part in value):  # as ruff lays it out
+        inner, edge = " " * (indent + 4), " " * indent
+        return "(\n" + "".join(f"{inner}{_literal(part, indent + 4)},\n" for part in value) + f"{edge})"
+    return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
 
 
 def declared() -> Iterator[dict[str, Any]]:
     """Import every panel, a module of `rcv_py.ui.panels` or `panel.py` of a package; yield what it says."""
-    from rcv_py.ui.core.panel import DECLARED, Panel
-
     package = import_module("rcv_py.ui.panels")
     for found in pkgutil.iter_modules(package.__path__):
         module = f"{found.name}.panel" if found.ispkg else found.name
@@ -55,8 +65,29 @@ def declared() -> Iterator[dict[str, Any]]:
             plain = (field.name for field in fields(info) if field.name not in ("make", "commands"))
             row = {name: getattr(info, name) for name in plain}
             needs = tuple(need.value for need in info.needs)
-            has_commands = kind.commands.__func__ is not Panel.commands.__func__
-            yield {**row, "needs": needs, "module": module, "has_commands": has_commands}
+            yield {**row, "needs": needs, "module": module, "commands": _commands(kind)}
+
+
+def _commands(kind: type[Panel]) -> tuple[tuple[Any, ...], ...] | None:
+    """Return the panel's commands as long as it is not made, None if they must be asked each time."""
+    if kind.commands.__func__ is Panel.commands.__func__:  # type: ignore[attr-defined]
+        return ()
+    if not kind.commands_wait:
+        return None
+    settings, session, tasks = Settings(None), Session(), Tasks()
+    ui = UiContext(
+        session=session,
+        tasks=tasks,
+        theme=Theme(settings),
+        settings=settings,
+        commands=Commands(),
+        results=SharedResults(session, tasks),
+    )
+    late = Late(kind, lambda: None, lambda: kind(ui))
+    return tuple(
+        (one.id, one.title, one.menu, one.shortcuts, one.tip, one.why_not())
+        for one in kind.commands(ui, late)
+    )
 
 
 def _kinds(kind: type[Any]) -> Iterator[type[Any]]:

@@ -103,7 +103,8 @@ def run(
     those near each capture, and `ahead` reads the first one already.  Raise UsageError, with nothing shown,
     for a panel that does not exist.
     """
-    app = start(QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "rcv", "rcv"))
+    store = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "rcv", "rcv")
+    app = start(store, has_capture=path is not None)
     app.ui.session.run_files = tuple(run_files)
     app.loader.ahead = ahead
     try:
@@ -127,8 +128,11 @@ def run(
     return int(code)
 
 
-def start(settings_store: QSettings | None) -> App:
-    """Make application, context and window, without showing it; settings stay in memory without a store."""
+def start(settings_store: QSettings | None, *, has_capture: bool = False) -> App:
+    """Make application, context and window, without showing it; settings stay in memory without a store.
+
+    If a capture will be opened at once, the panels that will be seen are made now.
+    """
     memory.return_large_blocks()
     qt = application()
     load_fonts()
@@ -147,6 +151,8 @@ def start(settings_store: QSettings | None) -> App:
     loader = Loader(session, settings)
     loader.finished.connect(memory.trim)
     window = MainWindow(ui, loader)
+    if has_capture:
+        window.make_first_panels()
     theme.apply()  # of the whole: under a style sheet each step of putting widgets together restyles them
     session.problems.set(
         tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)

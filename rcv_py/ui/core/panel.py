@@ -118,6 +118,7 @@ class Panel(QWidget):
     """
 
     panel_id: ClassVar[str] = ""  # under which it is registered
+    commands_wait: ClassVar[bool] = False  # why a command cannot run does not change before there is a panel
     wants = Signal(str)  # id of a panel that should come to the front, since it shows what was asked for
     copy_asked = Signal()  # copy what the panel shows as a command
 
@@ -266,8 +267,9 @@ def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
         part.setSizes(state)
 
 
-# Of a context, what has the panel if it is made, and what makes it.
-PanelCommands = Callable[[UiContext, Callable[[], Panel | None], Callable[[], Panel]], tuple[Command, ...]]
+Made = Callable[[], Panel | None]  # what has the panel if it is made
+Need = Callable[[], Panel]  # what makes it
+PanelCommands = Callable[[UiContext, Made, Need], tuple[Command, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +338,7 @@ def panel(
 def discover() -> Registry[PanelInfo]:
     """Return the registry of all panels; a panel's module is imported when the panel is made.
 
-    One that has actions for the menus is imported for these.
+    One whose actions must look at more than the panel is imported for these.
     """
     for row in import_module("rcv_py.ui.panels").TABLE:
         if row["id"] not in PANELS:
@@ -344,16 +346,36 @@ def discover() -> Registry[PanelInfo]:
     return PANELS
 
 
-def _from_table(*, module: str, has_commands: bool, needs: Iterable[str], **row: Any) -> PanelInfo:
+def _from_table(
+    *, module: str, needs: Iterable[str], commands: Iterable[tuple[Any, ...]] | None, **row: Any
+) -> PanelInfo:
     def declared() -> PanelInfo:
         import_module(f"rcv_py.ui.panels.{module}")
         return DECLARED[row["id"]]
 
-    def commands(
-        ui: UiContext, made: Callable[[], Panel | None], need: Callable[[], Panel]
-    ) -> tuple[Command, ...]:
-        return declared().commands(ui, made, need) if has_commands else ()
+    def made_commands(ui: UiContext, made: Made, need: Need) -> tuple[Command, ...]:
+        if commands is None:
+            return declared().commands(ui, made, need)
+        return tuple(_waiting(line, lambda: declared().commands(ui, made, need), made) for line in commands)
 
     return PanelInfo(
-        **row, needs=tuple(map(Affects, needs)), make=lambda ui: declared().make(ui), commands=commands
+        **row, needs=tuple(map(Affects, needs)), make=lambda ui: declared().make(ui), commands=made_commands
+    )
+
+
+def _waiting(line: tuple[Any, ...], declared: Callable[[], tuple[Command, ...]], made: Made) -> Command:
+    """Return a command of a panel whose module is imported when the command is run, or the panel made."""
+    id, title, menu, shortcuts, tip, until = line
+
+    def itself() -> Command:
+        return next(command for command in declared() if command.id == id)
+
+    return Command(
+        id=id,
+        title=title,
+        menu=menu,
+        run=lambda: itself().run(),
+        shortcuts=shortcuts,
+        tip=tip,
+        why_not=lambda: until if made() is None else itself().why_not(),
     )

@@ -17,7 +17,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Which instructions waves waited in while nothing happened on their SIMD.",
         "needs": ("code",),
         "module": "bubbles",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "causes",
@@ -27,7 +27,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Why waves stalled and idled, and which instruction is to blame.",
         "needs": ("code",),
         "module": "causes",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "compare",
@@ -37,7 +37,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "The open capture against a baseline, beyond noise.",
         "needs": (),
         "module": "compare",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "compute_unit",
@@ -47,7 +47,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Every instruction of the waves of a compute unit over time, and the state of each wave.",
         "needs": ("waves",),
         "module": "compute_unit",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "counters",
@@ -57,7 +57,16 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Hardware counters over time, and formulas.",
         "needs": ("counters",),
         "module": "counters.panel",
-        "has_commands": True,
+        "commands": (
+            (
+                "analyze.formulas",
+                "Formulas of counters…",
+                "Analyze",
+                ("Ctrl+Shift+D",),
+                "Write formulas over hardware counters and see their curves.",
+                "",
+            ),
+        ),
     },
     {
         "id": "dispatches",
@@ -67,7 +76,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Resident waves of each kernel over time.",
         "needs": ("occupancy",),
         "module": "dispatches",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "distribution",
@@ -77,7 +86,24 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "The times of all hits of the selected instruction.",
         "needs": ("waves", "code"),
         "module": "distribution",
-        "has_commands": True,
+        "commands": (
+            (
+                "go.faster_hit",
+                "Next faster hit of this instruction",
+                "Go",
+                ("Alt+[",),
+                "Select the hit of this instruction that took next less time, in any wave.",
+                "Select an instruction that was executed first.",
+            ),
+            (
+                "go.slower_hit",
+                "Next slower hit of this instruction",
+                "Go",
+                ("Alt+]",),
+                "Select the hit of this instruction that took next more time, in any wave.",
+                "Select an instruction that was executed first.",
+            ),
+        ),
     },
     {
         "id": "events",
@@ -87,7 +113,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Dispatches, hardware events and markers, by time.",
         "needs": ("markers",),
         "module": "events",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "explorer",
@@ -97,7 +123,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Files and lines by cost.",
         "needs": ("code", "source lines"),
         "module": "explorer",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "flamegraph",
@@ -107,7 +133,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Costs by source place and instruction, one inside the other.",
         "needs": ("code",),
         "module": "flamegraph.panel",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "global_timeline",
@@ -117,7 +143,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "When and where every wave of the traced shader engines lived, in the colour of its kernel.",
         "needs": ("occupancy",),
         "module": "global_timeline.panel",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "health",
@@ -127,7 +153,16 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Whether the capture can be trusted, and how to record a better one.",
         "needs": (),
         "module": "health",
-        "has_commands": True,
+        "commands": (
+            (
+                "analyze.copy_input_yaml",
+                "Copy input.yaml for a better capture",
+                "Analyze",
+                ("Ctrl+Alt+Y",),
+                "Copy an input file for rocprofv3 that records this kernel again as Health recommends.",
+                "Open the panel Health first.",
+            ),
+        ),
     },
     {
         "id": "history",
@@ -137,7 +172,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Bookmarks and visited places.",
         "needs": (),
         "module": "history",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "hotspot",
@@ -147,7 +182,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Cycles by place in the program.",
         "needs": ("waves", "code"),
         "module": "hotspot",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "isa",
@@ -157,7 +192,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Instructions with their costs and waits.",
         "needs": ("code",),
         "module": "isa.panel",
-        "has_commands": True,
+        "commands": None,
     },
     {
         "id": "labels",
@@ -167,7 +202,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Named places of the code.",
         "needs": ("code",),
         "module": "labels",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "latency",
@@ -177,7 +212,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "What other waves hide of the latency, and how long memory takes.",
         "needs": ("waves", "code"),
         "module": "latency",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "loops",
@@ -187,7 +222,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Iterations of loops: how long each took, and what on.",
         "needs": ("code",),
         "module": "loops",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "occupancy",
@@ -197,7 +232,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Resident waves over time, by shader engine or place.",
         "needs": ("occupancy",),
         "module": "occupancy",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "overview",
@@ -207,7 +242,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "All of the capture: what the waves were doing, and which part the timelines show.",
         "needs": ("waves", "occupancy"),
         "module": "overview",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "problems",
@@ -217,7 +252,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "What is wrong with the capture.",
         "needs": (),
         "module": "problems",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "search",
@@ -227,7 +262,24 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Search instructions, labels and sources.",
         "needs": ("code",),
         "module": "search",
-        "has_commands": True,
+        "commands": (
+            (
+                "search.next",
+                "Next hit of the search",
+                "Go",
+                ("F3",),
+                "Go to the next place that matches the search.",
+                "Nothing was searched for, or nothing was found.",
+            ),
+            (
+                "search.previous",
+                "Previous hit of the search",
+                "Go",
+                ("Shift+F3",),
+                "Go to the place before that matches the search.",
+                "Nothing was searched for, or nothing was found.",
+            ),
+        ),
     },
     {
         "id": "source",
@@ -237,7 +289,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Source lines with their costs.",
         "needs": ("code", "source lines", "source text"),
         "module": "source.panel",
-        "has_commands": True,
+        "commands": None,
     },
     {
         "id": "summary",
@@ -247,7 +299,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "The capture in numbers, on one page.",
         "needs": (),
         "module": "summary.panel",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "token_details",
@@ -257,7 +309,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "The selected instruction, its source, its waits and its costs.",
         "needs": ("waves",),
         "module": "token_details",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "top_lines",
@@ -267,7 +319,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Lines ranked by cost.",
         "needs": ("code", "source lines"),
         "module": "top_lines",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "triage",
@@ -277,7 +329,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "What to look at first: findings with evidence and a remedy.",
         "needs": (),
         "module": "triage",
-        "has_commands": True,
+        "commands": None,
     },
     {
         "id": "utilization",
@@ -287,7 +339,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "When each unit of the compute unit was busy, and for what share of the view.",
         "needs": ("waves",),
         "module": "utilization",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "waits",
@@ -297,7 +349,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "What waits waited for, with the stall charged to it.",
         "needs": ("waves", "code"),
         "module": "waits",
-        "has_commands": False,
+        "commands": (),
     },
     {
         "id": "wave_picker",
@@ -307,7 +359,7 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "Choose a wave and the waves that count.",
         "needs": ("waves",),
         "module": "wave_picker",
-        "has_commands": True,
+        "commands": None,
     },
     {
         "id": "wave_states",
@@ -317,6 +369,6 @@ TABLE: tuple[dict[str, Any], ...] = (
         "tip": "How many traced waves execute, wait, stall or idle over time.",
         "needs": ("waves",),
         "module": "wave_states",
-        "has_commands": False,
+        "commands": (),
     },
 )
