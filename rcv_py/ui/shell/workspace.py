@@ -86,6 +86,7 @@ class Workspace(QMainWindow):
             bar.asked.connect(self.show_panel)
             bar.hide()
         self._place()  # measured when it is first shown: before there is no room to measure by
+        self.fold("bottom", not self.layout_.bottom)
 
     # -- layout -------------------------------------------------------------------------------------
 
