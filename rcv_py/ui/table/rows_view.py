@@ -178,7 +178,9 @@ class RowsView(QTableView):
     def _sorted(self, column: int) -> None:
         """Show what the new order is about: the first row, or in program order the current one."""
         view_row = self.table.view_row(self.current)
-        if column >= 0:
+        if column >= 0 and self.table.columns[column].id == self.header.natural:
+            self.header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        elif column >= 0:
             self.scrollToTop()
         elif view_row >= 0:
             self.reveal(view_row)
