@@ -8,6 +8,8 @@ run_starts    0 2 5
 borders       0 2 5 6           of their lengths 2, 3, 1
 ranges        0 1 0 1 2 0       of rows 0 … and those lengths
 distinct      0 2               the first row of each value, and 0 0 1 1 1 0: which value each row holds
+values_in     5 7
+is_in         1 1 0 0 0 1       whether each row holds one of 3 5
 ```
 """
 
@@ -44,6 +46,23 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         value = np.unique(column, return_inverse=True)[1]
         number = np.unique(number * (int(value.max(initial=0)) + 1) + value, return_inverse=True)[1]
     return np.unique(number, return_index=True)[1], number
+
+
+def values_in(column: np.ndarray) -> np.ndarray:
+    """What rows hold, each once, ascending; of the same dtype.
+
+    As `np.unique` without more questions, which would import `numpy.ma` for this alone: a tenth of a start.
+    """
+    ordered = np.sort(column, axis=None)
+    return ordered[starts_run(ordered)] if len(ordered) else ordered
+
+
+def is_in(column: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Whether each row holds one of some values; bool [n].  As `np.isin`, without `numpy.ma` either."""
+    ordered = np.sort(held, axis=None)
+    if not len(ordered):
+        return np.zeros(len(column), dtype=bool)
+    return ordered[np.minimum(np.searchsorted(ordered, column), len(ordered) - 1)] == column
 
 
 def borders(counts: np.ndarray | Sequence[int]) -> np.ndarray:

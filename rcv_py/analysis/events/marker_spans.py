@@ -33,7 +33,7 @@ import numpy as np
 from rcv_py.analysis.core.occupancy import latest, place, residencies, slot_key
 from rcv_py.analysis.core.token_columns import columns_of
 from rcv_py.base.problems import Affects, Problem, Severity
-from rcv_py.base.runs import distinct, starts_run
+from rcv_py.base.runs import distinct, starts_run, values_in
 from rcv_py.base.text import count, plural
 from rcv_py.model.columns import of_rows
 from rcv_py.model.device import MarkerName
@@ -95,7 +95,7 @@ def marker_records(
     codeobj = _by_tokens(trace, batches, wave, time)
     vague = codeobj == UNKNOWN
     codeobj[vague] = _by_kernels(trace, kernel[vague])
-    objects = np.unique(trace.code.codeobj)
+    objects = values_in(trace.code.codeobj)
     if is_ours and len(objects) == 1:
         codeobj[(codeobj == UNKNOWN) & (life >= 0)] = objects[0]
     marker = columns["value"].astype(np.int64) >> 2
@@ -165,7 +165,7 @@ def _index_key(trace: Trace) -> np.ndarray:
     cu, sa = index.cu.copy(), index.sa.copy()
     if np.any(cu < 0):
         for data in trace.shader_data:
-            seen = np.unique(data.cu)
+            seen = values_in(data.cu)
             if len(seen) == 1 and seen[0] >= 0:
                 mine = (cu < 0) & (index.se == data.se)
                 cu[mine], sa[mine] = seen[0] & 0x7F, (seen[0] >> 7) & 1
@@ -354,7 +354,7 @@ def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
         yield Problem(Severity.INFO, FILE, text, "Build the kernel with markers to see scopes.", _AFFECTS)
     rows = np.flatnonzero(spans.kind == MarkerKind.UNKNOWN)
     if len(rows):
-        ids = _listed(map(str, np.unique(spans.marker[rows]).tolist()))
+        ids = _listed(map(str, values_in(spans.marker[rows]).tolist()))
         text = f"{plural(len(rows), 'marker has', 'markers have')} no name in the dictionary: id {ids}."
         hint = "Take the capture and its code objects from one build."
         yield Problem(Severity.WARNING, FILE, text, hint, _AFFECTS)

@@ -39,7 +39,7 @@ from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.errors import UsageError
-from rcv_py.base.runs import borders, distinct, starts_run
+from rcv_py.base.runs import borders, distinct, starts_run, values_in
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
@@ -134,7 +134,7 @@ class _Program:
         here = np.zeros(len(self.table), dtype=bool)
         here[way] = True
         tail, head = self.table.edge_from, self.table.edge_to
-        return np.unique(head[(head <= tail) & here[head] & here[tail]])
+        return values_in(head[(head <= tail) & here[head] & here[tail]])
 
     def works(self, way: np.ndarray) -> bool:
         """Whether a way stores, multiplies matrices or goes round a loop."""
@@ -151,7 +151,7 @@ class _Program:
 
     def around(self, way: np.ndarray) -> np.ndarray:
         """All blocks of the kernels that a way is in, ascending."""
-        return np.flatnonzero(np.isin(self.table.kernel, np.unique(self.table.kernel[way])))
+        return np.flatnonzero(np.isin(self.table.kernel, values_in(self.table.kernel[way])))
 
 
 @dataclass(eq=False)
@@ -200,7 +200,7 @@ def _map(trace: Trace, parcel: Parcel) -> _Read:
     at = np.flatnonzero((tokens.line >= 0) & (tokens.line < len(program.is_end)))
     count = max(1, len(program.table))
     key = tokens.owner[at] * count + program.table.of_row[tokens.line[at]]
-    executed = np.unique(key[starts_run(key)])
+    executed = values_in(key[starts_run(key)])
     stops = np.searchsorted(executed, np.arange(1, len(tokens.waves)) * count)
     sets = np.split((executed % count).astype(np.int32), stops)[: len(tokens.waves)]
     ways: dict[bytes, int] = {}
@@ -216,7 +216,7 @@ def _merge(parts: Sequence[_Read]) -> _Read:
     for part in parts:
         place = np.array([ways.setdefault(blocks, len(ways)) for blocks in part.ways], dtype=np.int64)
         waves.append(replace(part.waves, way=place[part.waves.way]))
-    ran = np.unique(np.concatenate([nothing, *(part.ran for part in parts)]))
+    ran = values_in(np.concatenate([nothing, *(part.ran for part in parts)]))
     return _Read(joined(waves), tuple(ways), ran)
 
 
@@ -310,7 +310,7 @@ def _ways(trace: Trace, waves: _Waves, sets: Sequence[bytes]) -> list[_Way]:
     first, group = distinct(ids, waves.is_empty, waves.way)
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group)))[: len(first)]
     alike = sorted(zip(first.tolist(), members, strict=True), key=lambda one: one[0])
-    kernel_of = {id: names.get(id) or f"kernel {id}" if id >= 0 else "" for id in np.unique(ids).tolist()}
+    kernel_of = {id: names.get(id) or f"kernel {id}" if id >= 0 else "" for id in values_in(ids).tolist()}
     by_blocks: dict[bytes, str] = {}
     by_entry: dict[bytes, str] = {}
     for at, _ in alike:
@@ -368,7 +368,7 @@ def _judge(program: _Program, ways: list[_Way]) -> None:
 
 
 def _union(ways: list[_Way]) -> np.ndarray:
-    return np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *(way.blocks for way in ways)]))
+    return values_in(np.concatenate([np.zeros(0, dtype=np.int32), *(way.blocks for way in ways)]))
 
 
 # -- names ----------------------------------------------------------------------------------------------
