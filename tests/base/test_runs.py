@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.base.runs import borders, distinct, ends_run, is_in, ranges, run_starts, starts_run, values_in
+from rcv_py.base.runs import ascending, borders, distinct, ends_run, is_in, ranges, run_starts, starts_run
 
 PAIRS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)))
 
@@ -32,8 +32,8 @@ def test_ranges_follow_one_another(parts: list[tuple[int, int]]) -> None:
 @given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1)))
 def test_values_are_those_of_a_set_in_order(held: list[int]) -> None:
     column = np.array(held, dtype=np.int64)
-    assert values_in(column).tolist() == sorted(set(held))
-    assert values_in(column).dtype == column.dtype
+    assert ascending(column).tolist() == sorted(set(held))
+    assert ascending(column).dtype == column.dtype
 
 
 @given(st.lists(st.integers(-9, 9)), st.lists(st.integers(-9, 9)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,6 @@ from rcv_py.formats.locate import Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.formats.uiout.load import open_folder
 from rcv_py.model.trace import CaptureEntry, Trace
-from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.state.session import Baseline, Session
@@ -27,10 +26,11 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.palette import place_in
-from rcv_py.work.load import batches
+from rcv_py.work.reduce import Reading
 
 if TYPE_CHECKING:
     from rcv_py.analysis.compare.costs import CaptureCosts
+    from rcv_py.analysis.core.answers import Answers
 
 NOTHING_BELOW = "no capture lies in it or below it"
 RECENT_LIMIT = 10
@@ -216,14 +216,15 @@ def read(path: Path, workers: int | None = None) -> Baseline:
             f"{path} holds several captures, and a baseline is one.", hint="Choose the folder of one capture."
         )
     trace = open_folder(paths[0])
-    return Baseline(trace, _costs()(trace, batches(trace, workers=workers)))
+    with Reading(trace, workers=workers) as found:
+        return Baseline(trace, _costs()(found))
 
 
-def _costs() -> Callable[[Trace, Iterable[WaveBatch]], CaptureCosts]:
+def _costs() -> Callable[[Answers], CaptureCosts]:
     """Return what sums up a capture, first on the UI thread: two threads must not import a module at once."""
-    from rcv_py.analysis.compare.costs import explained_costs  # noqa: PLC0415 - most captures are not compared
+    from rcv_py.analysis.compare.costs import explained_costs_from  # noqa: PLC0415 - most are not compared
 
-    return explained_costs
+    return explained_costs_from
 
 
 def _key(path: Path) -> str:
