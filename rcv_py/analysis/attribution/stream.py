@@ -114,8 +114,15 @@ class Stream:
             token = self.vector if unit == VALU else self.of_unit(unit)
             lane = (self.cu if by_cu else self.simd)[self.owner[token]]
             rows = order(self.issue[token] + lane * self.stride)
-            self._works[unit, by_cu] = Work(token[rows], lane[rows], self.stride, self.issue[token[rows]])
+            token, lane = token[rows], lane[rows]
+            work = Work(token, lane, self.stride, self.issue[token], self.until(token))
+            self._works[unit, by_cu] = work
         return self._works[unit, by_cu]
+
+    def until(self, token: np.ndarray) -> np.ndarray:
+        """When the units of tokens are free again, int64: on gfx9 by the trace, later by the form."""
+        held = self.issue[token] + self.lines.hold[self.line[token]]
+        return np.maximum(held, self.end[token]) if self.lines.step == 4 else held
 
     def last_of(self, places: np.ndarray, token: np.ndarray) -> np.ndarray:
         """Return for each token the last of some (ascending) before it in its wave, int64, -1: none."""
@@ -134,9 +141,15 @@ class Work:
     lane: np.ndarray  # int64, number of the unit
     stride: int
     issue: np.ndarray  # int64
+    until: np.ndarray  # int64, when its unit was free again
 
     def __len__(self) -> int:
         return len(self.token)
+
+    @cached_property
+    def reach(self) -> np.ndarray:
+        """When all units up to here were free again, on the axis of `key`, int64, ascending."""
+        return np.maximum.accumulate(self.until + self.shift)
 
     @cached_property
     def shift(self) -> np.ndarray:
