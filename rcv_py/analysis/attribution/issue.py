@@ -120,7 +120,9 @@ def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
     The producer is the instruction of another wave that had the unit for most of these cycles.
     """
     of_line = np.where(stream.lines.unit == MATRIX, VALU, stream.lines.unit)
-    open_ = np.flatnonzero(ledger.left > 0)
+    if not stream.has_mates.any():
+        return
+    open_ = ledger.open(stream.has_mates[stream.owner[ledger.token]])
     unit = of_line[ledger.line[open_]]
     for each in np.flatnonzero(np.bincount(unit)).tolist():
         if each == NONE:

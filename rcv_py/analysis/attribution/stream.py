@@ -80,6 +80,24 @@ class Stream:
         np.minimum.at(done, links.producers, self.issue[links.token[links.row_of]])
         return done
 
+    @cached_property
+    def has_mates(self) -> np.ndarray:
+        """Whether another wave of its SIMD was there while each wave was, or kept a unit; bool [waves]."""
+        some, held = np.flatnonzero(np.diff(self.tokens.first)), int(self.lines.hold.max())
+        begins = np.array([wave.begin for wave in self.tokens.waves], dtype=np.int64)
+        begin, end = since(begins, self.base, self.stride), np.zeros(len(begins), dtype=np.int64)
+        if len(some):
+            first = self.tokens.first[some]
+            begin[some] = np.minimum(begin[some], np.minimum.reduceat(self.start, first))
+            end[some] = np.maximum.reduceat(self.end, first) + held
+        shift = self.simd * (self.stride + held)
+        rows = order(begin + shift)
+        begin, end = (begin + shift)[rows], (end + shift)[rows]
+        is_met = np.zeros(len(rows), dtype=bool)
+        is_met[rows[1:]] = begin[1:] < np.maximum.accumulate(end)[:-1]  # one that came before is still there
+        is_met[rows[:-1]] |= begin[1:] < end[:-1]
+        return is_met
+
     def first(self, token: np.ndarray) -> np.ndarray:
         """The first token of the wave of each of these, int64."""
         return self.tokens.first[self.owner[token]]
