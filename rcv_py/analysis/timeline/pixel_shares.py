@@ -32,10 +32,10 @@ _CACHED = 1 << 14  # pixels and spans that are worked on at once
 
 # By activity or state, the bytes of a pixel that grow with it: its own and all above.
 _GROW = np.tril(np.ones((ACTIVITY_COUNT, ACTIVITY_COUNT), np.uint8)).T.copy().view(np.uint64)
-# By word, what a stretch adds to its pixel: of a kind's stall, then of its execution; uint64 [words, kinds].
+# By word, what a stretch adds to its pixel: of a kind's stall, then of its execution; [words, kinds].
 _TOKEN_UNITS = np.ascontiguousarray(np.concatenate([_GROW[of] for of in ACTIVITY_OF[::-1]]).T)
 _IS_STATE = np.isin(np.arange(256), STATE_ORDER)
-_STATE_UNITS = np.where(_IS_STATE, _GROW[STATE_PLACE, 0] & np.uint64(0xFFFFFFFF), np.uint64(0))[None]
+_STATE_UNITS = np.where(_IS_STATE, _GROW[STATE_PLACE, 0].astype(np.uint32), np.uint32(0))[None]
 
 
 # By columns of a table: a number as wide as a row, which numpy takes at once.
@@ -165,21 +165,22 @@ def _put_group(group: Sequence[SpanPart], pixels: Pixels) -> None:
     """
     slots = borders([len(part.shares) + 1 for part in group])
     begin, end, codes = _stretches(group, slots, pixels)
-    units = _STATE_UNITS if isinstance(group[0].spans, States) else _TOKEN_UNITS
+    units: np.ndarray = _STATE_UNITS if isinstance(group[0].spans, States) else _TOKEN_UNITS
+    word = units.dtype
     edges = np.arange(0, int(slots[-1]) * FULL, FULL, np.int32)
     first = np.append((begin + (FULL - 1)) // FULL, len(edges))  # edge at or behind the begin
     running = np.repeat(np.arange(len(begin)), first[1:] - first[:-1])
-    seen = np.minimum(edges, end.take(running)).astype(np.uint64)
-    length, until = (end - begin).astype(np.uint64), end.astype(np.uint64)
-    shares = np.empty((len(edges) - 1, len(units)), np.uint64)
-    for word, unit in enumerate(units.take(codes, axis=1)):
-        sums = np.cumsum(length * unit)
+    seen = np.minimum(edges, end.take(running)).astype(word)
+    length, until = (end - begin).astype(word), end.astype(word)
+    shares = np.empty((len(edges) - 1, len(units)), word)
+    for number, unit in enumerate(units.take(codes, axis=1)):
+        sums = np.cumsum(length * unit, dtype=word)
         sums -= until * unit
         total = unit.take(running)
         total *= seen
         total += sums.take(running)
-        np.subtract(total[1:], total[:-1], out=shares[:, word])
-    flat = shares.view(np.uint8)[:, : group[0].shares.shape[1]]
+        np.subtract(total[1:], total[:-1], out=shares[:, number])
+    flat = shares.view(np.uint8)
     for part, at in zip(group, slots.tolist(), strict=False):
         add_shares(part.shares, flat[at : at + len(part.shares)])
 
