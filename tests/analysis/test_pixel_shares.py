@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.timeline.pixel_shares import SpanPart, put_spans
 from rcv_py.analysis.timeline.pixels import PARTS, Pixels
-from rcv_py.analysis.timeline.raster import Segment, TokenRow, raster, shares_in
+from rcv_py.analysis.timeline.raster import Segment, TokenRow, look, raster, shares_in
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER
 from rcv_py.model.kinds import TokenKind
@@ -141,7 +141,7 @@ def test_a_wave_that_issues_a_cycle_in_many_looks_as_empty_as_it_is(every: int, 
     one = row(sparse(every, 2_000_000 // every))
     for width in (333, 1600):
         pixels = Pixels(TimeWindow(7_000, 7_000 + cycles), width)
-        shares = raster([one], pixels).kind
+        shares = raster(look([one], pixels)).kind
         filled = shares[0, :, -1].astype(int).mean() / 255
         assert abs(filled - 1 / every) <= 0.1 / every + 0.1 / 255
         for height in (6, 18, 36):
@@ -154,7 +154,7 @@ def test_every_kind_has_the_height_of_its_share() -> None:
     one = row(tokens("vV|MMMM|llLL..", scale=4).__class__(0, *_cycle(400)))
     for cycles in (400, 4_000, 16_000):
         pixels = Pixels(TimeWindow(0, cycles), 100)
-        lines = stacked(raster([one], pixels).kind, 36, pixels)
+        lines = stacked(raster(look([one], pixels)).kind, 36, pixels)
         for kind, is_stall, share in (
             (TokenKind.VALU, True, 0.1),
             (TokenKind.VALU, False, 0.1),
@@ -183,7 +183,7 @@ def _cycle(count: int) -> list[np.ndarray]:
 def test_a_picture_that_is_moved_by_whole_pixels_stays_the_same() -> None:
     one = row(Tokens(0, *_cycle(4000)))
     pictures = [
-        stacked(raster([one], pixels).kind, 18, pixels)
+        stacked(raster(look([one], pixels)).kind, 18, pixels)
         for pixels in (Pixels(TimeWindow(at, at + 51_200), 400) for at in (12_800, 12_800 + 128 * 7))
     ]
     assert np.mean(pictures[0][:, :, 7:] == pictures[1][:, :, :-7]) > 0.99
@@ -193,7 +193,7 @@ def test_a_picture_that_is_moved_by_whole_pixels_stays_the_same() -> None:
 def test_states_have_their_shares(begin: int, cycles: int, width: int) -> None:
     drawing = "I" * 100 + "E" * 50 + "W" * 200 + "S" * 50 + "E" * 5 + "W" * 95
     pixels = Pixels(TimeWindow(begin, begin + cycles), width)
-    running = raster([row(tokens("V" * 500), states(drawing))], pixels).state[0].astype(int)
+    running = raster(look([row(tokens("V" * 500), states(drawing))], pixels)).state[0].astype(int)
     share = np.diff(running, axis=1, prepend=0)
     for place, state in enumerate(STATE_ORDER):
         wanted = sum(letter == state.name[0] for letter in drawing[begin : begin + cycles])
@@ -210,7 +210,9 @@ def test_tokens_that_overlap_fill_a_pixel_at_most() -> None:
         0, *columns, np.array([5, 2, 2], np.uint8), np.zeros(3, np.int32), lanes(offset, offset + length)
     )
     one = row(made)
-    share = np.diff(raster([one], Pixels(TimeWindow(0, 100), 10)).kind[0].astype(int), axis=1, prepend=0)
+    share = np.diff(
+        raster(look([one], Pixels(TimeWindow(0, 100), 10))).kind[0].astype(int), axis=1, prepend=0
+    )
     assert np.all(share.sum(axis=1) >= 254)
     for px, kinds in ((0, {TokenKind.LDS: 1}), (4, {TokenKind.LDS: 1 / 3, TokenKind.SALU: 2 / 3})):
         for kind, part in kinds.items():

@@ -151,9 +151,7 @@ class _Seen:
 
 def known_lines(tokens: TokenColumns, code: CodeTable) -> np.ndarray:
     """Return the row of Lines of each token, int64; the last one if no code line matched."""
-    line = tokens.line.astype(np.int64)
-    line[(line < 0) | (line >= len(code))] = len(code)
-    return line
+    return tokens.code_rows(len(code))
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Seen:

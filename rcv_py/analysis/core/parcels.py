@@ -146,6 +146,8 @@ class Parcel:
         if self.begin == -FOREVER and self.end == FOREVER:
             return self.chosen[owner]
         begin, end = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2).T
+        if (self.holds(begin) & self.holds(np.maximum(begin, end))).all():
+            return self.chosen[owner]
         time = np.clip(self.tokens.start, begin[owner], np.maximum(begin, end)[owner])
         return self.holds(time) & self.chosen[owner]
 

@@ -39,7 +39,7 @@ from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.errors import UsageError
-from rcv_py.base.runs import borders, distinct, starts_run
+from rcv_py.base.runs import ascending, borders, distinct, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
@@ -197,15 +197,18 @@ def populations(trace: Trace, batches: Iterable[WaveBatch]) -> Populations:
 
 def _map(trace: Trace, parcel: Parcel) -> _Read:
     program, tokens = _program(trace.code), parcel.own
-    at = np.flatnonzero((tokens.line >= 0) & (tokens.line < len(program.is_end)))
+    block = np.append(program.table.of_row, -1)[tokens.code_rows(len(program.is_end))]
+    is_new = starts_run(block) & (block >= 0)
+    first = tokens.first[:-1][np.diff(tokens.first) > 0]
+    is_new[first] = block[first] >= 0
+    at = np.flatnonzero(is_new)
     count = max(1, len(program.table))
-    key = tokens.owner[at] * count + program.table.of_row[tokens.line[at]]
-    executed = np.unique(key[starts_run(key)])
+    executed = ascending(tokens.owner[at] * count + block[at])
     stops = np.searchsorted(executed, np.arange(1, len(tokens.waves)) * count)
     sets = np.split((executed % count).astype(np.int32), stops)[: len(tokens.waves)]
     ways: dict[bytes, int] = {}
     way = np.array([ways.setdefault(blocks.tobytes(), len(ways)) for blocks in sets], dtype=np.int64)
-    ran = np.flatnonzero(np.bincount(tokens.line[at], minlength=1))
+    ran = np.flatnonzero(tokens.executions(len(program.is_end)))
     return _Read(_facts(program, tokens, way), tuple(ways), ran)
 
 
@@ -284,8 +287,7 @@ def _program(code: CodeTable) -> _Program:
 
 
 def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
-    known = (tokens.line >= 0) & (tokens.line < len(program.is_end))
-    line = np.where(known, tokens.line, -1)
+    line = tokens.code_rows(len(program.is_end))
     does = borders(~np.append(program.is_idle, False)[line])[tokens.first]
     at_end = np.zeros(len(tokens.waves), dtype=bool)
     last = np.flatnonzero(tokens.is_last)

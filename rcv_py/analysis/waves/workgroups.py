@@ -25,10 +25,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import lru_cache
 
 import numpy as np
 
+from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
@@ -247,11 +247,9 @@ def crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     Only barriers of the whole workgroup: those of clusters and those with names hold other waves.  Some
     captures of gfx9 have two tokens a barrier, a message and a wait, one after the other: they are one.
     """
-    roles = np.array([*map(_role, code.text), 0])
-    line = tokens.line.astype(np.int64)
-    role = roles[np.where((line >= 0) & (line < len(code)), line, len(code))]
-    at = np.flatnonzero(role)
-    role, owner = role[at], tokens.owner[at]
+    line, roles = tokens.line, _roles(code)
+    at = np.flatnonzero((roles > 0)[tokens.code_rows(len(code))])
+    role, owner = roles[line[at]], tokens.owner[at]
     front = np.append(0, np.arange(len(at) - 1))[: len(at)]
     before = at[front]
     is_same = ~starts_run(owner)
@@ -262,13 +260,13 @@ def crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     first, token = at[is_first], at[(role == _WAITS) & ~np.append(is_second[1:], False)[: len(at)]]
     signal, wave = np.where(has_signal, before, at)[is_first], owner[is_first]
     start = tokens.start
-    released = start[token] + tokens.duration[token]
+    released = start[token] + (tokens.stall[token].astype(np.int64) + tokens.busy[token])
     nth = ranges(0, np.bincount(wave, minlength=len(tokens.waves)))
     is_held = (signal == first) | (released - start[first] > RELEASE)
     return TokenCrossings(
         token=token,
         signal=signal,
-        line=line[signal],
+        line=line[signal].astype(np.int64),
         wave=wave,
         nth=nth,
         arrived=start[signal],
@@ -278,7 +276,12 @@ def crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     )
 
 
-@lru_cache(maxsize=1 << 14)
+@kept
+def _roles(code: CodeTable) -> np.ndarray:
+    """The role of each code row, and that of tokens without one, int64 [code rows + 1]."""
+    return np.array([*map(_role, code.text), 0])
+
+
 def _role(text: str) -> int:
     """Whether an instruction waits at a barrier of the workgroup, or only signals; 0 for others."""
     name, operand, *_ = *text.split(maxsplit=1), "", ""
@@ -572,5 +575,6 @@ def last_ends(tokens: TokenColumns) -> np.ndarray:
     """When the last token of each wave ended, int64 cycles; the begin of those without tokens."""
     ends = np.array([wave.begin for wave in tokens.waves], dtype=np.int64)
     last = np.flatnonzero(tokens.is_last)
-    ends[tokens.owner[last]] = tokens.start[last] + tokens.duration[last]
+    duration = tokens.stall[last].astype(np.int64) + tokens.busy[last]
+    ends[tokens.owner[last]] = tokens.start[last] + duration
     return ends
