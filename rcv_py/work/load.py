@@ -7,17 +7,17 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
-from threading import Lock
+from threading import Lock, RLock
 
 import numpy as np
 
 from rcv_py.analysis.core.lanes import lanes
-from rcv_py.analysis.timeline.lod import build
+from rcv_py.analysis.timeline.lod import tables
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.tokens import Tokens
 from rcv_py.model.trace import Trace, WaveReader
-from rcv_py.model.waves import LodColumns, WaveBatch, WaveColumns, WaveIndex
+from rcv_py.model.waves import WaveBatch, WaveColumns, WaveIndex
 from rcv_py.work.machine import cores, memory
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
@@ -30,6 +30,7 @@ FILE_BYTES = 16 << 10  # what opening a file costs besides its size
 HELD_BYTES = 31 << 20  # a block that the C library keeps when it is freed
 IN_PROCESS_BYTES = 24 << 20  # below this, starting processes takes longer than reading
 MAX_BATCHES_AHEAD = 2  # that a process has been asked for: the one it reads, and the next
+MAX_UNSEEN = 16  # batches that wait for whoever iterates
 RETRIES = 2  # of a batch whose process died: the next one may have the memory
 MAX_GIVEN_UP = 3  # batches, before the rest of the waves is
 STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
@@ -62,6 +63,26 @@ class WaveStream:
         self.errors: list[RcvError] = []  # why waves were given up
         job_bytes = JOB_BYTES if self.processes else SMALL_JOB_BYTES
         self._queue = WaveQueue(plan(index, chosen, job_bytes))
+        self._pool: WorkerPool[WaveColumns] | None = None
+        self._lock = RLock()  # of what is asked for
+        self._asked: dict[Future[WaveColumns], list[int]] = {}
+
+    def begin(self) -> None:
+        """Let processes, if there are any, read already before anybody iterates."""
+        if self.processes and self._pool is None:
+            self._pool = WorkerPool(
+                partial(prepared_columns, self._reader, lod=self._lod),
+                self.processes,
+                setup=hold_memory,
+                calls_ahead=MAX_BATCHES_AHEAD,
+                retries=RETRIES,
+            )
+            self._ask()
+
+    @property
+    def waiting(self) -> int:
+        """How many batches have come that nobody has asked for."""
+        return self._done.qsize()
 
     def prioritize(self, rows: Iterable[int]) -> None:
         """Read these waves before the others, if they still wait."""
@@ -73,6 +94,12 @@ class WaveStream:
         self._queue.clear()
         self._done.put(None)
 
+    def close(self) -> None:
+        """End all processes, of a stream that nobody will iterate over."""
+        self.cancel()
+        if self._pool is not None:
+            self._pool.close()
+
     def __iter__(self) -> Iterator[WaveBatch]:
         if not self.processes:
             hold_memory()
@@ -83,42 +110,58 @@ class WaveStream:
             yield batch
 
     def _from_processes(self) -> Iterator[WaveBatch]:
-        asked: dict[Future[WaveColumns], list[int]] = {}
-        read = partial(prepared_columns, self._reader, lod=self._lod)
-        with WorkerPool(
-            read, self.processes, setup=hold_memory, calls_ahead=MAX_BATCHES_AHEAD, retries=RETRIES
-        ) as pool:
-            for _ in range(self.processes * MAX_BATCHES_AHEAD):
-                self._submit(pool, asked)
-            while asked and (future := self._done.get()) is not None:
-                rows = asked.pop(future)
-                error = future.exception()
-                if not isinstance(error, WorkerStopped):
-                    self._submit(pool, asked)  # first, so that it is read while the batch is looked at
-                    yield future.result().batch()
-                    continue
-                self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
-                if len(self.errors) > MAX_GIVEN_UP:
-                    rest = [row for other in asked.values() for row in other]
-                    yield unread([*rows, *rest, *self._queue.clear()], self.errors[-1])
-                    return
-                self._submit(pool, asked)
-                yield unread(rows, self.errors[-1])
+        self.begin()
+        assert self._pool is not None
+        try:
+            yield from self._answers()
+        finally:
+            self._queue.clear()  # or what is given back would be asked for again
+            self._pool.close()
+            self._pool = None
 
-    def _submit(self, pool: WorkerPool[WaveColumns], asked: dict[Future[WaveColumns], list[int]]) -> None:
-        rows = self._queue.take()
-        if rows is not None:
-            future = pool.submit(rows)
-            asked[future] = rows
-            future.add_done_callback(self._done.put)
+    def _answers(self) -> Iterator[WaveBatch]:
+        while self._asked and (future := self._done.get()) is not None:
+            rows = self._asked.pop(future)
+            self._ask()  # first, so that it is read while the batch is looked at
+            error = future.exception()
+            if not isinstance(error, WorkerStopped):
+                yield future.result().batch()
+                continue
+            self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
+            if len(self.errors) > MAX_GIVEN_UP:
+                with self._lock:
+                    rest = [row for other in self._asked.values() for row in other]
+                    left = [*rows, *rest, *self._queue.clear()]
+                yield unread(left, self.errors[-1])
+                return
+            yield unread(rows, self.errors[-1])
+
+    def _ask(self, done: Future[WaveColumns] | None = None) -> None:
+        """Ask processes for as much as they may be asked for; `done` has been answered."""
+        with self._lock:
+            if done is not None:
+                self._done.put(done)
+            while self._may_ask() and self._pool is not None and (rows := self._queue.take()) is not None:
+                future = self._pool.submit(rows)
+                self._asked[future] = rows
+                future.add_done_callback(self._ask)
+
+    def _may_ask(self) -> bool:
+        asked = len(self._asked) - self.waiting
+        return self.waiting < MAX_UNSEEN and asked < self.processes * MAX_BATCHES_AHEAD
+
+
+def worth(files: int, nbytes: int, workers: int | None = None) -> int:
+    """How many processes are worth starting for wave files of so many bytes in all; see `process_count`."""
+    cost = nbytes + FILE_BYTES * files
+    if workers == 0 or not nbytes or cost < IN_PROCESS_BYTES:
+        return 0
+    return worker_count(cost) if workers is None else workers
 
 
 def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int:
     """How many processes are worth starting; 0: read in this one.  `workers`: so many, if any."""
-    cost = int(costs(index)[rows].sum()) if len(index) else 0
-    if workers == 0 or not cost or cost < IN_PROCESS_BYTES:
-        return 0
-    return worker_count(cost) if workers is None else workers
+    return worth(len(rows), int(index.size[rows].sum()) if len(index) else 0, workers)
 
 
 def worker_count(cost: int) -> int:
@@ -152,7 +195,7 @@ def prepared_columns(reader: WaveReader, rows: list[int], lod: bool = True) -> W
         columns,
         lane=np.concatenate(used) if used else None,
         has_lanes=np.array([column is not None for column in lane]) if used else None,
-        lod=LodColumns.of([build(wave.tokens, wave.states) for wave in waves]) if lod else None,
+        lod=tables(columns) if lod else None,
     )
 
 

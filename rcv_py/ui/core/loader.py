@@ -17,6 +17,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
+from rcv_py.work.ahead import Ahead
 from rcv_py.work.load import STAGE, WaveStream, prepare
 
 NOTIFY_MS = 80  # panels hear of new waves at most this often
@@ -44,6 +45,7 @@ class Loader(QObject):
         super().__init__()
         self._session, self._settings = session, settings
         self._open_path = open_path or _open_folder
+        self.ahead: Ahead | None = None  # a capture that is being read since before there was a window
         self._load: _Load | None = None
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
@@ -60,7 +62,13 @@ class Loader(QObject):
         """Open a capture folder and read all its waves; what was open before is no longer heard of."""
         self._end()
         workers = int(self._settings["load.workers"]) or None
-        self._load = _Load(self, partial(self._open_path, Path(path)), workers)
+        ahead, self.ahead = self.ahead, None
+        if ahead is not None and (ahead.folder != Path(path) or workers not in (None, ahead.processes)):
+            ahead.close()
+            ahead = None
+        open_it = partial(self._open_path, Path(path)) if ahead is None else ahead.open
+        stream_of = partial(_stream_of, workers) if ahead is None else lambda _: ahead.stream()
+        self._load = _Load(self, open_it, stream_of)
 
     def cancel(self) -> None:
         """Stop reading; what has arrived stays, and waves that are selected are still read."""
@@ -73,6 +81,8 @@ class Loader(QObject):
         """Stop reading, and wait until every thread and process has gone."""
         self._end()
         self._notify.stop()
+        if self.ahead is not None:
+            self.ahead.close()
         for load in self._ended:
             load.thread.join(TIMEOUT_S)
         self._ended = []
@@ -134,14 +144,20 @@ def _open_folder(path: Path, report: Report) -> Trace:
     return open_folder(path, report)
 
 
+def _stream_of(workers: int | None, trace: Trace) -> WaveStream:
+    return WaveStream(trace.reader, trace.waves, workers=workers)
+
+
 class _Load:
     """The thread that opens one capture, reads its waves, and then those that are wanted.
 
     Methods named `_on_*` run on the UI thread.
     """
 
-    def __init__(self, loader: Loader, open_it: Callable[[Report], Trace], workers: int | None) -> None:
-        self._loader, self._open_it, self._workers = loader, open_it, workers
+    def __init__(
+        self, loader: Loader, open_it: Callable[[Report], Trace], stream_of: Callable[[Trace], WaveStream]
+    ) -> None:
+        self._loader, self._open_it, self._stream_of = loader, open_it, stream_of
         self._stream: WaveStream | None = None
         self._wanted: SimpleQueue[list[int] | None] = SimpleQueue()
         self._stopped = CancelFlag()
@@ -235,7 +251,7 @@ class _Load:
         self._post(self._loader.stage.emit, stage)
 
     def _read_all(self, trace: Trace) -> None:
-        stream = self._stream = WaveStream(trace.reader, trace.waves, workers=self._workers)
+        stream = self._stream = self._stream_of(trace)
         done = 0
         self._report(Stage(STAGE, done, stream.total))
         for batch in stream:
