@@ -252,16 +252,18 @@ def test_the_watch_sees_what_qt_loads(probe: tuple[Path, Watch], qtbot: QtBot) -
 
 def walk(app: App, qtbot: QtBot, tips: Tips, where: str) -> None:
     """Every panel in front once, every widget, every place the mouse can rest at."""
+    seen: set[QWidget] = set()
     for name, dock in app.window.workspace.docks.items():
         app.window.workspace.show_panel(name)
         settle(app, qtbot)
         for widget in [dock.panel, *dock.panel.findChildren(QWidget)]:
             check_widget(widget)
+            seen.add(widget)
             if widget.isVisible():
                 rest_the_mouse(widget)
         check(dock.windowTitle(), name)
         dock.panel.grab()
-    for widget in [app.window, *app.window.findChildren(QWidget), *QApplication.topLevelWidgets()]:
+    for widget in {app.window, *app.window.findChildren(QWidget), *QApplication.topLevelWidgets()} - seen:
         check_widget(widget)
     for text in tips.said:
         check(text, f"{where}, a tooltip")
