@@ -158,8 +158,9 @@ def _iterations(tokens: TokenColumns, spans: Sequence[tuple[np.ndarray, ...]], s
     owner = tokens.owner[first]
     end = tokens.start[np.minimum(stop, len(tokens) - 1)]
     end[is_last] = tokens.end[stop[is_last] - 1]
-    gap = np.append(tokens.idle, 0)[1:]
-    gap[tokens.is_last] = 0
+    gap = np.zeros_like(tokens.idle)
+    gap[:-1] = tokens.idle[1:]
+    gap[tokens.first[1:][np.diff(tokens.first) > 0] - 1] = 0
     return Iterations(
         loop=loop.astype(np.int32),
         wave=np.array([wave.row for wave in tokens.waves], dtype=np.int32)[owner],

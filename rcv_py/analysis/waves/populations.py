@@ -39,7 +39,7 @@ from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.errors import UsageError
-from rcv_py.base.runs import ascending, borders, distinct, starts_run
+from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
@@ -288,7 +288,10 @@ def _program(code: CodeTable) -> _Program:
 
 def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
     line = tokens.code_rows(len(program.is_end))
-    does = borders(~np.append(program.is_idle, False)[line])[tokens.first]
+    does = ~np.append(program.is_idle, False)[line]
+    some = np.flatnonzero(np.diff(tokens.first))
+    is_empty = np.ones(len(tokens.waves), dtype=bool)
+    is_empty[some] = ~np.logical_or.reduceat(does, tokens.first[some]) if len(some) else True
     at_end = np.zeros(len(tokens.waves), dtype=bool)
     last = np.flatnonzero(tokens.is_last)
     at_end[tokens.owner[last]] = np.append(program.is_end, False)[line[last]]
@@ -297,7 +300,7 @@ def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
         tokens=np.diff(tokens.first),
         life=np.array([wave.end - wave.begin for wave in tokens.waves], dtype=np.int64),
         at_end=at_end,
-        is_empty=does[1:] == does[:-1],
+        is_empty=is_empty,
         way=way,
     )
 
