@@ -3,6 +3,7 @@
 import gc
 import os
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import active_children
 
@@ -239,9 +240,8 @@ def test_a_capture_that_nobody_wants_any_more_is_read_no_further(qtbot, loader, 
         loader.open(first)
     settle(qtbot, loader)
     assert loader.context.session.trace.value is folders[first]
-    with pytest.raises(Cancelled):  # or there is a stream, of which nothing more comes
+    with suppress(Cancelled):  # or it was not opened yet
         assert not list(ahead.stream())
-        raise Cancelled
 
 
 def test_a_window_that_closes_early_ends_what_was_begun(loader, processes):

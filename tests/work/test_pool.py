@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from rcv_py.base.errors import NotATrace
-from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
+from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped, end_ahead
 from rcv_py.work.shared import dumps, loads
 from tests.support.busy_forever import spin
 from tests.support.captures import ROOT
@@ -248,3 +248,32 @@ def is_running(pid: int) -> bool:
         return False
     stat = Path(f"/proc/{pid}/stat")
     return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_a_pool_that_keeps_its_processes_leaves_them_to_the_next() -> None:
+    """Another task, and what the first one left is gone; what is busy ends as ever."""
+    with WorkerPool(answer, 2, keeps=True) as first:
+        before = {future.result() for future in [first.submit("pid") for _ in range(2)]}
+    assert {process.pid for process in active_children()} == before, "both wait"
+    with WorkerPool(os.getppid, 1) as second:
+        assert second.submit().result() == os.getpid()
+        assert {process.pid for process in active_children()} == before
+    assert len(active_children()) == len(before) - 1
+    end_ahead()
+    assert not active_children()
+
+
+def test_a_kept_process_that_died_meanwhile_is_replaced() -> None:
+    with WorkerPool(answer, 1, keeps=True) as first:
+        process = first.submit("pid").result()
+    os.kill(process, signal.SIGKILL)
+    wait_until(lambda: not active_children(), "its end")
+    with WorkerPool(answer, 1) as second:
+        assert second.submit("pid").result() != process
+
+
+def test_busy_processes_are_not_kept() -> None:
+    with WorkerPool(spin, 1, keeps=True) as workers:
+        workers.submit()
+        wait_until(lambda: bool(active_children()), "a process")
+    assert not active_children()
