@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from threading import Lock
 from typing import Any
 
@@ -119,22 +119,9 @@ class WaveStore:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What was wrong with waves, the first ones by name, and how many did not fit."""
-        found = [*self.missing.items(), *self.notes.items()]
-        named = [
-            Problem(
-                Severity.WARNING,
-                self.trace.waves.file[row],
-                text,
-                "Copy the capture again if it was moved." if row in self.missing else "",
-                (Affects.WAVES,) if row in self.missing else (),
-            )
-            for row, text in found[:NAMED]
-        ]
-        if len(found) > NAMED:
-            more = plural(len(found) - NAMED, "other wave is", "other waves are")
-            named.append(Problem(Severity.WARNING, "", f"{more} unreadable or doubtful for such reasons."))
+        named = problems_of(self.trace, self.missing, self.notes)
         if self.is_complete or not self.is_full:
-            return tuple(named)
+            return named
         text = f"{self.count:,} of {len(self.trace.waves):,} waves fill the memory meant for waves."
         hint = "The others are read when they are looked at; a larger load.budget_gb holds more."
         return (*named, Problem(Severity.INFO, "", text, hint))
@@ -152,3 +139,25 @@ class WaveStore:
             if self._batch_of.get(wave.row) is batch:
                 for table in (self._waves, self._lods, self._batch_of):
                     table.pop(wave.row, None)
+
+
+def problems_of(trace: Trace, missing: Mapping[int, str], notes: Mapping[int, str]) -> tuple[Problem, ...]:
+    """Return a problem for each of the first waves that are missing or have notes, and how many others do.
+
+    Both are sentences by row of the wave index.
+    """
+    found = [*missing.items(), *notes.items()]
+    named = [
+        Problem(
+            Severity.WARNING,
+            trace.waves.file[row],
+            text,
+            "Copy the capture again if it was moved." if row in missing else "",
+            (Affects.WAVES,) if row in missing else (),
+        )
+        for row, text in found[:NAMED]
+    ]
+    if len(found) > NAMED:
+        more = plural(len(found) - NAMED, "other wave is", "other waves are")
+        named.append(Problem(Severity.WARNING, "", f"{more} unreadable or doubtful for such reasons."))
+    return tuple(named)

@@ -42,7 +42,10 @@ from rcv_py.work.shared import Message, dumps, loads, receive, send
 # (at 10: 10 %, at 0: 50 %), and beside two such processes 95 % of a window's beats of 8 ms take less than
 # 20 ms (at 10: 16, at 0: 35).
 NICE = 5
-_starting = Lock()
+# A call that a process will only read later must fit into the pipe: if it did not, we would wait for the
+# process to read, and it for us to take its answer.  macOS has the smallest pipes, of 8 kB.
+AHEAD_BYTES = 6 << 10
+_starting = Lock()  # held while multiprocessing looks at all processes of this one: to start and to bury one
 T = TypeVar("T")
 
 
@@ -83,7 +86,7 @@ class WorkerPool(Generic[T]):
 
     - `setup` is what each process does first.
     - `calls_ahead` calls are with a process at a time, the first of which it does, so that it need not wait
-      for the next; their arguments must be small.
+      for the next.  A call with large arguments is given to a process that does nothing else.
     - A call whose process dies is made again, in another process, up to `retries` times.
     - A call that takes longer than `timeout_s` seconds is ended with its process.
     - A process that is ended gets `grace_s` seconds to remove half-written files; 0: it is killed at once.
@@ -162,8 +165,8 @@ class WorkerPool(Generic[T]):
     def _wake(self, _: object = None) -> None:
         with self._lock:
             if not self._is_woken:
-                self._is_woken = True
                 self._bell.send_bytes(b"")
+                self._is_woken = True  # after it rang: Ctrl+C may come in between, and twice does no harm
 
     # -- the thread of the pool ---------------------------------------------------------------------
 
@@ -181,15 +184,17 @@ class WorkerPool(Generic[T]):
             idle = [worker for worker in self._workers if not worker.calls]
             self._workers = [worker for worker in self._workers if worker.calls]
             _ahead.extend((worker.process, worker.connection) for worker in idle)
-        for worker in self._workers:
-            worker.terminate()
-        for worker in self._workers:
-            worker.end()
-        self._workers.clear()
-        for call in calls:
-            if error is not None and call.future.set_running_or_notify_cancel():
-                call.future.set_exception(error)
-            call.future.cancel()
+        try:
+            for worker in self._workers:
+                worker.terminate()
+            for worker in self._workers:
+                worker.end()
+            self._workers.clear()
+        finally:  # whatever happens here, nobody waits for an answer any more
+            for call in calls:
+                if error is not None and call.future.set_running_or_notify_cancel():
+                    call.future.set_exception(error)
+                call.future.cancel()
 
     def _turn(self) -> None:
         """Hand out calls, wait until something happens, and act on it."""
@@ -231,7 +236,8 @@ class WorkerPool(Generic[T]):
             return known[0]
         if len(self._workers) < self._size:
             return self._start(call)
-        free = [one for one in self._workers if len(one.calls) < self._calls_ahead and not one.is_alone]
+        ahead = self._calls_ahead if len(call.arguments.data) <= AHEAD_BYTES else 1
+        free = [one for one in self._workers if len(one.calls) < ahead and not one.is_alone]
         return None if call.is_alone else min(free, key=lambda one: len(one.calls), default=None)
 
     def _start(self, call: _Call) -> _Worker:
@@ -253,8 +259,8 @@ class WorkerPool(Generic[T]):
 
     def _replace(self, worker: _Worker, error: Exception | None = None) -> None:
         """End a process.  Its call is made again or fails with `error`; those ahead go to another one."""
-        self._workers.remove(worker)
         worker.end()
+        self._workers.remove(worker)
         if worker.calls:
             call = worker.calls.popleft()
             self._waiting.extendleft(reversed(worker.calls))
@@ -300,19 +306,23 @@ class _Worker:
 
     def terminate(self) -> None:
         """Ask the process to end."""
-        if self._grace_s:
-            self.process.terminate()
-        else:
-            self.process.kill()
+        with suppress(ProcessLookupError):  # somebody has buried it
+            if self._grace_s:
+                self.process.terminate()
+            else:
+                self.process.kill()
 
     def end(self) -> None:
         """End the process, whatever it does."""
         self.terminate()
         self.connection.close()
-        self.process.join(self._grace_s or None)
-        self.process.kill()
-        self.process.join()
-        self.process.close()
+        if self._grace_s and not wait([self.process.sentinel], self._grace_s):
+            self.process.kill()
+        wait([self.process.sentinel])
+        # Whoever starts or lists processes buries those that ended, and for a moment they seem to run to us.
+        with _starting, suppress(ValueError):
+            self.process.join()
+            self.process.close()
 
 
 # -- starting processes -------------------------------------------------------------------------------

@@ -240,7 +240,7 @@ def test_a_capture_that_nobody_wants_any_more_is_read_no_further(qtbot, loader, 
         loader.open(first)
     settle(qtbot, loader)
     assert loader.context.session.trace.value is folders[first]
-    with suppress(Cancelled):  # or it was not opened yet
+    with suppress(Cancelled):  # or there is a stream, of which nothing more comes
         assert not list(ahead.stream())
 
 

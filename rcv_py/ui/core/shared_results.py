@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
+from pkgutil import resolve_name
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 from weakref import WeakSet
 
 from PySide6.QtCore import QObject
 
-from rcv_py.analysis.attribution.attribute import attribution
-from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.cost.hotspot import KINDS
-from rcv_py.analysis.events.marker_spans import marker_spans
-from rcv_py.analysis.health.capture_health import health_notes
-from rcv_py.analysis.iterations.loop_summary import LOOPS
-from rcv_py.analysis.latency.bubbles import bubbles
-from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency
-from rcv_py.analysis.latency.memory_latency import MEMORY
-from rcv_py.analysis.program.branches import BRANCHES
-from rcv_py.analysis.program.code_match import MATCH
-from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import (
     POPULATIONS,
     WORKING,
@@ -75,34 +65,42 @@ Job = Callable[..., Any] | Reduction[Any, Any] | Composed
 # A function is one of a trace and batches; what explains takes rows of the wave index too.
 
 
-def hidden_of(
-    trace: Trace,
-    batches: tuple[WaveBatch, ...],
-    rows: Collection[int] | None = None,
-    rule: ReferenceRule = ReferenceRule.OURS,
-) -> HiddenLatency:
-    """Return the hidden latency of some waves, with the program as those executed it."""
-    code = trace.code if rows is None else all_lines(batches, len(trace.code), rows).on(trace.code)
-    return replace(hidden_latency(trace, batches, rule, rows), code=code)
+@dataclass(frozen=True)
+class Later:
+    """A job by its place, imported when it is first wanted: most captures are looked at with a few of them.
+
+    `then` makes the job of what is there.
+    """
+
+    place: str  # below `rcv_py.analysis`
+    then: Callable[[Any], Job] = field(default=lambda found: found)
+
+    def import_it(self) -> Job:
+        """Return the job.  On the UI thread: a module that two threads import at once may be half made."""
+        return self.then(resolve_name(f"rcv_py.analysis.{self.place}"))
 
 
-JOBS: dict[str, Job] = {
-    "attribution": attribution,
-    "branches": BRANCHES,
-    "bubbles": bubbles,
-    "health": Composed(health_notes),
-    "hidden": hidden_latency,
-    "hidden_chosen": hidden_of,
-    "kinds": KINDS,
-    "hidden_chosen_reference": partial(hidden_of, rule=ReferenceRule.REFERENCE),
-    "hidden_reference": partial(hidden_latency, rule=ReferenceRule.REFERENCE),
-    "loops": LOOPS,
-    "match": MATCH,
-    "memory": MEMORY[ReferenceRule.OURS],
-    "memory_reference": MEMORY[ReferenceRule.REFERENCE],
-    "markers": marker_spans,
-    "populations": POPULATIONS,
-    "waits": WAITS,
+def _by_reference(analysis: Callable[..., Any]) -> Job:
+    return partial(analysis, rule=ReferenceRule.REFERENCE)
+
+
+JOBS: dict[str, Job | Later] = {
+    "attribution": Later("attribution.attribute:attribution"),
+    "branches": Later("program.branches:BRANCHES"),
+    "bubbles": Later("latency.bubbles:bubbles"),
+    "health": Later("health.capture_health:health_notes", Composed),
+    "hidden": Later("latency.hidden_latency:hidden_latency"),
+    "hidden_chosen": Later("latency.hidden_latency:hidden_as_executed"),
+    "kinds": Later("cost.hotspot:KINDS"),
+    "hidden_chosen_reference": Later("latency.hidden_latency:hidden_as_executed", _by_reference),
+    "hidden_reference": Later("latency.hidden_latency:hidden_latency", _by_reference),
+    "loops": Later("iterations.loop_summary:LOOPS"),
+    "match": Later("program.code_match:MATCH"),
+    "memory": Later("latency.memory_latency:MEMORY", itemgetter(ReferenceRule.OURS)),
+    "memory_reference": Later("latency.memory_latency:MEMORY", itemgetter(ReferenceRule.REFERENCE)),
+    "markers": Later("events.marker_spans:marker_spans"),
+    "populations": Later("waves.populations:POPULATIONS"),
+    "waits": Later("waits.wait_latency:WAITS"),
 }
 # What explains follows the choice of waves; the others count all of them.
 OF_ROWS = frozenset(("attribution", "bubbles", "hidden_chosen", "hidden_chosen_reference", "loops", "waits"))
@@ -126,11 +124,12 @@ class SharedResults(QObject):
     other at doubling numbers of waves, and when all are there.
     """
 
-    def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
+    def __init__(self, session: Session, tasks: Tasks, jobs: Mapping[str, Job | Later] | None = None) -> None:
         super().__init__()
         self.ways = Ways()
         self._findings = FindingsInView()
-        own: dict[str, Job] = {"findings": self._findings.find, **(JOBS if jobs is None else jobs)}
+        found = Later("findings.detect:findings_from", lambda _: self._findings.find)
+        own: dict[str, Job | Later] = {"findings": found, **(JOBS if jobs is None else jobs)}
         self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
 
     def cell(self, name: str) -> Cell[Any]:
@@ -185,12 +184,13 @@ class Ways:
 class _Result(QObject):
     """One analysis: whether anybody wants it, and of which waves its answer is."""
 
-    def __init__(self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job) -> None:
+    def __init__(
+        self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job | Later
+    ) -> None:
         super().__init__(parent)
         self._ways = parent.ways
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
-        self._is_alone = isinstance(job, Composed) or (isinstance(job, Reduction) and not job.is_together)
         self._is_wanted = False  # whether or not anything can be seen
         self.wanted_by: WeakSet[Visibility] = WeakSet()
         # What was asked for last: batches, name of waves, whether more were to come; how many there were.
@@ -236,7 +236,9 @@ class _Result(QObject):
         if self._of is None or self._of[1] != name:
             return False
         is_same = self._of[0] is store.batches and (is_streaming or not self._of[2])
-        is_cheap = self._is_alone or self._name in BY_NAME
+        job = self._job
+        is_alone = isinstance(job, Composed) or (isinstance(job, Reduction) and not job.is_together)
+        is_cheap = is_alone or self._name in BY_NAME
         return is_same or (is_streaming and not is_cheap and store.count < MORE * self._waves)
 
     def _is_needed(self) -> bool:
@@ -264,11 +266,12 @@ class _Result(QObject):
                 self.stream.finished()
 
         self.stream.started()
-        if isinstance(self._job, Composed):
-            job = partial(self._composed, self._job, store, batches, frozenset(store.missing))
+        job = self._job = self._job.import_it() if isinstance(self._job, Later) else self._job
+        if isinstance(job, Composed):
+            question = partial(self._composed, job, store, batches, frozenset(store.missing))
         else:
-            job = partial(self._answer, store, batches, name, is_streaming)
-        self._tasks.run(self, job, take)
+            question = partial(self._answer, job, store, batches, name, is_streaming)
+        self._tasks.run(self, question, take)
 
     def _composed(
         self, job: Composed, store: WaveStore, batches: tuple[WaveBatch, ...], unread: Collection[int]
@@ -282,14 +285,19 @@ class _Result(QObject):
 
         return job.make(store.trace, ask if batches else None, unread)
 
-    def _answer(self, store: WaveStore, batches: tuple[WaveBatch, ...], name: str, is_streaming: bool) -> Any:
+    def _answer(
+        self,
+        job: Callable[..., Any] | Reduction[Any, Any],
+        store: WaveStore,
+        batches: tuple[WaveBatch, ...],
+        name: str,
+        is_streaming: bool,
+    ) -> Any:
         """Compute it, of the chosen waves if it explains."""
         trace = store.trace
         if self._name == "populations":
             return self._ways.of(trace, batches)
         rows = self._ways.choice(trace, batches, name).rows if self._name in OF_ROWS else None
-        job = self._job
-        assert not isinstance(job, Composed)
         if isinstance(job, Reduction):
             if job.is_together:
                 return job.of(trace, batches, rows)
