@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import pickle
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from queue import SimpleQueue
 from threading import Lock
+from typing import Any, Protocol
 
 import numpy as np
 
 from rcv_py.analysis.core.lanes import lanes
+from rcv_py.analysis.core.parcels import alone
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.timeline.lod import build
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
@@ -36,9 +40,33 @@ STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of
 STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the folder again."
 
 
+class Order(Protocol):
+    """A reduction that looks at every wave by itself, and that somebody wants of the waves that are read."""
+
+    @property
+    def reduction(self) -> Reduction[Any, Any]:
+        """What is mapped."""
+
+    @property
+    def chosen(self) -> Collection[int] | None:
+        """Rows of the wave index whose costs count; None: all."""
+
+    def take(self, rows: frozenset[int], part: Any) -> None:
+        """Have the part of some waves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """What is made of waves where they are read, besides columns.  `orders` says what is wanted just now."""
+
+    trace: Trace
+    orders: Callable[[], Sequence[Order]]
+
+
 class WaveStream:
     """Iterate over it once, in any thread, to get the batches; no process outlives the iteration.
 
+    Processes map the reductions that are wanted `along`, which have their parts before a batch is yielded.
     `prioritize`, `cancel` and `errors` may be used from other threads.  What a process was reading when it
     died is read again by another one; waves that end every process are listed as missing.
     """
@@ -51,12 +79,13 @@ class WaveStream:
         *,
         workers: int | None = None,
         lod: bool = True,
+        along: Along | None = None,
     ) -> None:
         chosen = list(range(len(index))) if rows is None else list(rows)
         self._reader = reader
-        self._lod = lod
+        self._lod, self._along = lod, along
         self._cancelled = CancelFlag()
-        self._done: SimpleQueue[Future[WaveColumns] | None] = SimpleQueue()  # None: cancelled
+        self._done: SimpleQueue[Future[_Prepared] | None] = SimpleQueue()  # None: cancelled
         self.processes = process_count(index, chosen, workers)
         self.total = len(chosen)
         self.errors: list[RcvError] = []  # why waves were given up
@@ -83,34 +112,76 @@ class WaveStream:
             yield batch
 
     def _from_processes(self) -> Iterator[WaveBatch]:
-        asked: dict[Future[WaveColumns], list[int]] = {}
-        read = partial(prepared_columns, self._reader, lod=self._lod)
+        asked: dict[Future[_Prepared], _Job] = {}
+        trace = None if self._along is None else replace(self._along.trace, batch_cache=None)
+        read = partial(_prepared, self._reader, trace, self._lod)
         with WorkerPool(
             read, self.processes, setup=hold_memory, calls_ahead=MAX_BATCHES_AHEAD, retries=RETRIES
         ) as pool:
-            for _ in range(self.processes * MAX_BATCHES_AHEAD):
-                self._submit(pool, asked)
+            self._start(pool, asked)
             while asked and (future := self._done.get()) is not None:
-                rows = asked.pop(future)
+                job = asked.pop(future)
                 error = future.exception()
                 if not isinstance(error, WorkerStopped):
-                    self._submit(pool, asked)  # first, so that it is read while the batch is looked at
-                    yield future.result().batch()
+                    for _ in range(1 if job.rows else MAX_BATCHES_AHEAD):
+                        self._submit(pool, asked)  # first, so that it is read while the batch is looked at
+                    yield job.taken(future.result())
                     continue
                 self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
                 if len(self.errors) > MAX_GIVEN_UP:
-                    rest = [row for other in asked.values() for row in other]
-                    yield unread([*rows, *rest, *self._queue.clear()], self.errors[-1])
+                    rest = [row for other in asked.values() for row in other.rows]
+                    yield unread([*job.rows, *rest, *self._queue.clear()], self.errors[-1])
                     return
                 self._submit(pool, asked)
-                yield unread(rows, self.errors[-1])
+                yield unread(job.rows, self.errors[-1])
 
-    def _submit(self, pool: WorkerPool[WaveColumns], asked: dict[Future[WaveColumns], list[int]]) -> None:
+    def _start(self, pool: WorkerPool[_Prepared], asked: dict[Future[_Prepared], _Job]) -> None:
+        """Ask for the first batches; if something may be wanted along, for nothing but to be there.
+
+        What is wanted is known then: a window shows its panels while the first process starts.
+        """
+        for _ in range(self.processes):
+            if self._along is not None:
+                self._ask(pool, asked, _Job([], ()))
+            else:
+                for _ in range(MAX_BATCHES_AHEAD):
+                    self._submit(pool, asked)
+
+    def _submit(self, pool: WorkerPool[_Prepared], asked: dict[Future[_Prepared], _Job]) -> None:
         rows = self._queue.take()
         if rows is not None:
-            future = pool.submit(rows)
-            asked[future] = rows
-            future.add_done_callback(self._done.put)
+            self._ask(pool, asked, _Job(rows, () if self._along is None else tuple(self._along.orders())))
+
+    def _ask(self, pool: WorkerPool[_Prepared], asked: dict[Future[_Prepared], _Job], job: _Job) -> None:
+        future = pool.submit(job.rows, job.maps())
+        asked[future] = job
+        future.add_done_callback(self._done.put)
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """Waves that a process is asked for, and what it makes of them besides."""
+
+    rows: list[int]
+    orders: tuple[Order, ...]
+
+    def maps(self) -> tuple[_Map, ...]:
+        """The orders as they cross the process border: of chosen waves, those that are read."""
+        rows = frozenset(self.rows)
+        return tuple(
+            (one.reduction, None if one.chosen is None else rows.intersection(one.chosen))
+            for one in self.orders
+        )
+
+    def taken(self, prepared: _Prepared) -> WaveBatch:
+        """Give the parts to those who wanted them; return the batch."""
+        batch = prepared.columns.batch()
+        rows = frozenset(wave.row for wave in batch.waves)
+        if rows and self.orders:
+            for order, part in zip(self.orders, pickle.loads(prepared.parts), strict=True):
+                if part is not None:
+                    order.take(rows, part)
+        return batch
 
 
 def process_count(index: WaveIndex, rows: list[int], workers: int | None) -> int:
@@ -154,6 +225,39 @@ def prepared_columns(reader: WaveReader, rows: list[int], lod: bool = True) -> W
         has_lanes=np.array([column is not None for column in lane]) if used else None,
         lod=LodColumns.of([build(wave.tokens, wave.states) for wave in waves]) if lod else None,
     )
+
+
+_Map = tuple[Reduction[Any, Any], frozenset[int] | None]  # what to make of waves, and whose costs count
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """What a process made of some waves."""
+
+    columns: WaveColumns
+    parts: bytes  # pickled apart from the columns, in whose shared memory they would keep all of them
+
+
+def _prepared(
+    reader: WaveReader, trace: Trace | None, lod: bool, rows: list[int], maps: tuple[_Map, ...]
+) -> _Prepared:
+    """Read waves, and map them while they are at hand."""
+    columns = prepared_columns(reader, rows, lod)
+    return _Prepared(columns, pickle.dumps(_parts(trace, columns.batch(), maps)) if maps else b"")
+
+
+def _parts(trace: Trace | None, batch: WaveBatch, maps: tuple[_Map, ...]) -> list[Any]:
+    """The part of each reduction; None where it fails, as it will for whoever wants it."""
+    assert trace is not None
+    parcels = {chosen: next(alone([batch], chosen), None) for _, chosen in maps}
+    parts: list[Any] = []
+    for reduction, chosen in maps:
+        parcel = parcels[chosen]
+        try:
+            parts.append(None if parcel is None else reduction.map(trace, parcel))
+        except Exception:  # the process border: the batch must arrive whatever an analysis does
+            parts.append(None)
+    return parts
 
 
 def hold_memory() -> None:
