@@ -95,7 +95,7 @@ class Screen:
         self.plot.show()
         self.end = made[0].end
         self.picture = QImage(SIZE * ratio, QImage.Format.Format_RGB32)
-        self.ratio = ratio
+        self.picture.setDevicePixelRatio(ratio)
 
     def close(self) -> None:
         """Take it apart."""
@@ -113,7 +113,6 @@ class Screen:
     def paint(self) -> None:
         """Paint the whole view."""
         with QPainter(self.picture) as painter:
-            painter.scale(self.ratio, self.ratio)
             self.plot.viewport().render(painter, QPoint())
 
     def frame(self, event: QMouseEvent | QWheelEvent) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rcv_py.analysis.compare.costs import CaptureCosts
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
@@ -19,6 +19,9 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
 from rcv_py.state.selection import Hover, SearchQuery, Selection
 from rcv_py.state.wave_store import Snapshot, WaveStore
+
+if TYPE_CHECKING:  # it imports the analyses of a comparison, and most sessions compare nothing
+    from rcv_py.analysis.compare.costs import CaptureCosts
 
 MIN_WINDOW = 16  # cycles
 MAX_VISITS = 200

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +27,7 @@ NO_LIMIT = 1 << 62
 
 # What answers questions about waves at some rows of the index, of which some are in memory, until a flag is
 # set: it reads the others.
-Rereads = Callable[[Iterable[int], tuple[WaveBatch, ...], AnswerFlag], AbstractContextManager[Answers]]
+Rereads = Callable[[Collection[int], tuple[WaveBatch, ...], AnswerFlag], AbstractContextManager[Answers]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,23 +258,10 @@ class WaveStore:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What was wrong with waves, the first ones by name, and how many did not fit."""
-        lost = {row: text for row, text in self.lost.items() if row not in self.missing}
-        found = [*self.missing.items(), *lost.items(), *self.notes.items()]
-        named = [
-            Problem(
-                Severity.WARNING,
-                self.trace.waves.file[row],
-                text,
-                "Copy the capture again if it was moved." if row in self.missing or row in lost else "",
-                (Affects.WAVES,) if row in self.missing or row in lost else (),
-            )
-            for row, text in found[:NAMED]
-        ]
-        if len(found) > NAMED:
-            more = plural(len(found) - NAMED, "other wave is", "other waves are")
-            named.append(Problem(Severity.WARNING, "", f"{more} unreadable or doubtful for such reasons."))
+        unread = self.lost | self.missing
+        named = problems_of(self.trace, unread, self.notes)
         if not self.absent:
-            return tuple(named)
+            return named
         text = f"{self.count:,} of {len(self.trace.waves):,} waves fill the memory meant for waves."
         hint = "All count; the others are read again when needed. A larger load.budget_gb holds more."
         return (*named, Problem(Severity.INFO, "", text, hint))
@@ -292,3 +279,25 @@ class WaveStore:
             if self._batch_of.get(wave.row) is batch:
                 for table in (self._waves, self._lods, self._batch_of):
                     table.pop(wave.row, None)
+
+
+def problems_of(trace: Trace, missing: Mapping[int, str], notes: Mapping[int, str]) -> tuple[Problem, ...]:
+    """Return a problem for each of the first waves that are missing or have notes, and how many others do.
+
+    Both are sentences by row of the wave index.
+    """
+    found = [*missing.items(), *notes.items()]
+    named = [
+        Problem(
+            Severity.WARNING,
+            trace.waves.file[row],
+            text,
+            "Copy the capture again if it was moved." if row in missing else "",
+            (Affects.WAVES,) if row in missing else (),
+        )
+        for row, text in found[:NAMED]
+    ]
+    if len(found) > NAMED:
+        more = plural(len(found) - NAMED, "other wave is", "other waves are")
+        named.append(Problem(Severity.WARNING, "", f"{more} unreadable or doubtful for such reasons."))
+    return tuple(named)

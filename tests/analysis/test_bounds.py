@@ -15,7 +15,6 @@ from rcv_py.analysis.findings.bounds import bounds_by
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import RANKED, SIMD_CYCLES
 from rcv_py.analysis.findings.inputs import SCRATCH, FindingInputs
-from rcv_py.formats.open import open_trace
 from tests.analysis import build
 from tests.support import captures
 from tests.support.simd_cycles import Simd, simds
@@ -23,7 +22,7 @@ from tests.support.simd_cycles import Simd, simds
 
 @cache
 def looked_at(name: str) -> tuple[FindingInputs, list[Simd]]:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     batches = [trace.reader.read(list(range(len(trace.waves))))]
     return FindingInputs(InMemory(trace, batches)), simds(trace, batches)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.timeline.pixel_shares import SpanPart, put_spans
 from rcv_py.analysis.timeline.pixels import PARTS, Pixels
-from rcv_py.analysis.timeline.raster import Segment, TokenRow, raster, shares_in
+from rcv_py.analysis.timeline.raster import Segment, TokenRow, look, raster, shares_in
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER
 from rcv_py.model.kinds import TokenKind
@@ -75,8 +75,10 @@ def row(made: Tokens, timeline: States = NO_STATES) -> TokenRow:
 def test_the_shares_of_tokens_are_their_cycles(made: Tokens, where: tuple[Pixels, int, int]) -> None:
     pixels, first, stop = where
     window = TimeWindow(int(pixels.edges[first]), int(pixels.edges[stop]) + 1)
-    shares = np.zeros((stop - first, ACTIVITY_COUNT), np.uint8)
-    put_spans([SpanPart(made, made.rows_in(window), first, shares)], pixels)
+    picture = np.zeros((1, pixels.width_px, ACTIVITY_COUNT), np.uint8)
+    put_spans([SpanPart(made, made.rows_in(window), 0, first, stop)], picture, pixels)
+    shares = picture[0, first:stop]
+    assert shares.sum() == picture.sum()
     assert np.all(np.diff(shares.astype(int), axis=1) >= 0)
     each = pixels.cycles_per_px
     for px, running in enumerate(shares.astype(int), first):
@@ -91,25 +93,16 @@ def test_the_shares_of_tokens_are_their_cycles(made: Tokens, where: tuple[Pixels
 @given(st.lists(waves(), min_size=1, max_size=4), views())
 def test_rows_drawn_together_look_as_each_alone(made: list[Tokens], where: tuple[Pixels, int, int]) -> None:
     pixels, first, stop = where
-    parts = [(first, stop), (0, pixels.width_px)]
-
-    def pieces() -> list[SpanPart]:
-        return [
-            SpanPart(
-                one,
-                one.rows_in(TimeWindow(int(pixels.edges[a]), int(pixels.edges[b]) + 1)),
-                a,
-                np.zeros((b - a, ACTIVITY_COUNT), np.uint8),
-            )
-            for one, (a, b) in zip(made, parts * 2, strict=False)
-        ]
-
-    together, alone = pieces(), pieces()
-    put_spans(together, pixels)
-    for piece in alone:
-        put_spans([piece], pixels)
-    for one, other in zip(together, alone, strict=True):
-        assert one.shares.tolist() == other.shares.tolist()
+    bounds = [(first, stop), (0, pixels.width_px), (0, pixels.width_px)]
+    parts = [
+        SpanPart(one, one.rows_in(TimeWindow(int(pixels.edges[a]), int(pixels.edges[b]) + 1)), row, a, b)
+        for row, (one, (a, b)) in enumerate(zip(made, bounds * 2, strict=False))
+    ]
+    together, alone = np.zeros((2, len(made), pixels.width_px, ACTIVITY_COUNT), np.uint8)
+    put_spans(parts, together, pixels)
+    for part in parts:
+        put_spans([part], alone, pixels)
+    assert together.tolist() == alone.tolist()
 
 
 @given(st.integers(0, 5000), st.integers(1, 200_000), st.integers(1, 300), st.integers(5, 12))
@@ -141,7 +134,7 @@ def test_a_wave_that_issues_a_cycle_in_many_looks_as_empty_as_it_is(every: int, 
     one = row(sparse(every, 2_000_000 // every))
     for width in (333, 1600):
         pixels = Pixels(TimeWindow(7_000, 7_000 + cycles), width)
-        shares = raster([one], pixels).kind
+        shares = raster(look([one], pixels)).kind
         filled = shares[0, :, -1].astype(int).mean() / 255
         assert abs(filled - 1 / every) <= 0.1 / every + 0.1 / 255
         for height in (6, 18, 36):
@@ -154,7 +147,7 @@ def test_every_kind_has_the_height_of_its_share() -> None:
     one = row(tokens("vV|MMMM|llLL..", scale=4).__class__(0, *_cycle(400)))
     for cycles in (400, 4_000, 16_000):
         pixels = Pixels(TimeWindow(0, cycles), 100)
-        lines = stacked(raster([one], pixels).kind, 36, pixels)
+        lines = stacked(raster(look([one], pixels)).kind, 36, pixels)
         for kind, is_stall, share in (
             (TokenKind.VALU, True, 0.1),
             (TokenKind.VALU, False, 0.1),
@@ -183,7 +176,7 @@ def _cycle(count: int) -> list[np.ndarray]:
 def test_a_picture_that_is_moved_by_whole_pixels_stays_the_same() -> None:
     one = row(Tokens(0, *_cycle(4000)))
     pictures = [
-        stacked(raster([one], pixels).kind, 18, pixels)
+        stacked(raster(look([one], pixels)).kind, 18, pixels)
         for pixels in (Pixels(TimeWindow(at, at + 51_200), 400) for at in (12_800, 12_800 + 128 * 7))
     ]
     assert np.mean(pictures[0][:, :, 7:] == pictures[1][:, :, :-7]) > 0.99
@@ -193,7 +186,7 @@ def test_a_picture_that_is_moved_by_whole_pixels_stays_the_same() -> None:
 def test_states_have_their_shares(begin: int, cycles: int, width: int) -> None:
     drawing = "I" * 100 + "E" * 50 + "W" * 200 + "S" * 50 + "E" * 5 + "W" * 95
     pixels = Pixels(TimeWindow(begin, begin + cycles), width)
-    running = raster([row(tokens("V" * 500), states(drawing))], pixels).state[0].astype(int)
+    running = raster(look([row(tokens("V" * 500), states(drawing))], pixels)).state[0].astype(int)
     share = np.diff(running, axis=1, prepend=0)
     for place, state in enumerate(STATE_ORDER):
         wanted = sum(letter == state.name[0] for letter in drawing[begin : begin + cycles])
@@ -210,7 +203,9 @@ def test_tokens_that_overlap_fill_a_pixel_at_most() -> None:
         0, *columns, np.array([5, 2, 2], np.uint8), np.zeros(3, np.int32), lanes(offset, offset + length)
     )
     one = row(made)
-    share = np.diff(raster([one], Pixels(TimeWindow(0, 100), 10)).kind[0].astype(int), axis=1, prepend=0)
+    share = np.diff(
+        raster(look([one], Pixels(TimeWindow(0, 100), 10))).kind[0].astype(int), axis=1, prepend=0
+    )
     assert np.all(share.sum(axis=1) >= 254)
     for px, kinds in ((0, {TokenKind.LDS: 1}), (4, {TokenKind.LDS: 1 / 3, TokenKind.SALU: 2 / 3})):
         for kind, part in kinds.items():

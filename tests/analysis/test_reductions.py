@@ -46,14 +46,13 @@ from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
 from rcv_py.analysis.waves.wave_facts import WAVE_FACTS
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, workgroups
-from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from tests.analysis.conftest import opened
 from tests.analysis.plain import batch_of
-from tests.support.captures import trace_path
+from tests.support.captures import real_trace, trace_path
 from tests.support.same import differences
 from tests.support.samples import write_sample
 
@@ -226,7 +225,7 @@ def test_workgroups_that_meet_at_barriers_may_be_cut_apart(name: str, tmp_path: 
 
 
 def test_thousands_of_waves_may_be_cut_apart() -> None:
-    trace = open_trace(trace_path("moe_reduce"))
+    trace = real_trace("moe_reduce")
     batches = [trace.reader.read(range(len(trace.waves)))]
     reduction = bounds_by(SURVEY.of(trace, batches), ASTRAY.of(trace, batches))
     parts = reduction.parts(trace, batches, enough=100_000)

@@ -225,7 +225,7 @@ def test_waves_that_were_not_read_have_no_workgroup() -> None:
 
 @cache
 def real(name: str) -> tuple[Trace, WaveBatch]:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     return trace, trace.reader.read(list(range(len(trace.waves))))
 
 

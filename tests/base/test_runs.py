@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.base.runs import borders, distinct, ends_run, ranges, run_starts, starts_run
+from rcv_py.base.runs import ascending, borders, distinct, ends_run, is_in, ranges, run_starts, starts_run
 
 PAIRS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)))
 
@@ -27,6 +27,19 @@ def test_ranges_follow_one_another(parts: list[tuple[int, int]]) -> None:
     first, count = np.array(parts, dtype=np.int64).reshape(-1, 2).T
     assert ranges(first, count).tolist() == [one + i for one, size in parts for i in range(size)]
     assert borders(count).tolist() == [0, *accumulate(count.tolist())]
+
+
+@given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1)))
+def test_values_are_those_of_a_set_in_order(held: list[int]) -> None:
+    column = np.array(held, dtype=np.int64)
+    assert ascending(column).tolist() == sorted(set(held))
+    assert ascending(column).dtype == column.dtype
+
+
+@given(st.lists(st.integers(-9, 9)), st.lists(st.integers(-9, 9)))
+def test_rows_are_in_what_is_held(rows: list[int], held: list[int]) -> None:
+    found = is_in(np.array(rows, dtype=np.int64), np.array(held, dtype=np.int64))
+    assert found.tolist() == [row in held for row in rows]
 
 
 def test_distinct_rows_are_numbered_in_order_of_what_they_hold() -> None:

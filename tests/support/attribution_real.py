@@ -73,7 +73,7 @@ def together(trace: Trace) -> tuple[int, int]:
     for waves in waves_by_engine([trace.reader.read(list(range(len(trace.waves))))]):
         one = engine_stream(trace, waves)
         ledger = before_shared_fetch(one, trace.gfxip)
-        rows = ledger.open(np.isin(one.unit, (NONE, VALU, SALU)))
+        rows = ledger.of_lines(np.isin(one.lines.unit, (NONE, VALU, SALU)))
         left = ledger.left[rows]
         found += int(left[has_partner(one, ledger, rows)].sum())
         chance += np.mean([left[has_partner(one, ledger, rows, shift)].sum() for shift in SHIFTS])

@@ -3,18 +3,21 @@
 import gc
 import os
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import active_children
 
 import pytest
 
-from rcv_py.base.errors import NotATrace, RcvError
+from rcv_py.base.errors import Cancelled, NotATrace, RcvError
 from rcv_py.base.progress import Stage
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.loader import MAX_BATCHES_AHEAD, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import load
+from rcv_py.work.ahead import Ahead
+from tests.support.captures import ROOT
 from tests.support.wave_folder import reader, trace, wave
 
 MOST_MS = 60_000  # a bound for hangs: on a loaded machine a process starts in seconds
@@ -195,3 +198,44 @@ def test_no_garbage_is_collected_in_the_thread_that_reads(qtbot, folders, ui):
     assert not gc.isenabled()
     made.close()
     assert gc.isenabled()
+
+
+SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
+
+
+def test_a_capture_that_is_being_read_already_is_taken_over(qtbot, loader, processes):
+    """Nothing is opened or read again, and what came before anybody asked arrives as all else does."""
+    loader.ahead = ahead = Ahead.of(SAMPLE)
+    with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
+        loader.open(SAMPLE)
+    settle(qtbot, loader)
+    session = loader.context.session
+    assert session.trace.value is ahead.open()
+    assert session.store.is_complete
+    assert loader.ahead is None
+
+
+def test_a_capture_that_nobody_wants_any_more_is_read_no_further(qtbot, loader, folders, processes):
+    first, _ = folders
+    loader.ahead = ahead = Ahead.of(SAMPLE)
+    with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
+        loader.open(first)
+    settle(qtbot, loader)
+    assert loader.context.session.trace.value is folders[first]
+    with suppress(Cancelled):  # or there is a stream, of which nothing more comes
+        assert not list(ahead.stream())
+
+
+def test_a_window_that_closes_early_ends_what_was_begun(loader, processes):
+    """Nobody has asked for it yet; the fixture looks for processes."""
+    loader.ahead = Ahead.of(SAMPLE)
+
+
+def test_whoever_chose_how_many_processes_read_gets_so_many(qtbot, loader, folders, processes):
+    loader._settings["load.workers"] = 3
+    loader.ahead = ahead = Ahead.of(SAMPLE)
+    loader._open_path = lambda path, report: folders[min(folders)]
+    with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
+        loader.open(SAMPLE)
+    assert ahead.processes != 3
+    assert loader._load._stream.processes == 3

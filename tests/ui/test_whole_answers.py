@@ -29,7 +29,7 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.panels.hotspot import HotspotPanel
 from rcv_py.ui.panels.overview import OverviewPanel
-from rcv_py.work import load, reduce
+from rcv_py.work import findings, load, reduce
 from rcv_py.work.load import prepare
 from tests.support.same import differences
 from tests.support.wave_folder import reader, trace, wave
@@ -194,6 +194,7 @@ def test_waves_are_mapped_where_they_are_read_while_panels_are_in_front(
 ) -> None:
     """The viewer's own process maps nothing, and the answers are the same."""
     monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(findings, "SMALL_BYTES", -1)
     here = Counter[int]()
 
     def counted(*args: object) -> Iterator[object]:

@@ -30,7 +30,7 @@ from rcv_py.analysis.waves.workgroups import (
     joined_barriers,
     meetings,
 )
-from rcv_py.base.runs import ends_run, starts_run
+from rcv_py.base.runs import ends_run, order, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
@@ -80,12 +80,12 @@ def candidates(
     form = of_code.form[line[operation]].astype(np.int64)
     is_free = ~links.is_ordered[row]
     kind = np.where(is_free, 1 + form, 0)
-    order = np.lexsort((operation, kind, row))
-    row, operation, kind = row[order], operation[order], kind[order]
+    rows = order(row * (2 + len(Cause)) + kind)  # the operations of a row are in order of issue
+    row, operation, kind = row[rows], operation[rows], kind[rows]
     keep = ends_run(row, kind) | ((kind > 0) & (of_code.unit[line[operation]] == SMEM))
     token, operation = links.token[row[keep]], operation[keep]
-    order = np.lexsort((operation, token))
-    token, operation = token[order], operation[order]
+    rows = order(token * len(line) + operation)
+    token, operation = token[rows], operation[rows]
     once = starts_run(token, operation)
     token, operation = token[once], operation[once]
     return Candidates(token, operation, np.maximum(issue[token] - issued[operation], 1))
@@ -151,9 +151,7 @@ class _Seen:
 
 def known_lines(tokens: TokenColumns, code: CodeTable) -> np.ndarray:
     """Return the row of Lines of each token, int64; the last one if no code line matched."""
-    line = tokens.line.astype(np.int64)
-    line[(line < 0) | (line >= len(code))] = len(code)
-    return line
+    return tokens.code_rows(len(code))
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Seen:
@@ -179,9 +177,9 @@ def _last_operations(tokens: TokenColumns, line: np.ndarray, unit: np.ndarray) -
     work = np.flatnonzero(np.isin(unit, MEMORY))
     owner = tokens.owner[work] + 1
     place = place_of(se[owner], cu[owner], unit[work].astype(np.int64))
-    order = np.lexsort((tokens.issue[work], place, owner))
-    order = order[ends_run(place[order], owner[order])]
-    return LastOperations(place[order], tokens.issue[work[order]], wave[owner[order]], line[work[order]])
+    rows = np.lexsort((tokens.issue[work], place, owner))
+    rows = rows[ends_run(place[rows], owner[rows])]
+    return LastOperations(place[rows], tokens.issue[work[rows]], wave[owner[rows]], line[work[rows]])
 
 
 def _merge(parts: Sequence[_Seen]) -> _Seen:

@@ -25,6 +25,7 @@ from itertools import pairwise
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
+from rcv_py.base.runs import ascending
 from rcv_py.model.columns import of_rows
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -61,7 +62,7 @@ def slabs(lives: Lives, enough: int = ENOUGH) -> tuple[Slab, ...]:
     A wave that lasts as long as the trace is part of every slab: what it weighs is not cut.
     """
     lives = replace(lives, end=np.maximum(lives.begin, lives.end))
-    engines = [np.flatnonzero(lives.se == se) for se in np.unique(lives.se)]
+    engines = [np.flatnonzero(lives.se == se) for se in ascending(lives.se)]
     return tuple(slab for rows in engines for slab in _of_engine(of_rows(lives, rows), rows, enough))
 
 
@@ -146,6 +147,8 @@ class Parcel:
         if self.begin == -FOREVER and self.end == FOREVER:
             return self.chosen[owner]
         begin, end = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2).T
+        if (self.holds(begin) & self.holds(np.maximum(begin, end))).all():
+            return self.chosen[owner]
         time = np.clip(self.tokens.start, begin[owner], np.maximum(begin, end)[owner])
         return self.holds(time) & self.chosen[owner]
 

@@ -167,12 +167,13 @@ class _Use:
 
 
 @kept
-def _passes(trace: Trace) -> MatrixPasses:
+def passes_of(trace: Trace) -> MatrixPasses:
+    """Return those of the program of a capture."""
     return matrix_passes(trace.code, trace.target)
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Use:
-    cycles = _passes(trace).of_tokens(parcel.own)[1]
+    cycles = passes_of(trace).of_tokens(parcel.own)[1]
     lives = [(wave.id.se * 256 + wave.id.simd, wave.begin, wave.end) for wave in parcel.own.waves]
     return _Use(int(cycles.sum()), len(cycles), np.array(lives, dtype=np.int64).reshape(-1, 3))
 
@@ -187,7 +188,7 @@ def _merge(parts: Sequence[_Use]) -> _Use:
 
 def _finish(trace: Trace, part: _Use) -> MatrixUse:
     resident = occupied_cycles(part.lives)
-    return MatrixUse(part.busy, resident, part.executions, _passes(trace).assumption)
+    return MatrixUse(part.busy, resident, part.executions, passes_of(trace).assumption)
 
 
 MATRIX = Reduction(_map, _merge, _finish)

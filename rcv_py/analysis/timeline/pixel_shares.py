@@ -8,8 +8,8 @@ tokens   a---  b-----c--          what was spent before an edge is a sum up to t
 edges    |   |   |   |   |        a pixel is the difference of two edges
 ```
 
-The shares of a pixel, one byte each, lie side by side in numbers of 64 (or 32) bits, and are computed on
-together: they are running shares and at most 255, and so no sum or difference of them carries over.  Times
+The shares of a pixel, one byte each, lie side by side in larger numbers and are computed on together: they
+are running shares and at most 255, and so no sum or difference of them carries over.  Times
 become whole numbers of 1/255 of a pixel first: what a token loses by rounding its neighbour gains, and the
 pixels of a row sum to its cycles.  Rows are worked on a few at a time, which keeps them in the cache.
 """
@@ -32,82 +32,77 @@ _CACHED = 1 << 15  # pixels and spans that are worked on at once
 
 # By activity or state, the bytes of a pixel that grow with it: its own and all above.
 _GROW = np.tril(np.ones((ACTIVITY_COUNT, ACTIVITY_COUNT), np.uint8)).T.copy().view(np.uint64)
-_EXECUTION, _STALL = (tuple(np.ascontiguousarray(_GROW[of].T)) for of in ACTIVITY_OF)  # two words each
+# By word, what a stretch adds to its pixel: of a kind's stall, then of its execution; [words, kinds].
+_TOKEN_UNITS = np.ascontiguousarray(np.concatenate([_GROW[of] for of in ACTIVITY_OF[::-1]]).T)
 _IS_STATE = np.isin(np.arange(256), STATE_ORDER)
-_STATES = np.where(_IS_STATE, _GROW[STATE_PLACE, 0] & np.uint64(0xFFFFFFFF), np.uint64(0))
+_STATE_UNITS = np.where(_IS_STATE, _GROW[STATE_PLACE, 0].astype(np.uint32), np.uint32(0))[None]
 
 
-# By columns of a table: a number as wide as a row, which numpy takes at once, and one to compute with.
-_WIDE: dict[int, tuple[type[np.generic], type[np.unsignedinteger]]] = {
-    ACTIVITY_COUNT: (np.complex128, np.uint64),
-    len(STATE_ORDER): (np.uint32, np.uint32),
-}
+# By columns of a table: a number as wide as a row, which numpy takes at once.
+_WIDE: dict[int, type[np.generic]] = {ACTIVITY_COUNT: np.complex128, len(STATE_ORDER): np.uint32}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpanPart:
-    """Tokens or states of one segment that may be in view, and the pixels of its row that they fill."""
+    """Tokens or states of one segment that may be in view, and the pixels of a picture that they fill."""
 
     spans: Tokens | States
     rows: slice  # sorted by start; each ends at the latest where the next begins, or is cut there
-    first: int  # pixel of the window that shares[0] is
-    shares: np.ndarray  # uint8 [pixels, activities or states], running; what is there is added to
+    row: int  # of the picture
+    first: int  # pixels
+    stop: int
 
     @property
     def weight(self) -> int:
         """Numbers to be worked on."""
-        return len(self.shares) + self.rows.stop - self.rows.start
+        return self.stop - self.first + self.rows.stop - self.rows.start
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TablePart:
-    """A level of a table, and the pixels of its row that its buckets fill."""
+    """A level of a table, and the pixels of a picture that its buckets fill."""
 
     table: np.ndarray  # uint8 [buckets, activities or states]
     number: int  # of its first bucket
-    first: int
-    shares: np.ndarray  # as above
+    row: int  # of the picture
+    first: int  # pixels
+    stop: int
 
     @property
     def weight(self) -> int:
         """Numbers to be worked on."""
-        return 2 * len(self.shares)
+        return 2 * (self.stop - self.first)
 
 
 Part = TypeVar("Part", SpanPart, TablePart)
 
 
-def put_spans(parts: Sequence[SpanPart], pixels: Pixels) -> None:
-    """Add the shares of tokens (without sub-rows) or of states, exact to 1/255 of a pixel."""
-    for group in _groups([part for part in parts if len(part.shares) and part.rows.start < part.rows.stop]):
-        _put_group(group, pixels)
+def put_spans(parts: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -> None:
+    """Add the shares of tokens (without sub-rows) or of states, exact to 1/255 of a pixel.
+
+    A picture is uint8 [rows, width, activities or states] of running shares; what is there is added to.
+    """
+    for group in _groups([part for part in parts if part.rows.start < part.rows.stop]):
+        _put_group(group, picture, pixels)
 
 
-def put_table(parts: Sequence[TablePart], bits: int, pixels: Pixels) -> None:
+def put_table(parts: Sequence[TablePart], bits: int, picture: np.ndarray, pixels: Pixels) -> None:
     """Add the shares that tables with buckets of 2^bits cycles know."""
-    buckets = pixels.buckets(bits)
-    for group in _groups([part for part in parts if len(part.shares)]):
-        size = group[0].table.shape[1]
-        row, word = _WIDE[size]
-        ends = borders([len(part.shares) for part in group])
-        found: np.ndarray = np.empty((len(buckets.weight), int(ends[-1])), row)
-        for part, begin, end in zip(group, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            table: np.ndarray = np.ascontiguousarray(part.table).view(row)[:, 0]
-            at = buckets.first[part.first : part.first + len(part.shares)] - part.number
-            for k, own in enumerate(found[:, begin:end]):
-                _take(table, at + k, own)
-        words = found.view(word)
-        each = size // np.dtype(word).itemsize
-        weight = buckets.words(word, each)
-        parts_of = [slice(each * part.first, each * (part.first + len(part.shares))) for part in group]
-        mean = _mean(words, np.concatenate([weight[:, part] for part in parts_of], axis=1))
-        shares = mean.view(np.uint8).reshape(-1, size)
-        for part, begin, end in zip(group, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            add_shares(part.shares, shares[begin:end])
+    buckets, size = pixels.buckets(bits), picture.shape[2]
+    wide = _WIDE[size]
+    for group in _groups(parts):
+        strips = tuple((part.first, part.stop) for part in group)
+        ends = borders([stop - first for first, stop in strips]).tolist()
+        found: np.ndarray = np.empty((len(buckets.weight), ends[-1]), wide)
+        for part, begin, end in zip(group, ends[:-1], ends[1:], strict=True):
+            table: np.ndarray = np.ascontiguousarray(part.table).view(wide)[:, 0]
+            _take(table, buckets.numbers[:, part.first : part.stop] - part.number, found[:, begin:end])
+        shares = _mean(found.view(np.uint16), buckets.weights(strips, size // 2)).view(np.uint8)
+        _add_group(group, picture, shares.reshape(-1, size), 0)
 
 
 def add_shares(shares: np.ndarray, new: np.ndarray) -> None:
-    """Put shares into pixels, of which only the outermost may hold some already."""
+    """Put shares into pixels, of which only the outermost may hold some already; uint8 [pixels, parts]."""
     begin, end = shares[0, -1], shares[-1, -1]
     if not begin and not end:
         shares[:] = new
@@ -116,6 +111,21 @@ def add_shares(shares: np.ndarray, new: np.ndarray) -> None:
     shares[:] = new
     for at in {0, len(shares) - 1}:
         shares[at] = np.minimum(old[min(at, 1)] + new[at], FULL)
+
+
+def _add_group(group: Sequence[Part], picture: np.ndarray, new: np.ndarray, between: int) -> None:
+    """Put the shares of a group, part after part with so many numbers between, into the picture."""
+    rows, width, size = len(group), picture.shape[1], picture.shape[2]
+    whole = picture[group[0].row : group[0].row + rows]
+    at = [(group[0].row + i, 0, width) for i in range(rows)]
+    if at == [(part.row, part.first, part.stop) for part in group] and not whole[:, [0, -1], -1].any():
+        whole[:] = new[: rows * (width + between)].reshape(rows, width + between, size)[:, :width]
+        return
+    begin = 0
+    for part in group:
+        length = part.stop - part.first
+        add_shares(picture[part.row, part.first : part.stop], new[begin : begin + length])
+        begin += length + between
 
 
 def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
@@ -135,31 +145,28 @@ def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
 
 
 def _take(table: np.ndarray, at: np.ndarray, out: np.ndarray) -> None:
-    """Rows of a table, nothing for those beyond its ends; `at` is sorted."""
+    """Rows of a table, nothing for those beyond its ends; `at` is sorted from left to right and downwards."""
     table.take(at, mode="clip", out=out)
-    if at[0] < 0:
-        out[: np.searchsorted(at, 0)] = 0
-    if at[-1] >= len(table):
-        out[np.searchsorted(at, len(table)) :] = 0
+    if at[0, 0] < 0:
+        out[at < 0] = 0
+    if at[-1, -1] >= len(table):
+        out[at >= len(table)] = 0
 
 
-def _mean(words: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The weighted mean over the first axis of every byte, rounded to the nearest."""
-    kind = words.dtype.type
-    odd = kind(0x00FF00FF00FF00FF & np.iinfo(words.dtype).max)
-    low = np.full(words.shape[1], odd & kind(0x0080008000800080 & np.iinfo(words.dtype).max))
+def _mean(pairs: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The weighted mean over the first axis of both bytes of every number, rounded to the nearest; uint16."""
+    low = np.full(pairs.shape[1], 0x80, np.uint16)
     high = low.copy()
-    for word, share in zip(words, weight, strict=True):
-        part = word & odd
+    part = np.empty_like(low)
+    for pair, share in zip(pairs, weight, strict=True):
+        np.bitwise_and(pair, 0xFF, out=part)
         part *= share
         low += part
-        np.right_shift(word, kind(8), out=part)
-        part &= odd
+        np.right_shift(pair, 8, out=part)
         part *= share
         high += part
-    low >>= kind(8)
-    low &= odd
-    high &= ~odd
+    low >>= 8
+    high &= 0xFF00
     low |= high
     return low
 
@@ -167,89 +174,85 @@ def _mean(words: np.ndarray, weight: np.ndarray) -> np.ndarray:
 # -- tokens and states ----------------------------------------------------------------------------------
 
 
-def _put_group(group: Sequence[SpanPart], pixels: Pixels) -> None:
-    """Spans begin at the first edge (or later) of their part, and the last one ends where it ends."""
-    counts = np.array([part.rows.stop - part.rows.start for part in group])
-    slots = np.array([len(part.shares) + 2 for part in group])  # edges, and one for what starts behind them
-    first_span, first_slot = borders(counts), borders(slots)
-    origin = np.repeat([float(pixels.window.begin - part.spans.base) for part in group], counts)
+def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -> None:
+    """All parts on one axis, in 1/255 of a pixel: each has room for its pixels, and an edge more.
+
+    What was spent before an edge is known from the stretch that runs there: `sums` up to its end, less what
+    of it lies behind the edge.  Sums may overflow: only their differences count.
+    """
+    slots = borders([part.stop - part.first + 1 for part in group])
+    begin, end, codes = _stretches(group, slots, pixels)
+    units: np.ndarray = _STATE_UNITS if isinstance(group[0].spans, States) else _TOKEN_UNITS
+    word = units.dtype
+    edges = np.arange(0, int(slots[-1]) * FULL, FULL, np.int32)
+    first = np.append((begin + (FULL - 1)) // FULL, len(edges))  # edge at or behind the begin
+    running = np.repeat(np.arange(len(begin)), first[1:] - first[:-1])
+    seen = np.minimum(edges, end.take(running)).astype(word)
+    length, until = (end - begin).astype(word), end.astype(word)
+    shares = np.empty((len(edges), len(units)), word)
+    for number, unit in enumerate(units.take(codes, axis=1)):
+        sums = np.cumsum(length * unit, dtype=word)
+        sums -= until * unit
+        total = unit.take(running)
+        total *= seen
+        total += sums.take(running)
+        np.subtract(total[1:], total[:-1], out=shares[:-1, number])
+    _add_group(group, picture, shares.view(np.uint8), 1)
+
+
+def _stretches(
+    group: Sequence[SpanPart], slots: np.ndarray, pixels: Pixels
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where stretches of one kind begin and end, int32, and their numbers in the table of units; sorted.
+
+    The first one is nothing, at 0.  A token is a stretch of stall and one of execution.
+    """
+    counts = [part.rows.stop - part.rows.start for part in group]
     scale = FULL * pixels.width_px / pixels.window.width
-    begin, steps = _times(group, first_span, origin, scale)
-    lengths = np.diff([begin, *steps], axis=0)
+    origin = np.repeat([float(pixels.window.begin - part.spans.base) for part in group], counts)
+    # What is before its part counts from the first edge, what is behind it to the last one.
+    low = [float(part.first * FULL) for part in group]
+    high = [float(part.stop * FULL) for part in group]
+    moved = np.repeat((slots[:-1] * FULL - np.array(low)).astype(np.int32), counts)
+    bounds = (each[0] if len(set(each)) == 1 else np.repeat(each, counts) for each in (low, high))
+    lowest, highest = bounds
 
-    # The first edge at or behind each begin; the last span of an edge is the one that runs there.
-    slot = -(-begin // FULL)
-    slot -= np.repeat([part.first for part in group], counts)
-    np.clip(slot, 0, np.repeat(slots - 1, counts), out=slot)
-    slot += np.repeat(first_slot[:-1], counts)
-    running = np.zeros(int(first_slot[-1]), np.int64)
-    running[slot] = np.arange(len(slot))
-    running[first_slot[:-1]] = np.maximum(running[first_slot[:-1]], first_span[:-1])
-    np.maximum.accumulate(running, out=running)
-    edge = np.concatenate([np.arange(part.first, part.first + len(part.shares) + 2) for part in group])
-    left = np.maximum(edge * FULL - begin[running], 0)
+    def place(time: np.ndarray) -> np.ndarray:
+        place = time * scale
+        place += 0.5
+        np.maximum(place, lowest, out=place)
+        np.minimum(place, highest, out=place)
+        whole = place.astype(np.int32)
+        whole += moved
+        return whole
 
-    units = _units(group)
-    spent = [np.zeros(len(begin), np.uint64) for _ in units[0]]  # up to each span's begin
-    reached = [np.zeros(len(left), np.uint64) for _ in units[0]]  # from there to the edge
-    for length, unit in zip(lengths, units, strict=True):
-        inside = np.minimum(length[running], left)
-        left -= inside
-        for word, grow in enumerate(unit):
-            spent[word] += length.view(np.uint64) * grow
-            reached[word] += inside.view(np.uint64) * grow[running]
-    size = group[0].shares.shape[1]
-    shares = np.empty((len(left) - 1, len(spent)), np.uint64)
-    for word, (sums, rest) in enumerate(zip(spent, reached, strict=True)):
-        total = (np.cumsum(sums) - sums)[running]
-        total += rest
-        np.subtract(total[1:], total[:-1], out=shares[:, word])
-    flat = shares.view(np.uint8)[:, :size]
-    for part, at in zip(group, first_slot.tolist(), strict=False):
-        add_shares(part.shares, flat[at : at + len(part.shares)])
-
-
-def _times(
-    group: Sequence[SpanPart], first: np.ndarray, origin: np.ndarray, scale: float
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """In 1/255 of a pixel: where spans begin, and where each of their parts ends; int64 [spans]."""
-    start = np.concatenate([part.spans.offset[part.rows] for part in group]) - origin
-    begin = _whole(start, scale)
-    after = np.empty_like(begin)
-    after[:-1] = begin[1:]
-    last = first[1:] - 1
+    time = np.concatenate([part.spans.offset[part.rows] for part in group]) - origin
+    begin = place(time)
     tokens = [(part.spans, part.rows) for part in group if isinstance(part.spans, Tokens)]
     if not tokens:
-        ends = [_after(part) for part in group]
-        after[last] = _whole(np.array(ends) - origin[last], scale)
-        return begin, [np.maximum(after, begin)]
+        stop = np.append(time[1:], 0.0)
+        last = np.cumsum(counts) - 1
+        stop[last] = np.array([_after(part) for part in group]) - origin[last]
+        state = np.concatenate([part.spans.state[part.rows] for part in group])
+        return _in_turn(begin), _in_turn(np.maximum(place(stop), begin)), _in_turn(state)
     stall = np.concatenate([spans.stall[rows] for spans, rows in tokens])
     busy = np.concatenate([spans.busy[rows] for spans, rows in tokens])
-    start += stall
-    issue = _whole(start, scale)
-    start += np.maximum(busy, stall == 0)  # what takes no time counts as a cycle
-    end = _whole(start, scale)
-    after[last] = end[last]
-    np.minimum(end, after, out=end)
+    time += stall
+    issue = place(time)
+    time += np.maximum(busy, stall == 0)  # what takes no time counts as a cycle
+    end = place(time)
+    np.minimum(end[:-1], begin[1:], out=end[:-1])
     np.minimum(issue, end, out=issue)
-    return begin, [issue, end]
+    kind = np.concatenate([spans.kind[rows] for spans, rows in tokens])
+    return _in_turn(begin, issue), _in_turn(issue, end), _in_turn(kind, kind + np.int32(256))
 
 
-def _whole(time: np.ndarray, scale: float) -> np.ndarray:
-    place = time * scale
-    place += 0.5
-    return np.floor(place, out=place).astype(np.int64)
-
-
-def _units(group: Sequence[SpanPart]) -> list[list[np.ndarray]]:
-    """By part of a span and by word, what each span adds to the bytes of its pixel a 1/255; uint64."""
-    if isinstance(group[0].spans, States):
-        state = np.concatenate(
-            [part.spans.state[part.rows] for part in group if isinstance(part.spans, States)]
-        )
-        return [[_STATES[state]]]
-    kind = np.concatenate([part.spans.kind[part.rows] for part in group if isinstance(part.spans, Tokens)])
-    return [[word[kind] for word in table] for table in (_STALL, _EXECUTION)]
+def _in_turn(*columns: np.ndarray) -> np.ndarray:
+    """0, and the numbers of the columns in turn; int32."""
+    made = np.zeros(1 + len(columns) * len(columns[0]), np.int32)
+    for at, column in enumerate(columns, 1):
+        made[at :: len(columns)] = column
+    return made
 
 
 def _after(part: SpanPart) -> int:

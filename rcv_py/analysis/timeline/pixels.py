@@ -16,17 +16,23 @@ PARTS = 256  # what the weights of the buckets in a pixel sum to
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buckets:
-    """The buckets of a size that touch each pixel: `first[i]` and those after it, with their weights."""
+    """The buckets of a size that touch each pixel, with their weights."""
 
-    first: np.ndarray  # int64 [width], number of the bucket at the pixel's first cycle
-    weight: np.ndarray  # uint16 [most buckets in a pixel, width], share of the pixel in 1/PARTS
-    _words: dict[int, np.ndarray] = field(default_factory=dict)
+    numbers: np.ndarray  # int64 [most buckets in a pixel, width], from that of the pixel's first cycle on
+    weight: np.ndarray  # uint16, the same shape, share of the pixel in 1/PARTS
+    _joined: dict[object, np.ndarray] = field(default_factory=dict)
 
-    def words(self, kind: type[np.unsignedinteger], each: int) -> np.ndarray:
-        """The weights in a wider type, each so many times."""
-        if each not in self._words:
-            self._words[each] = np.repeat(self.weight.astype(kind), each, axis=1)
-        return self._words[each]
+    @property
+    def first(self) -> np.ndarray:
+        """Number of the bucket at each pixel's first cycle, int64 [width]."""
+        return self.numbers[0]
+
+    def weights(self, strips: tuple[tuple[int, int], ...], each: int) -> np.ndarray:
+        """The weights of strips [first, stop) of pixels, one after the other, each so many times."""
+        if (strips, each) not in self._joined:
+            parts = [np.repeat(self.weight[:, first:stop], each, axis=1) for first, stop in strips]
+            self._joined[strips, each] = np.concatenate(parts, axis=1)
+        return self._joined[strips, each]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +41,6 @@ class Pixels:
 
     window: TimeWindow
     width_px: int
-    wide_px: float = WIDE_PX  # average width of a token from which on it is drawn one by one
     _buckets: dict[int, Buckets] = field(default_factory=dict)
 
     @cached_property
@@ -66,5 +71,6 @@ class Pixels:
             most = int((((end - 1) >> bits) - first).max()) + 1
             ends = np.stack([np.minimum((first + 1 + k) << bits, end) for k in range(most)])
             reached = (ends - begin) * PARTS // (end - begin)
-            self._buckets[bits] = Buckets(first, np.diff(reached, axis=0, prepend=0).astype(np.uint16))
+            weight = np.diff(reached, axis=0, prepend=0).astype(np.uint16)
+            self._buckets[bits] = Buckets(first + np.arange(most)[:, None], weight)
         return self._buckets[bits]

@@ -15,13 +15,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from operator import attrgetter
 
 import numpy as np
 
 from rcv_py.analysis.timeline.lod import build, joined
 from rcv_py.analysis.timeline.pixel_shares import FULL, SpanPart, TablePart, add_shares, put_spans, put_table
-from rcv_py.analysis.timeline.pixels import Pixels
+from rcv_py.analysis.timeline.pixels import WIDE_PX, Pixels
 from rcv_py.model.activity import ACTIVITY_COUNT, STATE_ORDER
 from rcv_py.model.kinds import KIND_COUNT
 from rcv_py.model.tokens import States, Tokens, find
@@ -88,6 +89,55 @@ class TokenRow:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A segment in view whose tokens and states themselves are looked at, not its table."""
+
+    row: int
+    segment: Segment
+    first: int  # the pixels it touches
+    stop: int
+    tokens: slice  # rows that may be in view
+
+    @property
+    def count(self) -> int:
+        """How many tokens may be in view."""
+        return self.tokens.stop - self.tokens.start
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """What of some rows is in a window, looked up once a picture."""
+
+    rows: int
+    pixels: Pixels
+    tables: list[tuple[int, WaveLod]]  # row, and the table that is narrow enough
+    pieces: list[Piece]
+
+    def wide(self, most: float = inf) -> list[Piece]:
+        """Pieces whose tokens are wide enough to be drawn one by one; none if `most` tokens are exceeded."""
+        if sum(piece.count for piece in self.pieces) > most:
+            return []
+        return [piece for piece in self.pieces if piece.count * WIDE_PX < piece.stop - piece.first]
+
+
+def look(rows: Sequence[TokenRow], pixels: Pixels) -> View:
+    """Find what of each row is in view."""
+    view, window, cycles = View(len(rows), pixels, [], []), pixels.window, pixels.cycles_per_px
+    for number, row in enumerate(rows):
+        if row.joined is not None and row.joined.level(cycles) >= 0:
+            view.tables.append((number, row.joined))
+            continue
+        for segment in row.visible(window):
+            if segment.lod.level(cycles) >= 0:
+                view.tables.append((number, segment.lod))
+                continue
+            first, stop = pixels.part(segment.begin, segment.end)
+            if first < stop:
+                view.pieces.append(Piece(number, segment, first, stop, segment.rows_in(window)))
+    return view
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Raster:
     """What each pixel of each row shows: running shares of its time in 1/255, from the bottom."""
 
@@ -99,49 +149,36 @@ class Raster:
 class _Work:
     """What is to be drawn, put together so that it is done in few calls."""
 
+    picture: Raster
     kinds: list[SpanPart] = field(default_factory=list)
     states: list[SpanPart] = field(default_factory=list)
     tables: dict[tuple[int, int], list[TablePart]] = field(default_factory=dict)  # by bits and columns
-    pending: list[tuple[Segment, np.ndarray, np.ndarray | None]] = field(default_factory=list)
 
 
-def raster(
-    rows: Sequence[TokenRow], pixels: Pixels, with_states: bool = True, with_wide: bool = True
-) -> Raster:
-    """Return the pictures of rows; without `with_wide`, segments that `is_wide` are left out."""
-    kind = np.zeros((len(rows), pixels.width_px, ACTIVITY_COUNT), np.uint8)
-    state = np.zeros((len(rows), pixels.width_px if with_states else 0, len(STATE_ORDER)), np.uint8)
-    work = _Work()
-    for row, kinds, states in zip(rows, kind, state, strict=True):
-        own = states if with_states else None
-        if row.joined is not None and is_joined(row, pixels):
-            _look_up(row.joined, pixels, kinds, own, work)
-            continue
-        for segment in row.visible(pixels.window):
-            if segment.lod.level(pixels.cycles_per_px) >= 0:
-                _look_up(segment.lod, pixels, kinds, own, work)
-            else:
-                work.pending.append((segment, kinds, own))
-    _look_closer(work, pixels, with_wide)
-    for (bits, _), parts in work.tables.items():
-        put_table(parts, bits, pixels)
-    put_spans(work.kinds, pixels)
-    put_spans(work.states, pixels)
-    return Raster(kind, state)
+def raster(view: View, with_states: bool = True, without: Sequence[Piece] = ()) -> Raster:
+    """Return the pictures of rows; of the pieces in `without` only the states."""
+    width = view.pixels.width_px
+    kind = _planes(view.rows, width, ACTIVITY_COUNT)
+    state = _planes(view.rows, width if with_states else 0, len(STATE_ORDER))
+    work, pixels = _Work(Raster(kind, state)), view.pixels
+    for row, lod in view.tables:
+        _look_up(lod, pixels, kind, row, work)
+        if with_states:
+            _look_up(lod, pixels, state, row, work)
+    left_out = {id(piece) for piece in without}
+    _look_closer(work, [piece for piece in view.pieces if id(piece) not in left_out], pixels)
+    if with_states:
+        _look_at_states(work, view.pieces, pixels)
+    for (bits, size), tables in work.tables.items():
+        put_table(tables, bits, kind if size == ACTIVITY_COUNT else state, pixels)
+    put_spans(work.kinds, kind, pixels)
+    put_spans(work.states, state, pixels)
+    return work.picture
 
 
-def is_joined(row: TokenRow, pixels: Pixels) -> bool:
-    """Whether the row is drawn from its one table rather than segment by segment."""
-    return row.joined is not None and row.joined.level(pixels.cycles_per_px) >= 0
-
-
-def is_wide(segment: Segment, pixels: Pixels) -> bool:
-    """Whether the tokens in view are wide enough to be drawn one by one."""
-    if segment.lod.level(pixels.cycles_per_px) >= 0:
-        return False
-    rows = segment.rows_in(pixels.window)
-    first, stop = pixels.part(segment.begin, segment.end)
-    return (rows.stop - rows.start) * pixels.wide_px < stop - first
+def _planes(rows: int, width: int, parts: int) -> np.ndarray:
+    """uint8 [rows, width, parts], in memory part by part, as `stack` goes through them."""
+    return np.zeros((parts, rows, width), np.uint8).transpose(1, 2, 0)
 
 
 def tokens_in(segment: Segment, window: TimeWindow) -> int:
@@ -169,47 +206,35 @@ def shares_in(segment: Segment, window: TimeWindow) -> np.ndarray:
 # -- one row --------------------------------------------------------------------------------------------
 
 
-def _look_closer(work: _Work, pixels: Pixels, with_wide: bool) -> None:
-    """Choose tokens and states themselves, or the finest buckets where there would be too many."""
-    seen = [
-        (segment, kinds, states, *pixels.part(segment.begin, segment.end))
-        for segment, kinds, states in work.pending
-    ]
-    places = [
-        (segment, kinds, states, first, stop, TimeWindow(int(pixels.edges[first]), int(pixels.edges[stop])))
-        for segment, kinds, states, first, stop in seen
-        if first < stop
-    ]
-    rows = [segment.rows_in(_whole_cycles(window)) for segment, *_, window in places]
-    most = _most([part.stop - part.start for part in rows])
-    for (segment, kinds, _, first, stop, _), part in zip(places, rows, strict=True):
-        if not with_wide and is_wide(segment, pixels):
-            continue
-        if part.stop - part.start > most:
-            _look_up(segment.lod, pixels, kinds, None, work)
-        elif segment.tokens.lane is None:
-            work.kinds.append(SpanPart(segment.tokens, part, first, kinds[first:stop]))
+def _look_closer(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
+    """Choose tokens themselves, or the finest buckets where there would be too many."""
+    most = _most([piece.count for piece in pieces])
+    for piece in pieces:
+        if piece.count > most:
+            _look_up(piece.segment.lod, pixels, work.picture.kind, piece.row, work)
+        elif piece.segment.tokens.lane is None:
+            place = piece.row, piece.first, piece.stop
+            work.kinds.append(SpanPart(piece.segment.tokens, piece.tokens, *place))
         else:
-            _put_lanes(segment, part, first, kinds[first:stop], pixels)
-    with_states = [place for place in places if place[2] is not None]
-    rows = [_states_in(segment, window) for segment, *_, window in with_states]
+            _put_lanes(piece, work.picture.kind, pixels)
+
+
+def _look_at_states(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
+    """Choose states themselves, or the finest buckets where those do or there would be too many."""
+    rows = [_states_in(piece.segment, pixels.window) for piece in pieces]
     most = _most([part.stop - part.start for part in rows])
-    for (segment, _, states, first, stop, _), part in zip(with_states, rows, strict=True):
+    for piece, part in zip(pieces, rows, strict=True):
+        segment = piece.segment
         is_near = 1 << segment.lod.shift <= NEAR_PX * pixels.cycles_per_px
         if is_near or part.stop - part.start > most:
-            _look_up(segment.lod, pixels, None, states, work)
-        elif states is not None and part.start < part.stop:
-            work.states.append(SpanPart(segment.states, part, first, states[first:stop]))
+            _look_up(segment.lod, pixels, work.picture.state, piece.row, work)
+        elif part.start < part.stop:
+            work.states.append(SpanPart(segment.states, part, piece.row, piece.first, piece.stop))
 
 
 def _most(counts: list[int]) -> float:
     """How many spans a segment may have for all of them to stay within MAX_SPANS."""
-    return float("inf") if sum(counts) <= MAX_SPANS else MAX_SPANS / len(counts)
-
-
-def _whole_cycles(window: TimeWindow) -> TimeWindow:
-    """The window, and at least a cycle."""
-    return TimeWindow(window.begin, max(window.end, window.begin + 1))
+    return inf if sum(counts) <= MAX_SPANS else MAX_SPANS / len(counts)
 
 
 def _states_in(segment: Segment, window: TimeWindow) -> slice:
@@ -218,15 +243,16 @@ def _states_in(segment: Segment, window: TimeWindow) -> slice:
     return slice(max(0, low), max(0, find(states.offset, window.end - states.base + 1, "left")))
 
 
-def _put_lanes(segment: Segment, rows: slice, first: int, shares: np.ndarray, pixels: Pixels) -> None:
+def _put_lanes(piece: Piece, picture: np.ndarray, pixels: Pixels) -> None:
     """Sum tokens that overlap sub-row by sub-row; an overfilled pixel shows parts of the sum."""
-    tokens = segment.tokens
+    segment, tokens, rows = piece.segment, piece.segment.tokens, piece.tokens
     assert tokens.lane is not None
+    shares = picture[piece.row, piece.first : piece.stop]
     total = np.zeros(shares.shape, np.uint16)
     for lane in range(segment.lanes):
         chosen = rows.start + np.flatnonzero(tokens.lane[rows] == lane)
         if len(chosen):
-            part = np.zeros_like(shares)
+            part = np.zeros((1, *picture.shape[1:]), np.uint8)
             own = replace(
                 tokens,
                 lane=None,
@@ -235,30 +261,26 @@ def _put_lanes(segment: Segment, rows: slice, first: int, shares: np.ndarray, pi
                     for name in ("offset", "stall", "busy", "kind", "line")
                 },
             )
-            put_spans([SpanPart(own, slice(0, len(chosen)), first, part)], pixels)
-            total += part
+            put_spans([SpanPart(own, slice(0, len(chosen)), 0, piece.first, piece.stop)], part, pixels)
+            total += part[0, piece.first : piece.stop]
     over = total[:, -1:] > FULL
     scaled = total.astype(np.uint32) * FULL // np.maximum(total[:, -1:], 1)
     add_shares(shares, np.where(over, scaled, total).astype(np.uint8))
 
 
-def _look_up(
-    lod: WaveLod, pixels: Pixels, kinds: np.ndarray | None, states: np.ndarray | None, work: _Work
-) -> None:
+def _look_up(lod: WaveLod, pixels: Pixels, picture: np.ndarray, row: int, work: _Work) -> None:
+    """Take a level of the table of kinds or of states, of whichever this is the picture."""
     level = max(0, lod.level(pixels.cycles_per_px))
+    table = (lod.kind if picture.shape[2] == ACTIVITY_COUNT else lod.state)[level]
     bits = lod.shift + level
     number = lod.base >> bits
-    for tables, shares in ((lod.kind, kinds), (lod.state, states)):
-        if shares is None:
-            continue
-        table = tables[level]
-        if pixels.cycles_per_px >= 2 << bits:  # a top level: one or two buckets, narrower than a pixel
-            _put_dots(table, number, bits, pixels, shares)
-            continue
-        first, stop = pixels.part(number << bits, (number + len(table)) << bits)
-        if first < stop:
-            part = TablePart(table, number, first, shares[first:stop])
-            work.tables.setdefault((bits, table.shape[1]), []).append(part)
+    if pixels.cycles_per_px >= 2 << bits:  # a top level: one or two buckets, narrower than a pixel
+        _put_dots(table, number, bits, pixels, picture[row])
+        return
+    first, stop = pixels.part(number << bits, (number + len(table)) << bits)
+    if first < stop:
+        part = TablePart(table, number, row, first, stop)
+        work.tables.setdefault((bits, table.shape[1]), []).append(part)
 
 
 def _put_dots(table: np.ndarray, number: int, bits: int, pixels: Pixels, shares: np.ndarray) -> None:

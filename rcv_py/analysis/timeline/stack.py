@@ -29,24 +29,22 @@ def stacked(shares: np.ndarray, height: int, pixels: Pixels) -> np.ndarray:
     `shares` is uint8 [rows, width, parts], running; where nothing is, the number is that of all parts.
     """
     rows, width, parts = shares.shape
-    planes = np.ascontiguousarray(shares.reshape(-1, parts).T).reshape(parts, rows, width)
-    lines = np.zeros((rows, height, width), np.uint8)
+    planes = np.ascontiguousarray(shares.transpose(2, 0, 1)).reshape(parts, -1)
+    lines = np.zeros((height, rows * width), np.uint8)
     # The place of a column depends on its time alone, so that a picture that is moved stays the same.
     column = round(pixels.window.begin / pixels.cycles_per_px) + np.arange(width)
     place = column * _GOLDEN % 1.0
-    below = np.empty((rows, width), bool)
-    limits = [((line + place) * (FULL / height)).astype(np.uint8) for line in range(height)]
-    before, steps = None, 0
-    for plane in planes:
-        if before is not None and np.array_equal(plane, before):
+    limits = [np.tile(((line + place) * (FULL / height)).astype(np.uint8), rows) for line in range(height)]
+    below = np.empty(rows * width, bool)
+    before, steps = planes[0], 1
+    for plane in planes[1:]:
+        if np.array_equal(plane, before):
             steps += 1  # a part that occurs nowhere: the next plane counts for it
             continue
-        if before is not None:
-            _count(lines, before, limits, below, steps)
-        before, steps = plane, 1
-    if before is not None:
         _count(lines, before, limits, below, steps)
-    return lines
+        before, steps = plane, 1
+    _count(lines, before, limits, below, steps)
+    return lines[::-1].reshape(height, rows, width).transpose(1, 0, 2)
 
 
 def _count(
@@ -54,9 +52,8 @@ def _count(
 ) -> None:
     """Count the parts that end below each pixel."""
     added = below.view(np.uint8)
-    for line, limit in enumerate(limits):
+    for line, limit in zip(lines, limits, strict=True):
         np.less_equal(plane, limit, out=below)
         if steps > 1:
             added *= np.uint8(steps)
-        row = lines[:, lines.shape[1] - 1 - line]
-        np.add(row, added, out=row)
+        np.add(line, added, out=line)

@@ -20,7 +20,8 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
-from rcv_py.work.load import STAGE, Along, Order, WaveStream, prepare
+from rcv_py.work.ahead import Ahead
+from rcv_py.work.load import STAGE, Order, WaveStream, prepare
 from rcv_py.work.reduce import Reading
 
 NOTIFY_MS = 80  # panels hear of new waves at most this often
@@ -50,6 +51,7 @@ class Loader(QObject):
         super().__init__()
         self._session, self._settings = session, settings
         self._open_path = open_path or _open_folder
+        self.ahead: Ahead | None = None  # a capture that is being read since before there was a window
         self._load: _Load | None = None
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
@@ -67,7 +69,13 @@ class Loader(QObject):
         """Open a capture folder and read all its waves; what was open before is no longer heard of."""
         self._end()
         workers = int(self._settings["load.workers"]) or None
-        self._load = _Load(self, partial(self._open_path, Path(path)), workers)
+        ahead, self.ahead = self.ahead, None
+        if ahead is not None and (ahead.folder != Path(path) or workers not in (None, ahead.processes)):
+            ahead.close()
+            ahead = None
+        open_it = partial(self._open_path, Path(path)) if ahead is None else ahead.open
+        stream_of = partial(_stream_of, workers) if ahead is None else lambda _: ahead.stream()
+        self._load = _Load(self, open_it, stream_of)
 
     def cancel(self) -> None:
         """Stop reading; what has arrived stays, and waves that are selected are still read."""
@@ -84,6 +92,8 @@ class Loader(QObject):
         if self._session.store is not None:
             self._session.store.end_answers()
         self._notify.stop()
+        if self.ahead is not None:
+            self.ahead.close()
         for load in self._ended:
             load.thread.join(TIMEOUT_S)
         self._ended = []
@@ -171,14 +181,20 @@ def _open_folder(path: Path, report: Report) -> Trace:
     return open_folder(path, report)
 
 
+def _stream_of(workers: int | None, trace: Trace) -> WaveStream:
+    return WaveStream(trace.reader, trace.waves, workers=workers, trace=trace)
+
+
 class _Load:
     """The thread that opens one capture, reads its waves, and then those that are wanted.
 
     Methods named `_on_*` run on the UI thread.
     """
 
-    def __init__(self, loader: Loader, open_it: Callable[[Report], Trace], workers: int | None) -> None:
-        self._loader, self._open_it, self._workers = loader, open_it, workers
+    def __init__(
+        self, loader: Loader, open_it: Callable[[Report], Trace], stream_of: Callable[[Trace], WaveStream]
+    ) -> None:
+        self._loader, self._open_it, self._stream_of = loader, open_it, stream_of
         self._stream: WaveStream | None = None
         self._wanted: SimpleQueue[list[int] | None] = SimpleQueue()
         self._stopped = CancelFlag()
@@ -275,13 +291,20 @@ class _Load:
         self._post(self._loader.stage.emit, stage)
 
     def _orders(self) -> list[Order]:
-        """What panels want, once they have heard of the capture."""
+        """What panels want; of a stream that began before there was a window, nothing at first."""
+        return self._loader.orders() if self._is_shown.is_set() and not self._stopped.is_set() else []
+
+    def _orders_when_shown(self) -> list[Order]:
+        """The same, once panels have heard of the capture: meanwhile the first process starts."""
         self._is_shown.wait()
-        return [] if self._stopped.is_set() else self._loader.orders()
+        return self._orders()
 
     def _read_all(self, trace: Trace) -> None:
-        along = Along(trace, self._orders)
-        stream = self._stream = WaveStream(trace.reader, trace.waves, workers=self._workers, along=along)
+        stream = self._stream = self._stream_of(trace)
+        is_early = stream.has_begun
+        stream.orders = self._orders if is_early else self._orders_when_shown
+        if not is_early:
+            stream.begin(is_idle=True)
         done = 0
         self._report(Stage(STAGE, done, stream.total))
         for batch in stream:

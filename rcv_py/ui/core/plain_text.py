@@ -13,7 +13,7 @@ from html import escape
 from typing import Any, TypeVar, overload
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPaintEvent, QStaticText
 from PySide6.QtGui import Qt as QtText
 from PySide6.QtWidgets import QLabel, QMenu, QMessageBox, QToolTip, QWidget
 
@@ -78,6 +78,14 @@ def draw_text(painter: QPainter, where: QPoint | QPointF | QRect | QRectF, *flag
         painter.drawText(where, visible(text))
     else:  # in a box a text may have several lines
         painter.drawText(where, flags[0], shown(text))
+
+
+def set_text(text: str) -> QStaticText:
+    """Return a text that no letter of it can turn or hide, set once to be drawn often."""
+    made = QStaticText(visible(text))
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setPerformanceHint(QStaticText.PerformanceHint.AggressiveCaching)
+    return made
 
 
 def button_text(text: str) -> str:

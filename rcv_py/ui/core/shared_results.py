@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import itemgetter
+from pkgutil import resolve_name
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject
 
-from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
-from rcv_py.analysis.cost.hotspot import KINDS
-from rcv_py.analysis.events.marker_spans import marker_spans
-from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
-from rcv_py.analysis.iterations.loop_summary import LOOPS
-from rcv_py.analysis.latency.bubbles import BUBBLES
-from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency
-from rcv_py.analysis.latency.memory_latency import MEMORY
-from rcv_py.analysis.program.branches import BRANCHES
-from rcv_py.analysis.program.code_match import MATCH
-from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import (
     POPULATIONS,
     WORKING,
@@ -89,33 +80,56 @@ Job = Callable[..., Any] | Reduction[Any, Any] | Staged[Any, Any, Any] | Compose
 # A function is one of a trace and batches; what explains takes rows of the wave index too.
 
 
-def hidden_of(
-    read: Snapshot, rows: Collection[int] | None, flag: AnswerFlag, *, rule: ReferenceRule
-) -> HiddenLatency:
-    """Return the hidden latency of some waves, with the program as those executed it."""
+@dataclass(frozen=True)
+class Later:
+    """A job by its place, imported when it is first wanted: most captures are looked at with a few of them.
+
+    `then` makes the job of what is there.
+    """
+
+    place: str  # below `rcv_py.analysis`
+    then: Callable[[Any], Job] = field(default=lambda found: found)
+
+    def import_it(self) -> Job:
+        """Return the job.  On the UI thread: a module that two threads import at once may be half made."""
+        return self.then(resolve_name(f"rcv_py.analysis.{self.place}"))
+
+
+def _hidden_as_executed(
+    reduction: Reduction[Any, Any], read: Snapshot, rows: Collection[int] | None, flag: AnswerFlag
+) -> Any:
+    """The hidden latency of some waves, with the program as those executed it."""
     code = read.store.trace.code
     if rows is not None:
         code = read.so_far("lines of the chosen", LINES)(rows).on(code)
-    return replace(read.of_all(HIDDEN[rule], rows, flag), code=code)
+    return replace(read.of_all(reduction, rows, flag), code=code)
 
 
-JOBS: dict[str, Job] = {
-    "attribution": ATTRIBUTION,
-    "branches": BRANCHES,
-    "bubbles": BUBBLES[ReferenceRule.OURS],
-    "health": Composed(health_notes, OF_WAVES),
-    "hidden": HIDDEN[ReferenceRule.OURS],
-    "hidden_chosen": Whole(partial(hidden_of, rule=ReferenceRule.OURS)),
-    "kinds": KINDS,
-    "hidden_chosen_reference": Whole(partial(hidden_of, rule=ReferenceRule.REFERENCE)),
-    "hidden_reference": HIDDEN[ReferenceRule.REFERENCE],
-    "loops": LOOPS,
-    "match": MATCH,
-    "memory": MEMORY[ReferenceRule.OURS],
-    "memory_reference": MEMORY[ReferenceRule.REFERENCE],
-    "markers": marker_spans,
-    "populations": POPULATIONS,
-    "waits": WAITS,
+def _hidden_of(rule: ReferenceRule, reductions: Mapping[ReferenceRule, Reduction[Any, Any]]) -> Whole:
+    return Whole(partial(_hidden_as_executed, reductions[rule]))
+
+
+_OURS, _REFERENCE = itemgetter(ReferenceRule.OURS), itemgetter(ReferenceRule.REFERENCE)
+
+JOBS: dict[str, Job | Later] = {
+    "attribution": Later("attribution.attribute:ATTRIBUTION"),
+    "branches": Later("program.branches:BRANCHES"),
+    "bubbles": Later("latency.bubbles:BUBBLES", _OURS),
+    "health": Later("health.capture_health", lambda room: Composed(room.health_notes, room.OF_WAVES)),
+    "hidden": Later("latency.hidden_latency:HIDDEN", _OURS),
+    "hidden_chosen": Later("latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.OURS)),
+    "kinds": Later("cost.hotspot:KINDS"),
+    "hidden_chosen_reference": Later(
+        "latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.REFERENCE)
+    ),
+    "hidden_reference": Later("latency.hidden_latency:HIDDEN", _REFERENCE),
+    "loops": Later("iterations.loop_summary:LOOPS"),
+    "match": Later("program.code_match:MATCH"),
+    "memory": Later("latency.memory_latency:MEMORY", _OURS),
+    "memory_reference": Later("latency.memory_latency:MEMORY", _REFERENCE),
+    "markers": Later("events.marker_spans:marker_spans"),
+    "populations": Later("waves.populations:POPULATIONS"),
+    "waits": Later("waits.wait_latency:WAITS"),
 }
 # What explains follows the choice of waves; the others count all of them.
 OF_ROWS = frozenset(("attribution", "bubbles", "hidden_chosen", "hidden_chosen_reference", "loops", "waits"))
@@ -139,11 +153,12 @@ class SharedResults(QObject):
     other at doubling numbers of waves, and when all are there.
     """
 
-    def __init__(self, session: Session, tasks: Tasks, jobs: dict[str, Job] | None = None) -> None:
+    def __init__(self, session: Session, tasks: Tasks, jobs: Mapping[str, Job | Later] | None = None) -> None:
         super().__init__()
         self.ways = Ways()
         self._findings = FindingsInView()
-        own: dict[str, Job] = {"findings": self._findings.find, **(JOBS if jobs is None else jobs)}
+        found = Later("findings.detect:findings_from", lambda _: self._findings.find)
+        own: dict[str, Job | Later] = {"findings": found, **(JOBS if jobs is None else jobs)}
         self._results = {name: _Result(self, name, session, tasks, job) for name, job in own.items()}
 
     def cell(self, name: str) -> Cell[Any]:
@@ -203,15 +218,21 @@ class Ways:
         return lambda name: chosen_or_working(populations(), name)
 
 
+def _is_alone(job: Job | Later) -> bool:
+    """Whether an answer is made of each wave by itself."""
+    return isinstance(job, Composed) or (isinstance(job, Reduction) and not job.is_together)
+
+
 class _Result(QObject):
     """One analysis: whether anybody wants it, and of which waves its answer is."""
 
-    def __init__(self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job) -> None:
+    def __init__(
+        self, parent: SharedResults, name: str, session: Session, tasks: Tasks, job: Job | Later
+    ) -> None:
         super().__init__(parent)
         self._ways = parent.ways
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
-        self._is_alone = isinstance(job, Composed) or (isinstance(job, Reduction) and not job.is_together)
         self._is_wanted = False  # whether or not anything can be seen
         self.wanted_by: tuple[Visibility, ...] = ()
         self._flag = AnswerFlag()
@@ -242,14 +263,20 @@ class _Result(QObject):
         trace, store = self._session.trace.value, self._session.store
         if trace is None or store is None or not self._is_needed() or self._is_early(trace):
             return
-        self._along(store.snapshot(self._session.is_streaming))
+        if not store.batches and not is_small(trace):  # of which processes read the waves
+            self._along(store.snapshot(self._session.is_streaming))
         if store.batches or len(trace.waves) <= len(store.missing):  # there are waves, or none to come
             self.stream.ask()
 
+    def _import(self) -> Job:
+        """Return the job; on the UI thread."""
+        job = self._job = self._job.import_it() if isinstance(self._job, Later) else self._job
+        return job
+
     def _along(self, read: Snapshot) -> None:
         """Have waves mapped where they are read, before the first of them is here."""
-        reductions = self._job.of if isinstance(self._job, Composed) else (self._job,)
-        for reduction in reductions:
+        job = self._import()
+        for reduction in job.of if isinstance(job, Composed) else (job,):
             if isinstance(reduction, Reduction) and not reduction.is_together:
                 self._so_far(read, reduction)
 
@@ -266,7 +293,7 @@ class _Result(QObject):
         if self._of is None or self._of[1] != name:
             return False
         is_same = self._of[0] is store.batches and (is_streaming or not self._of[2])
-        is_cheap = self._is_alone or self._name in BY_NAME
+        is_cheap = _is_alone(self._job) or self._name in BY_NAME
         return is_same or (is_streaming and not is_cheap and store.read < MORE * self._waves)
 
     def _is_needed(self) -> bool:
@@ -297,24 +324,25 @@ class _Result(QObject):
         self._flag.end()
         self._flag = AnswerFlag()
         read = store.snapshot(is_streaming)
-        job = partial(self._answer, read, name, self._ways.of(read), self._flag)
-        self._tasks.run(self, job, take)
+        question = partial(self._answer, self._import(), read, name, self._ways.of(read), self._flag)
+        self._tasks.run(self, question, take)
 
     @property
     def is_asleep(self) -> bool:
         """Whether nobody can see who wants it."""
         return not self._is_wanted and all(panel.is_asleep for panel in self.wanted_by)
 
-    def _answer(self, read: Snapshot, name: str, ways: Callable[[str], WaveChoice], flag: AnswerFlag) -> Any:
+    def _answer(
+        self, job: Job, read: Snapshot, name: str, ways: Callable[[str], WaveChoice], flag: AnswerFlag
+    ) -> Any:
         """Compute it, of the chosen waves if it explains."""
-        trace, job = read.store.trace, self._job
+        trace = read.store.trace
         if isinstance(job, Composed):
             unread = frozenset(read.store.missing)
             ask = (lambda one: self._so_far(read, one)(None)) if read.here or read.absent else None
             return job.make(trace, ask, unread)
         rows = ways(name).rows if self._name in OF_ROWS else None
-        if self._is_alone:
-            assert isinstance(job, Reduction)
+        if isinstance(job, Reduction) and not job.is_together:
             return self._so_far(read, job)(rows)
         if isinstance(job, Whole):
             return job.make(read, rows, flag)

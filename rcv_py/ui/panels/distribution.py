@@ -167,6 +167,8 @@ def hit_columns(trace: Trace, hits: LineHits, rows: np.ndarray, measure: str) ->
 class DistributionPanel(Panel):
     """The times of all hits of the selected instruction."""
 
+    commands_wait = True
+
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view: DistributionView | None = None

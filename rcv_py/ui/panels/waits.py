@@ -144,7 +144,6 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
     # -- showing ------------------------------------------------------------------------------------
 
     def _tree(self, root: WaitNode | None) -> Tree[WaitNode]:
-        trace = self.session.trace.value
         return Tree(
             root or WaitNode(),
             (
@@ -191,7 +190,7 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
                 ),
                 number_column(LATENCIES["median"], attrgetter("median"), 66, sort=""),
                 number_column(LATENCIES["p90"], attrgetter("p90"), 56, sort=""),
-                source_column(SOURCE_PLACE, trace, 160, sort=SOURCE_PLACE.name),
+                source_column(SOURCE_PLACE, self.session.trace, 160, sort=SOURCE_PLACE.name),
             ),
             self._tip,
             self._spoken,

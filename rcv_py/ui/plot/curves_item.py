@@ -193,8 +193,7 @@ class CurvesItem(BoxItem):
         rect = self.boundingRect()
         if rect.width() < 1 or rect.height() < 4:
             return
-        ratio = widget.devicePixelRatioF() if widget is not None else 1.0
-        scale = self.scale_of(ratio * painter.worldTransform().m11())
+        scale = self.scale_of(painter.deviceTransform().m11())
         key = (self.set, self.stack, self.shown, self.low, self.high, rect.size().toTuple(), scale.device)
         if key != self._key:
             self._make(scale)

@@ -9,20 +9,23 @@ import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.Qt.internals import PrimitiveArray
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
 from rcv_py.base import colors
 from rcv_py.base.text import count, elide_right
 from rcv_py.model.window import TimeWindow
-from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.plain_text import draw_text, set_text
 from rcv_py.ui.core.theme import Theme
 
 TEXT_PX = 11  # of rulers, names of rows and read-outs
 MAX_NAMES = 500  # in boxes of a picture
+MAX_TEXTS = 4 * MAX_NAMES  # that are remembered
 
 
 class BoxItem(pg.GraphicsObject):
     """An item as large as its view box, in whose pixels it paints: data coordinates mean nothing to it."""
+
+    covers = False  # whether it paints every pixel, so that nothing is seen of what is below
 
     def __init__(self, box: pg.ViewBox, theme: Theme) -> None:
         super().__init__()
@@ -54,6 +57,10 @@ class PlainAxis(pg.AxisItem):
         super().__init__(side)
         self._theme = theme
         self.setStyle(showValues=False, tickLength=0)
+
+    def boundingRect(self) -> QRectF:
+        """All of the axis; pyqtgraph would look at labels and ticks that it does not have."""
+        return self.rect()
 
     def paint(self, painter: QPainter, *_: object) -> None:
         """Draw it, with a font of the size of rulers."""
@@ -117,27 +124,41 @@ def name_font(theme: Theme, height_px: float) -> QFont:
     return font
 
 
-def paint_names(
-    painter: QPainter,
-    font: QFont,
-    room_px: np.ndarray,
-    name_of: Callable[[int], tuple[str, QColor, float, float]],
-    fewest: int = 2,
-) -> None:
-    """Write names into the boxes that have room for some characters, the widest first.
+class Names:
+    """Writes names into boxes, and remembers how the letters of each lie."""
 
-    `room_px` is float64 [boxes]; `name_of` gives the text of a box, its colour, its left edge and its middle.
-    """
-    metrics = QFontMetricsF(font)
-    room = room_px // metrics.horizontalAdvance("0")
-    chosen = np.flatnonzero(room >= fewest)
-    chosen = chosen[np.argsort(-room[chosen], kind="stable")][:MAX_NAMES]
-    down = (metrics.ascent() - metrics.descent()) / 2
-    painter.setFont(font)
-    for box in chosen.tolist():
-        text, color, left, middle = name_of(box)
-        painter.setPen(color)
-        draw_text(painter, QPointF(left, middle + down), elide_right(text, int(room[box])))
+    def __init__(self) -> None:
+        self._font = ""
+        self._texts: dict[str, QStaticText] = {}
+
+    def paint(
+        self,
+        painter: QPainter,
+        font: QFont,
+        room_px: np.ndarray,
+        name_of: Callable[[int], tuple[str, QColor, float, float]],
+        fewest: int = 2,
+    ) -> None:
+        """Write into the boxes that have room for some characters, the widest first.
+
+        `room_px` is float64 [boxes]; `name_of` gives the text of a box, its colour, its left edge and its
+        middle.
+        """
+        metrics = QFontMetricsF(font)
+        room = room_px // metrics.horizontalAdvance("0")
+        chosen = np.flatnonzero(room >= fewest)
+        chosen = chosen[np.argsort(-room[chosen], kind="stable")][:MAX_NAMES]
+        if font.key() != self._font or len(self._texts) > MAX_TEXTS:
+            self._font, self._texts = font.key(), {}
+        up = (metrics.ascent() + metrics.descent()) / 2
+        painter.setFont(font)
+        for box, fits in zip(chosen.tolist(), room[chosen].astype(int).tolist(), strict=True):
+            text, color, left, middle = name_of(box)
+            text = elide_right(text, fits)
+            if text not in self._texts:
+                self._texts[text] = set_text(text)
+            painter.setPen(color)
+            painter.drawStaticText(QPointF(left, middle - up), self._texts[text])
 
 
 def readable_on(theme: Theme, ground: QColor) -> QColor:

@@ -24,14 +24,15 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.timeline.items import TEXT_PX, BoxItem, PlainAxis
 from rcv_py.ui.timeline.time_overlay import Marks, Place, TimeOverlay
 
-# Codes of pixels besides those of ACTIVITIES, which are their numbers.
+# Codes of pixels besides those of ACTIVITIES, which are their numbers; the one after them is nothing.
 CANVAS, GRID, TINT = 0x20, 0x21, 0x22
-STRIP = 0x28  # plus the place of a state in STATE_ORDER
+STRIP = 0x28  # plus the place of a state in STATE_ORDER; the one after them is nothing
 KERNELS, FAINT_KERNELS = 0x40, 0x60  # plus the number of a kernel, modulo KERNEL_COLORS
 KERNEL_COLORS = 12
 MARKERS = 0x80  # plus MARKER_COLORS times the kind of a marker, plus the number of its name
 MARKER_COLORS = len(MARKER_TURNS)
 FAINT = 0.55  # share of the background in a box that has no detail
+STRIP_PX = 1 << 17  # pixels that are coloured at once
 MAX_TICKS = 600  # marks of the selected line in view; more would be a smear
 
 
@@ -86,6 +87,8 @@ class Frame:
     scroll_px: float  # logical
     shape: RowShape
     theme: Theme
+    grid: np.ndarray  # int64, columns of the grid
+    tinted: int = -1  # the row that is tinted
 
     def top(self, row: int) -> int:
         """Where a row begins; may be negative."""
@@ -101,6 +104,36 @@ class Frame:
         top = self.top(row) + below
         stop = top + (self.spans_px if height is None else height)
         return self.canvas[max(0, top) : max(0, min(stop, len(self.canvas)))]
+
+    def fill(self, lines: np.ndarray, below: int, nothing: int) -> None:
+        """Put codes, uint8 [rows, height, width], into the rows in view, so far below their tops.
+
+        A column of codes may be some columns of the canvas.  Where they are `nothing`, grid and tint stay.
+        """
+        many, height = self.canvas.shape[1] // lines.shape[2], lines.shape[1]
+        wide, canvas = lines, self.canvas
+        if many == 2:  # two bytes at once
+            wide, canvas = lines * np.uint16(0x0101), canvas.view(np.uint16)
+        elif many > 2:
+            wide = np.repeat(lines, many, axis=2)
+        tops = np.array([self.top(row) + below for row in range(self.first, self.stop)])
+        whole = np.flatnonzero((tops >= 0) & (tops + height <= len(canvas)))
+        steps = set(np.diff(tops[whole]).tolist())
+        if len(steps) == 1:  # all of them at once
+            strides = (steps.pop() * canvas.strides[0], *canvas.strides)
+            shape = (len(whole), height, canvas.shape[1])
+            inside = np.lib.stride_tricks.as_strided(canvas[tops[whole[0]] :], shape, strides)
+            inside[:] = wide[whole[0] : whole[-1] + 1]
+            tops[whole] = len(canvas)
+        for top, row in zip(tops.tolist(), wide, strict=True):
+            if -height < top < len(canvas):
+                canvas[max(0, top) : top + height] = row[max(0, -top) : len(canvas) - top]
+        if self.first <= self.tinted < self.stop:
+            part = self.part(self.tinted, below, height)
+            part[part == nothing] = TINT
+        columns = self.canvas[:, self.grid]
+        columns[columns == nothing] = GRID
+        self.canvas[:, self.grid] = columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +171,15 @@ class RowSource:
 class RowsItem(BoxItem):
     """Paints the rows in view."""
 
+    covers = True
+
     def __init__(self, box: pg.ViewBox, theme: Theme, source: RowSource) -> None:
         super().__init__(box, theme)
         self._key: tuple[object, ...] = ()
-        self._image = QImage()
+        self._image = QImage()  # kept from picture to picture, as is the canvas: memory that is new costs
         self._canvas = np.zeros((0, 0), np.uint8)
+        self._strips: list[tuple[int, QImage]] = []  # of the canvas, and where each begins
+        self._colored = False  # whether the strips have the colours of the theme
         self.source = source
         self.scroll_px = 0.0
         self.grid: Callable[[TimeWindow, int], np.ndarray] = lambda window, width: np.zeros(0, np.int64)
@@ -161,8 +198,9 @@ class RowsItem(BoxItem):
         rect = self.boundingRect()
         if rect.width() < 1 or rect.height() < 1:
             return
-        # Not painter.device(): PySide6 6.11 crashes when the wrapper of a window's backing store dies.
-        scale = (widget.devicePixelRatioF() if widget is not None else 1.0) * painter.worldTransform().m11()
+        # Not that of the widget: an exported picture has one of its own.  Not from painter.device(): PySide6
+        # 6.11 crashes when the wrapper of a window's backing store dies.
+        scale = painter.deviceTransform().m11()
         source = self.source
         look = (source.version, source.selected_row, source.shape)
         key = (self.shown, rect.size().toTuple(), scale, self.scroll_px, look)
@@ -175,38 +213,60 @@ class RowsItem(BoxItem):
 
     def forget(self) -> None:
         """Make the picture anew at the next paint: the source or the colours are others."""
-        self._key = ()
+        self._key, self._colored = (), False
         super().forget()
 
     def _render(self, rect: QRectF, scale: float, source: RowSource) -> None:
         width, height = max(1, round(rect.width() * scale)), max(1, round(rect.height() * scale))
         if self._canvas.shape != (height, width):
-            self._canvas = np.empty((height, width), np.uint8)
+            self._resize(width, height)
         first, stop = self.rows_in_view(rect.height())
-        pixels = Pixels(self.shown, width)
         frame = Frame(
             canvas=self._canvas,
-            pixels=pixels,
+            pixels=Pixels(self.shown, width),
             first=first,
             stop=stop,
             scale=scale,
             scroll_px=self.scroll_px,
             shape=source.shape,
             theme=self._theme,
+            grid=self.grid(self.shown, width),
+            tinted=source.selected_row,
         )
         line = np.full(width, CANVAS, np.uint8)
-        line[self.grid(self.shown, width)] = GRID
+        line[frame.grid] = GRID
         frame.canvas[:] = line
         if first <= source.selected_row < stop:
             below = -round(source.shape.gap * scale / 2)
             frame.part(source.selected_row, below, round(source.shape.pitch * scale))[:] = TINT
         source.paint(frame)
-        codes = QImage(self._canvas.data, width, height, width, QImage.Format.Format_Indexed8)
-        codes.setColorTable(color_table(self._theme))
-        self._image = codes.convertToFormat(QImage.Format.Format_RGB32)
         painter = QPainter(self._image)
+        self._color(painter)
         source.paint_over(painter, frame)
         painter.end()
+
+    def _resize(self, width: int, height: int) -> None:
+        """Make canvas and picture for another size."""
+        self._canvas = np.empty((height, width), np.uint8)
+        self._image = QImage(width, height, QImage.Format.Format_RGB32)
+        step = max(1, STRIP_PX // width)
+        self._strips, self._colored = [], False
+        for top in range(0, height, step):
+            lines = self._canvas[top : top + step]
+            strip = QImage(lines.data, width, len(lines), width, QImage.Format.Format_Indexed8)
+            self._strips.append((top, strip))
+
+    def _color(self, painter: QPainter) -> None:
+        """Turn codes into colours, some lines at a time, which stay in the processor's cache."""
+        if not self._colored:
+            table = color_table(self._theme)
+            for _, strip in self._strips:
+                strip.setColorTable(table)
+            self._colored = True
+        painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
+        for top, strip in self._strips:
+            painter.drawImage(0, top, strip.convertToFormat(QImage.Format.Format_RGB32))
+        painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
 
 
 class Overlay(TimeOverlay):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from enum import Enum
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRect, Qt, QTimer
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QRegion, QWheelEvent
 
 from rcv_py.base.text import nanoseconds
 from rcv_py.model.window import TimeWindow
@@ -53,8 +53,7 @@ class QuietBox(pg.ViewBox):
 
 
 class TimePlot(pg.PlotWidget):
-    """Follows and drives the session's view.  Its x axis counts from the trace's begin, so that Qt sees
-    small numbers only.
+    """Follows and drives the session's view.
 
     A subclass makes `content` and `overlay`, calls `start`, and says what a hover and a click are; it may
     also have rows to scroll.
@@ -73,6 +72,9 @@ class TimePlot(pg.PlotWidget):
         box = QuietBox()
         super().__init__(viewBox=box, axisItems={"top": self.axis, "left": left})
         self.box = box
+        box.disableAutoRange()  # its coordinates mean nothing: items know the window themselves
+        self.setCacheMode(self.CacheModeFlag.CacheNone)  # of a background of one colour
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.ui, self.session = ui, ui.session
         self.hideButtons()
         self.hideAxis("bottom")
@@ -125,6 +127,14 @@ class TimePlot(pg.PlotWidget):
         """Take the plot apart, as pyqtgraph does; nothing of it is asked for any more."""
         self.is_started = False
         super().close()
+
+    def drawBackground(self, painter: QPainter, rect: QRectF) -> None:
+        """Fill what the picture does not cover."""
+        below = QRegion(rect.toAlignedRect())
+        if self.content.covers:  # to the nearest pixel of the screen
+            below -= QRegion(self.plot_rect().adjusted(1, 1, -1, -1))
+        for part in below:
+            painter.fillRect(part, self.backgroundBrush())
 
     # -- what a subclass says ---------------------------------------------------------------------------
 
@@ -281,7 +291,6 @@ class TimePlot(pg.PlotWidget):
             rate = trace.clock.ns(1.0) or 0.0
         self.axis.scale_of_time = TimeScale(origin, rate)
         self.axis.shown = self.content.shown = self.overlay.shown = view
-        self.box.setXRange(view.begin - origin, view.end - origin, padding=0)
         self._repaint()
 
     def _paint_marks(self) -> None:

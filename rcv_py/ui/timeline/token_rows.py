@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
@@ -11,12 +11,11 @@ from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter
 
 from rcv_py.analysis.core.lanes import lanes
 from rcv_py.analysis.timeline.pixels import Pixels
-from rcv_py.analysis.timeline.raster import Segment, TokenRow, is_joined, is_wide, raster
+from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, look, raster
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import place_name
 from rcv_py.base.text import short_kernel
 from rcv_py.model.activity import ACTIVITY_COUNT
-from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.trace import Trace
@@ -24,7 +23,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.wave_store import WaveStore
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import Choice
-from rcv_py.ui.timeline.items import Rects, name_font, paint_names, readable_on
+from rcv_py.ui.timeline.items import Names, Rects, name_font, readable_on
 from rcv_py.ui.timeline.rows_item import STRIP, Frame, RowName, RowShape, RowSource
 from rcv_py.ui.timeline.time_overlay import soft
 from rcv_py.ui.timeline.unit_markers import MarkerBand
@@ -53,8 +52,8 @@ class TokenRows(RowSource):
         self.pending: tuple[Pending, ...] = ()
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
-        self._rects = Rects()
-        self._pixels = Pixels(TimeWindow(0, 1), 1)
+        self._rects, self._names = Rects(), Names()
+        self._wide: list[Piece] = []  # of the frame that is painted
 
     def set_rows(
         self, rows: Sequence[TokenRow], names: Sequence[RowName], pending: Sequence[Pending] = ()
@@ -64,30 +63,26 @@ class TokenRows(RowSource):
         self.version += 1
 
     def paint(self, frame: Frame) -> None:
-        """Fill the rows' pixels from the raster."""
+        """Fill the rows' pixels from the raster; no token is wide while there are too many."""
         rows = self.rows[frame.first : frame.stop]
+        self._wide = []
         if not rows:
             return
-        self._pixels = self._with_width(frame)
-        picture = raster(rows, self._pixels, with_states=self.shape.strip > 0, with_wide=False)
-        _fill(frame, stacked(picture.kind, frame.spans_px, self._pixels), 0, 0, ACTIVITY_COUNT)
+        view = look(rows, _columns(frame))
+        self._wide = view.wide(MAX_RECTS)
+        picture = raster(view, self.shape.strip > 0, self._wide)
+        frame.fill(stacked(picture.kind, frame.spans_px, view.pixels), 0, ACTIVITY_COUNT)
         if self.shape.strip:
-            lines = stacked(picture.state, round(self.shape.strip * frame.scale), self._pixels)
-            _fill(frame, lines, frame.spans_px, STRIP, picture.state.shape[2])
+            lines = stacked(picture.state, round(self.shape.strip * frame.scale), view.pixels)
+            lines += np.uint8(STRIP)
+            frame.fill(lines, frame.spans_px, STRIP + picture.state.shape[2])
         if self.shape.band:
             self.band.paint(frame)
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
         """Draw wide tokens, their names, and what is missing."""
-        spans = [
-            wide_spans(frame, row, segment)
-            for row in range(frame.first, frame.stop)
-            if not is_joined(self.rows[row], self._pixels)
-            for segment in self.rows[row].visible(frame.pixels.window)
-            if is_wide(segment, self._pixels)
-        ]
-        if spans:
-            self._paint_wide(painter, frame, joined(spans))
+        if self._wide:
+            self._paint_wide(painter, frame, wide_spans(frame, self._wide))
         if self.shape.band:
             self.band.paint_over(painter, frame)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -97,25 +92,6 @@ class TokenRows(RowSource):
             if frame.first <= wave.row < frame.stop and wave.span.overlaps(window.begin, window.end):
                 first, stop = frame.pixels.part(wave.span.begin, wave.span.end)
                 painter.drawRect(QRectF(first, frame.top(wave.row), max(1, stop - first), frame.spans_px))
-
-    def _with_width(self, frame: Frame) -> Pixels:
-        """The frame's columns of shares, a logical pixel wide where that is some device pixels.
-
-        No token is wide while there are too many to draw one by one.
-        """
-        many = max(1, int(frame.scale))
-        width = frame.pixels.width_px
-        pixels = frame.pixels if width % many else Pixels(frame.pixels.window, width // many)
-        parts = [
-            segment.rows_in(pixels.window)
-            for row in self.rows[frame.first : frame.stop]
-            if not is_joined(row, pixels)
-            for segment in row.visible(pixels.window)
-            if segment.lod.level(pixels.cycles_per_px) < 0
-        ]
-        if sum(part.stop - part.start for part in parts) > MAX_RECTS:
-            return replace(pixels, wide_px=float("inf"))
-        return pixels
 
     # -- rectangles -------------------------------------------------------------------------------------
 
@@ -158,7 +134,7 @@ class TokenRows(RowSource):
             middle = float(spans.top[at] + spans.height[at] / 2)
             return (text[0] if text else ""), ink[key], float(left[at]) + margin, middle
 
-        paint_names(painter, font, np.where(fits, right - left - 2 * margin, 0), name, fewest=3)
+        self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, fewest=3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,58 +156,52 @@ class _Spans:
         ).astype(np.float64)
 
 
-def wide_spans(frame: Frame, row: int, segment: Segment) -> _Spans:
-    """Where the tokens of a segment are in a frame: whole pixels, at least one wide, clipped to the view."""
-    tokens, window = segment.tokens, frame.pixels.window
-    rows = segment.rows_in(window)
-    start = tokens.offset[rows].astype(np.int64) + (tokens.base - window.begin)
-    issue = start + tokens.stall[rows]
-    width = frame.pixels.width_px
+def wide_spans(frame: Frame, pieces: Sequence[Piece]) -> _Spans:
+    """Where the tokens of segments are in a frame: whole pixels, at least one wide, clipped to the view."""
+    window, width = frame.pixels.window, frame.pixels.width_px
+    counts = [piece.count for piece in pieces]
+
+    def column(name: str) -> np.ndarray:
+        return np.concatenate([getattr(piece.segment.tokens, name)[piece.tokens] for piece in pieces])
+
+    start, stall, busy = column("offset").astype(np.int64), column("stall"), column("busy")
+    start += np.repeat([piece.segment.tokens.base - window.begin for piece in pieces], counts)
+    issue = start + stall
     left, middle, right = (  # what lies far outside is brought near for Qt
         np.round(np.clip(time * (width / window.width), -4.0, width + 4.0))
-        for time in (start, issue, issue + tokens.busy[rows])
+        for time in (start, issue, issue + busy)
     )
     right = np.maximum(right, left + 1)
     right -= right - left >= GAP_FROM_PX
-    middle = np.minimum(np.where(tokens.busy[rows] > 0, np.minimum(middle, right - 1), middle), right)
-    middle = np.maximum(middle, left)
-    top, height = _lanes(frame, row, segment, rows)
-    kind = np.where(tokens.kind[rows] < KIND_COUNT, tokens.kind[rows], 0)
+    middle = np.minimum(np.where(busy > 0, np.minimum(middle, right - 1), middle), right)
+    places = [_lanes(frame, piece) for piece in pieces]
+    kind = column("kind")
     return _Spans(
         left=left,
-        issue=middle,
+        issue=np.maximum(middle, left),
         right=right,
-        top=top,
-        height=height,
-        kind=kind,
-        line=tokens.line[rows].astype(np.int32),
+        top=np.concatenate([top for top, _ in places]),
+        height=np.concatenate([height for _, height in places]),
+        kind=np.where(kind < KIND_COUNT, kind, 0),
+        line=column("line").astype(np.int32),
     )
 
 
-def _lanes(frame: Frame, row: int, segment: Segment, rows: slice) -> tuple[np.ndarray, np.ndarray]:
-    count = rows.stop - rows.start
-    top, height = float(frame.top(row)), float(frame.spans_px)
+def _lanes(frame: Frame, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+    """Top and height of each token of a piece, float64."""
+    top, height = float(frame.top(frame.first + piece.row)), float(frame.spans_px)
+    segment = piece.segment
     if segment.tokens.lane is None:
-        return np.full(count, top), np.full(count, height)
+        return np.full(piece.count, top), np.full(piece.count, height)
     edges = np.round(np.arange(segment.lanes + 1) * height / segment.lanes)
-    number = segment.tokens.lane[rows]
+    number = segment.tokens.lane[piece.tokens]
     return top + edges[number], np.maximum(1.0, np.diff(edges)[number])
 
 
-def _fill(frame: Frame, lines: np.ndarray, below: int, codes: int, nothing: int) -> None:
-    """Put the numbers of parts into the rows in view, so far below their tops, as codes from `codes` on."""
-    has_gap = np.any(lines == nothing, axis=(1, 2))
-    lines += np.uint8(codes)
-    many = frame.canvas.shape[1] // lines.shape[2]
-    if many == 2:  # as np.repeat, which takes the bytes one by one
-        lines = (lines * np.uint16(0x0101)).view(np.uint8)
-    elif many > 2:
-        lines = np.repeat(lines, many, axis=2)
-    for i, row in enumerate(range(frame.first, frame.stop)):
-        part = frame.part(row, below, lines.shape[1])
-        above = max(0, -(frame.top(row) + below))
-        new = lines[i, above : above + len(part)]
-        np.copyto(part, new, where=new < codes + nothing if has_gap[i] else True)
+def _columns(frame: Frame) -> Pixels:
+    """The frame's columns of shares, a logical pixel wide where that is some device pixels."""
+    many, width = max(1, int(frame.scale)), frame.pixels.width_px
+    return frame.pixels if width % many else Pixels(frame.pixels.window, width // many)
 
 
 def hatch(color: QColor, alpha: int) -> QBrush:

@@ -13,7 +13,7 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import copy_text, joined
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.timeline.items import fill, name_font, paint_names, readable_on
+from rcv_py.ui.timeline.items import Names, fill, name_font, readable_on
 from rcv_py.ui.timeline.rows_item import Frame, RowShape, marker_codes
 from rcv_py.ui.timeline.time_overlay import Place
 from rcv_py.ui.timeline.token_tip import value_lines
@@ -67,6 +67,7 @@ class MarkerBand:
         self._theme = theme
         self.spans: MarkerSpans | None = None
         self.lanes = NO_LANES
+        self._names = Names()
 
     @property
     def height(self) -> int:
@@ -134,7 +135,7 @@ class MarkerBand:
             return *marker_name(frame.theme, spans, span), float(left[at]) + margin, top + height / 2
 
         font = name_font(frame.theme, (LANE_PX - 3) * frame.scale)
-        paint_names(painter, font, right - left - 2 * margin, name)
+        self._names.paint(painter, font, right - left - 2 * margin, name)
 
     def _seen(self, frame: Frame) -> np.ndarray:
         lanes, window = self.lanes, frame.pixels.window

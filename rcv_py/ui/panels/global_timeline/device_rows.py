@@ -15,7 +15,7 @@ from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import Choice, FilterButton
-from rcv_py.ui.timeline.items import fill, name_font, paint_names
+from rcv_py.ui.timeline.items import Names, fill, name_font
 from rcv_py.ui.timeline.rows_item import (
     CANVAS,
     FAINT_KERNELS,
@@ -69,7 +69,7 @@ class BoxRows(RowSource):
 
     def __init__(self, theme: Theme, shape: RowShape) -> None:
         super().__init__(theme, shape)
-        self.boxes = no_boxes()
+        self.boxes, self._names = no_boxes(), Names()
         self.name_of: Callable[[int], tuple[str, QColor]] = lambda box: ("", QColor())  # of a marker
 
     def set_boxes(self, boxes: Boxes, names: Sequence[RowName]) -> None:
@@ -116,7 +116,7 @@ class BoxRows(RowSource):
             return *self.name_of(int(low) + at), left, middle
 
         font = name_font(frame.theme, min(11, frame.shape.spans - 3) * frame.scale)
-        paint_names(painter, font, length - 2 * margin, name)
+        self._names.paint(painter, font, length - 2 * margin, name)
 
     def _codes(self, rows: np.ndarray) -> np.ndarray:
         first = np.where(self.boxes.is_strong[rows], KERNELS, FAINT_KERNELS)
