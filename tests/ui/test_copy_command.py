@@ -625,8 +625,8 @@ def test_samples_have_commands_too(qtbot: QtBot, reused: Reused) -> None:
 def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
     made: list[App] = []
 
-    def begin(store: object) -> App:
-        made.append(start(None))
+    def begin(store: object, **how: bool) -> App:
+        made.append(start(None, **how))
         return made[-1]
 
     def leave() -> int:
