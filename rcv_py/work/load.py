@@ -24,13 +24,13 @@ from rcv_py.work.pool import WorkerPool, WorkerStopped
 STAGE = "Reading waves"
 PROCESS_BYTES = 24 << 20  # of files that another process is worth
 WORKER_BYTES = 200 << 20  # of memory that a process may need
-JOB_BYTES = 8 << 20  # of JSON: a tenth of a second of work, so that progress and cancelling are honest
+JOB_BYTES = 4 << 20  # of JSON: a twentieth of a second of work, which needs 25 MB of memory
 SMALL_JOB_BYTES = 1 << 20  # in the viewer's own process, where a job competes with painting
 FILE_BYTES = 16 << 10  # what opening a file costs besides its size
 HELD_BYTES = 31 << 20  # a block that the C library keeps when it is freed
 IN_PROCESS_BYTES = 24 << 20  # below this, starting processes takes longer than reading
 MAX_BATCHES_AHEAD = 2  # that a process has been asked for: the one it reads, and the next
-MAX_UNSEEN = 16  # batches that wait for whoever iterates
+MAX_UNSEEN = 32  # batches that wait for whoever iterates
 RETRIES = 2  # of a batch whose process died: the next one may have the memory
 MAX_GIVEN_UP = 3  # batches, before the rest of the waves is
 STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
@@ -38,7 +38,9 @@ STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the fol
 
 
 class WaveStream:
-    """Iterate over it once, in any thread, to get the batches; no process outlives the iteration.
+    """Iterate over it once, in any thread, to get the batches.
+
+    No process outlives the iteration, unless it `keeps` those that have nothing to do for the next pool.
 
     `prioritize`, `cancel` and `errors` may be used from other threads.  What a process was reading when it
     died is read again by another one; waves that end every process are listed as missing.
@@ -52,10 +54,11 @@ class WaveStream:
         *,
         workers: int | None = None,
         lod: bool = True,
+        keeps: bool = False,
     ) -> None:
         chosen = list(range(len(index))) if rows is None else list(rows)
         self._reader = reader
-        self._lod = lod
+        self._lod, self._keeps = lod, keeps
         self._cancelled = CancelFlag()
         self._done: SimpleQueue[Future[WaveColumns] | None] = SimpleQueue()  # None: cancelled
         self.processes = process_count(index, chosen, workers)
@@ -76,6 +79,7 @@ class WaveStream:
                 setup=hold_memory,
                 calls_ahead=MAX_BATCHES_AHEAD,
                 retries=RETRIES,
+                keeps=self._keeps,
             )
             self._ask()
 

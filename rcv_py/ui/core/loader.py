@@ -19,11 +19,13 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.ahead import Ahead
 from rcv_py.work.load import STAGE, WaveStream, prepare
+from rcv_py.work.pool import end_ahead
 
 NOTIFY_MS = 80  # panels hear of new waves at most this often
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
+KEEP_MS = 5_000  # processes that have read all waves wait for somebody who needs some
 
 OpenPath = Callable[[Path, Report], Trace]
 
@@ -50,6 +52,9 @@ class Loader(QObject):
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
+        self._keep = QTimer(self, singleShot=True, interval=KEEP_MS)
+        self._keep.timeout.connect(end_ahead)
+        self.finished.connect(self._keep.start)
         self.posted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self.opened.connect(self._show)
         self.batch.connect(self._store)
@@ -86,6 +91,7 @@ class Loader(QObject):
         for load in self._ended:
             load.thread.join(TIMEOUT_S)
         self._ended = []
+        end_ahead()
 
     @property
     def idle(self) -> bool:
@@ -145,7 +151,7 @@ def _open_folder(path: Path, report: Report) -> Trace:
 
 
 def _stream_of(workers: int | None, trace: Trace) -> WaveStream:
-    return WaveStream(trace.reader, trace.waves, workers=workers)
+    return WaveStream(trace.reader, trace.waves, workers=workers, keeps=True)
 
 
 class _Load:
