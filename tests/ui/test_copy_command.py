@@ -77,8 +77,7 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
     session.latency_mode.set(LatencyMode.SUM_ALL)
     session.source_cost.set(SourceCost.SELF)
     session.selection.set(before)
-    app.ui.settings["isa.show_idle"] = True
-    settle(app, qtbot)
+    app.ui.settings["isa.show_idle"] = True  # the next test waits for what follows from all this
 
 
 def printed(panel: Panel) -> dict[str, Any]:
