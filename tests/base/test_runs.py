@@ -13,6 +13,7 @@ from rcv_py.base.runs import (
     borders,
     distinct,
     ends_run,
+    is_in,
     numbered,
     order,
     ranges,
@@ -37,6 +38,12 @@ def test_ranges_follow_one_another(parts: list[tuple[int, int]]) -> None:
     first, count = np.array(parts, dtype=np.int64).reshape(-1, 2).T
     assert ranges(first, count).tolist() == [one + i for one, size in parts for i in range(size)]
     assert borders(count).tolist() == [0, *accumulate(count.tolist())]
+
+
+@given(st.lists(st.integers(-9, 9)), st.lists(st.integers(-9, 9)))
+def test_rows_are_in_what_is_held(rows: list[int], held: list[int]) -> None:
+    found = is_in(np.array(rows, dtype=np.int64), np.array(held, dtype=np.int64))
+    assert found.tolist() == [row in held for row in rows]
 
 
 def test_distinct_rows_are_numbered_in_order_of_what_they_hold() -> None:

@@ -134,7 +134,7 @@ class _Program:
         here = np.zeros(len(self.table), dtype=bool)
         here[way] = True
         tail, head = self.table.edge_from, self.table.edge_to
-        return np.unique(head[(head <= tail) & here[head] & here[tail]])
+        return ascending(head[(head <= tail) & here[head] & here[tail]])
 
     def works(self, way: np.ndarray) -> bool:
         """Whether a way stores, multiplies matrices or goes round a loop."""
@@ -151,7 +151,7 @@ class _Program:
 
     def around(self, way: np.ndarray) -> np.ndarray:
         """All blocks of the kernels that a way is in, ascending."""
-        return np.flatnonzero(np.isin(self.table.kernel, np.unique(self.table.kernel[way])))
+        return np.flatnonzero(np.isin(self.table.kernel, ascending(self.table.kernel[way])))
 
 
 @dataclass(eq=False)
@@ -219,7 +219,7 @@ def _merge(parts: Sequence[_Read]) -> _Read:
     for part in parts:
         place = np.array([ways.setdefault(blocks, len(ways)) for blocks in part.ways], dtype=np.int64)
         waves.append(replace(part.waves, way=place[part.waves.way]))
-    ran = np.unique(np.concatenate([nothing, *(part.ran for part in parts)]))
+    ran = ascending(np.concatenate([nothing, *(part.ran for part in parts)]))
     return _Read(joined(waves), tuple(ways), ran)
 
 
@@ -315,7 +315,7 @@ def _ways(trace: Trace, waves: _Waves, sets: Sequence[bytes]) -> list[_Way]:
     first, group = distinct(ids, waves.is_empty, waves.way)
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group)))[: len(first)]
     alike = sorted(zip(first.tolist(), members, strict=True), key=lambda one: one[0])
-    kernel_of = {id: names.get(id) or f"kernel {id}" if id >= 0 else "" for id in np.unique(ids).tolist()}
+    kernel_of = {id: names.get(id) or f"kernel {id}" if id >= 0 else "" for id in ascending(ids).tolist()}
     by_blocks: dict[bytes, str] = {}
     by_entry: dict[bytes, str] = {}
     for at, _ in alike:
@@ -373,7 +373,7 @@ def _judge(program: _Program, ways: list[_Way]) -> None:
 
 
 def _union(ways: list[_Way]) -> np.ndarray:
-    return np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *(way.blocks for way in ways)]))
+    return ascending(np.concatenate([np.zeros(0, dtype=np.int32), *(way.blocks for way in ways)]))
 
 
 # -- names ----------------------------------------------------------------------------------------------
