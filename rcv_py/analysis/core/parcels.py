@@ -109,7 +109,7 @@ class Parcel:
     @cached_property
     def is_own(self) -> np.ndarray:
         """Whether each wave begins in the slab, bool [waves]: so each wave is one parcel's own."""
-        begin = np.array([wave.begin for wave in self.tokens.waves], dtype=np.int64)
+        begin, _ = self.tokens.lives
         return (begin >= self.begin) & (begin < self.end)
 
     @cached_property
@@ -175,10 +175,10 @@ class Parcel:
 
         In a damaged file it may start outside of the life of its wave: then it counts where that is nearest.
         """
-        owner, waves = self.tokens.owner, self.tokens.waves
+        owner = self.tokens.owner
         if self.begin == -FOREVER and self.end == FOREVER:
             return self.chosen[owner]
-        begin, end = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2).T
+        begin, end = self.tokens.lives
         if (self.holds(begin) & self.holds(np.maximum(begin, end))).all():
             return self.chosen[owner]
         time = np.clip(self.tokens.start, begin[owner], np.maximum(begin, end)[owner])
