@@ -38,10 +38,11 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.memory import trim
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
-# How much a process lets others go first.  Beside a program that computes on the same core it has 25 % of it
-# (at 10: 10 %, at 0: 50 %), and beside two such processes 95 % of a window's beats of 8 ms take less than
-# 20 ms (at 10: 16, at 0: 35).
-NICE = 5
+# How much a process lets others go first.  Beside a program that computes on the same core it has 39 % of it
+# (at 5: 25 %, at 0: 50 %), so that reading beside other programs takes a quarter longer than its share, not
+# twice as long.  Beside two such processes on a busy machine 95 % of a window's beats of 8 ms take less than
+# 26 ms (at 5: 26, at 0: 38).
+NICE = 2
 # A call that a process will only read later must fit into the pipe: if it did not, we would wait for the
 # process to read, and it for us to take its answer.  macOS has the smallest pipes, of 8 kB.
 AHEAD_BYTES = 6 << 10
