@@ -19,7 +19,7 @@ from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
 from rcv_py.state.selection import Hover, SearchQuery, Selection
-from rcv_py.state.wave_store import WaveStore
+from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # it imports the analyses of a comparison, and most sessions compare nothing
     from rcv_py.analysis.compare.costs import CaptureCosts
@@ -154,6 +154,11 @@ class Session:
     def is_streaming(self) -> bool:
         """Whether more waves may be on their way."""
         return bool(self.busy.value) and self.store is not None and not self.store.is_complete
+
+    def snapshot(self) -> Snapshot:
+        """Return the waves that were read, for a job; a capture must be open."""
+        assert self.store is not None
+        return self.store.snapshot(self.is_streaming)
 
     def wave_loaded(self) -> None:
         """Tell that the store has more waves."""

@@ -65,7 +65,7 @@ class Ahead:
     def _run(self) -> None:
         try:
             trace = open_folder(self.folder, self._say)
-            stream = WaveStream(trace.reader, trace.waves, workers=self.processes, keeps=True)
+            stream = WaveStream(trace.reader, trace.waves, workers=self.processes, trace=trace, keeps=True)
             stream.begin()
             self._opened.set_result((trace, stream))
         except Exception as error:  # the border of the thread: whoever asks hears of it

@@ -16,7 +16,6 @@ from rcv_py.ui.core.loader import MAX_BATCHES_AHEAD, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import load
 from rcv_py.work.ahead import Ahead
-from rcv_py.work.load import prepare
 from tests.support.captures import ROOT
 from tests.support.deadly_readers import Deadly
 from tests.support.wave_folder import reader, trace, wave
@@ -161,23 +160,6 @@ def test_a_dead_process_becomes_a_sentence(qtbot, loader, folders, ui, monkeypat
     settle(qtbot, loader)
     assert len(ui.session.store.missing) == 12
     assert ui.session.problems.value
-
-
-def test_beyond_the_budget_streaming_stops_and_selected_waves_are_still_read(qtbot, folders, ui, one_a_job):
-    first, _ = folders
-    loader = Loader(ui.session, Settings(None), lambda path, report: folders[path])
-    budget = 3 * prepare(folders[first].reader, [0]).nbytes
-    loader.opened.connect(lambda: setattr(ui.session.store, "budget", budget))
-    loader.open(first)
-    settle(qtbot, loader)
-    here = {row for batch in ui.session.store.batches for row in batch.rows.tolist()}
-    assert 0 < len(here) < 12
-    assert "fill the memory" in ui.session.problems.value[-1].text
-    ui.session.select(Selection(WaveId(0, 0, 0, 11)))
-    qtbot.waitUntil(lambda: ui.session.store.wave(11) is not None, timeout=MOST_MS)
-    assert ui.session.store.nbytes <= budget
-    settle(qtbot, loader)
-    loader.close()
 
 
 def test_a_closed_loader_can_open_again(qtbot, loader, folders, ui):

@@ -130,7 +130,11 @@ def work_of(
     `waves` are those that begin there.
     """
     chosen = [wave for wave, counts in zip(parcel.tokens.waves, parcel.chosen, strict=True) if counts]
-    work = _work(trace, [parcel.tokens], chosen, left_out, rule)
+    return work_inside(_work(trace, [parcel.tokens], chosen, left_out, rule), parcel)
+
+
+def work_inside(work: SimdWork, parcel: Parcel) -> SimdWork:
+    """Return the part of work that lies in the slab of a parcel of the same waves."""
     begin, end = (work.axis.held(np.array([time])) - work.axis.origin for time in (parcel.begin, parcel.end))
     if parcel.end == FOREVER:
         end = np.array([work.axis.stride])
@@ -141,7 +145,7 @@ def work_of(
         resident=work.resident & slab,
         issue=work.issue & slab,
         matrix=work.matrix & slab,
-        waves=sum(wave.row not in left_out for wave in parcel.own.waves),
+        waves=sum(wave.row not in work.left_out for wave in parcel.own.waves),
     )
 
 

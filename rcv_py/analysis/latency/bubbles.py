@@ -159,7 +159,11 @@ def _finish(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, part: _
 def bubbles_by(rule: ReferenceRule, left_out: frozenset[int]) -> Reduction[_Charged, Bubbles]:
     """Return the bubbles of waves by a rule; `left_out` is the answer of ASTRAY."""
     return Reduction(
-        partial(_map, rule, left_out), _merge, partial(_finish, rule, left_out), is_together=True
+        partial(_map, rule, left_out),
+        _merge,
+        partial(_finish, rule, left_out),
+        is_together=True,
+        is_of_simd=True,
     )
 
 
