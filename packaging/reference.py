@@ -95,7 +95,15 @@ def api_page() -> str:
     return page()
 
 
+def panels_module() -> str:
+    """What panels there are, for a window that has not imported them."""
+    from panel_table import panel_table
+
+    return panel_table()
+
+
 PAGES = {
+    "rcv_py/ui/panels/__init__.py": panels_module,
     "docs/commands.md": commands_page,
     "docs/schemas.md": schemas_page,
     "docs/settings.md": settings_page,

@@ -29,7 +29,7 @@ MAY_IMPORT = {  # layer → layers
     "ui.shot": ("base", "model", "formats", "analysis", "work", "state", "ui"),
     "api": (*BELOW, "export", "work", "api"),
     "cli": (*BELOW, "export", "synth", "work", "state", "cli"),
-    "cli.commands.view": ("base", "model", "formats", "state", "cli", "ui"),
+    "cli.commands.view": ("base", "model", "formats", "state", "work", "cli", "ui"),
     "cli.commands.shot": ("base", "model", "formats", "state", "work", "cli", "ui"),
 }
 FLOORS = (  # rooms of a house with floors, the lowest first: a room may use those on floors below

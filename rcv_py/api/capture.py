@@ -7,14 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rcv_py.analysis.attribution.attribute import Attribution, attribution
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION, Attribution
 from rcv_py.analysis.compare.changes import BY as COMPARED
 from rcv_py.analysis.compare.compare import Comparison
 from rcv_py.analysis.compare.compare import compare as compare_costs
-from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, capture_costs, explained_costs
-from rcv_py.analysis.core.answers import InMemory
+from rcv_py.analysis.compare.costs import MEASURES, CaptureCosts, costs_from, explained_costs_from
 from rcv_py.analysis.core.cost_columns import cost_columns
-from rcv_py.analysis.cost.distribution import LineHits, line_hits
+from rcv_py.analysis.cost.distribution import LineHits, hits_of
 from rcv_py.analysis.cost.ranking import BY, Ranked
 from rcv_py.analysis.cost.stall_reasons import StallReasons, stall_reasons
 from rcv_py.analysis.counters.counter_help import how_to_record
@@ -22,23 +21,23 @@ from rcv_py.analysis.counters.counters import counters
 from rcv_py.analysis.counters.derived_counters import CounterRow, derived_counters, derived_rows, raw_rows
 from rcv_py.analysis.counters.formula.evaluate import read_definitions
 from rcv_py.analysis.device.occupancy_limits import OccupancyLimits
-from rcv_py.analysis.events.marker_spans import MarkerSpans
-from rcv_py.analysis.findings.detect import findings
+from rcv_py.analysis.events.marker_spans import MarkerSpans, has_values
+from rcv_py.analysis.findings.detect import findings_from
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.flame.flame import FlameTree
 from rcv_py.analysis.flame.flame_frames import CONTENTS, METRICS, flame_tree
 from rcv_py.analysis.flame.flame_layout import Order
-from rcv_py.analysis.health.capture_health import capture_health
+from rcv_py.analysis.health.capture_health import OF_WAVES, health_notes
 from rcv_py.analysis.health.note import HealthNote
 from rcv_py.analysis.health.replicates import fingerprint
 from rcv_py.analysis.iterations.loop_summary import LoopSummary
-from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
-from rcv_py.analysis.latency.hidden_latency import HiddenLatency, hidden_latency, hidden_table, why_not_hidden
-from rcv_py.analysis.latency.memory_latency import MemoryLatency, memory_latency
-from rcv_py.analysis.overview.device_summary import DeviceSummary, device_summary
+from rcv_py.analysis.latency.bubbles import BUBBLES, Bubbles
+from rcv_py.analysis.latency.hidden_latency import HIDDEN, HiddenLatency, hidden_table, why_not_hidden
+from rcv_py.analysis.latency.memory_latency import MEMORY, MemoryLatency
+from rcv_py.analysis.overview.device_summary import DeviceSummary, summary_by
 from rcv_py.analysis.program.branches import BRANCHES
-from rcv_py.analysis.program.matrix_forms import matrix_use
-from rcv_py.analysis.waits.wait_latency import WaitSummary, wait_summary
+from rcv_py.analysis.program.matrix_forms import MATRIX
+from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.api.capture_tables import (
     CaptureTables,
@@ -55,7 +54,7 @@ from rcv_py.api.table import Answer, Table
 from rcv_py.base.errors import UsageError
 from rcv_py.base.whole_files import whole_file
 from rcv_py.export.report.files import write_report
-from rcv_py.export.report.inputs import report_inputs
+from rcv_py.export.report.inputs import ReportInputs
 from rcv_py.export.table_files import FORMATS, write_tables
 from rcv_py.export.tables import TABLES
 from rcv_py.export.traces.perfetto import write_perfetto
@@ -100,7 +99,7 @@ class Capture(CaptureTables):
 
         Lives, states and cycles are those of `waves`; SIMDs are busy with all of them.
         """
-        found = self._explained(device_summary, waves)
+        found = self._once("summary", waves, lambda: self._of(summary_by(self._rows(waves)), waves))
         table = summary_table(found)
         texts = {name: [*map(str, table.plain(name))] for name in ("value", "unit")}
         table = results.Table(table.spec, {**table.columns, **texts})
@@ -132,7 +131,7 @@ class Capture(CaptureTables):
         Numbers are those of all waves unless `waves` names some.
         """
         one_of("kind", kind, LISTED)
-        found = listing(self._counted(waves), kind, lambda: BRANCHES.of(self.trace, self._all(waves)))
+        found = listing(self._counted(waves), kind, lambda: self._explained(BRANCHES, waves))
         return Answer.of(found.table, found, {"measure": found.measure})
 
     def line(self, line: int, waves: Waves = WORKING) -> Answer[LineHits]:
@@ -142,7 +141,7 @@ class Capture(CaptureTables):
         Raises UsageError if there is no such line.  PC samples know no executions: see `samples`.
         """
         check_line(self.trace, line)
-        hits = line_hits(self._all(waves), line)
+        hits = self._of(hits_of(line), waves)
         return Answer.of(hit_table(self.trace, hits), hits, spread_facts(spreads(hits)))
 
     def samples(self, line: int | None = None) -> Answer[StallReasons]:
@@ -167,7 +166,7 @@ class Capture(CaptureTables):
         one_of("metric", metric, tuple(METRICS))
         one_of("order", order, tuple(known.value for known in Order))
         measure = METRICS[metric]
-        tree, note = flame_tree(self.trace, content, measure, self._all)
+        tree, note = flame_tree(self.trace, content, measure, self._looking)
         facts = {"total": tree.whole(measure), "unit": tree.unit, "note": note}
         return Answer.of(frames(self.trace, tree, measure, Order(order)), tree, facts)
 
@@ -183,7 +182,7 @@ class Capture(CaptureTables):
         Waves that are not chosen are read too, and count as competitors.
         """
         one_of("by", by, CAUSES_BY)
-        found = self._explained(attribution, waves)
+        found = self._explained(ATTRIBUTION, waves)
         total = found.total_stall
         facts = {
             "waves": found.waves,
@@ -215,7 +214,7 @@ class Capture(CaptureTables):
     def _waits(
         self, make: Callable[[Trace, WaitSummary], results.Table], waves: Waves
     ) -> Answer[WaitSummary]:
-        found = self._once(wait_summary, waves, lambda: wait_summary(self.trace, self.batches(waves)))
+        found = self._explained(WAITS, waves)
         return Answer.of(make(self.trace, found), found, {"waves": found.waves, **waits.totals(found)})
 
     def loops(self, show: LoopTable = "loops", waves: Waves = WORKING) -> Answer[LoopSummary]:
@@ -229,15 +228,13 @@ class Capture(CaptureTables):
         inputs = self._once(
             "loops",
             waves,
-            lambda: loops.Inputs(
-                InMemory(self.trace, self._all()), None if rows is None else frozenset(rows)
-            ),
+            lambda: loops.Inputs(self._looking(), None if rows is None else frozenset(rows)),
         )
         return Answer.of(loops.TABLES[show][1](inputs), inputs.loops, loops.facts(inputs))
 
     def bubbles(self, waves: Waves = WORKING) -> Answer[Bubbles]:
         """Return the instructions that waves waited in while nothing happened on their SIMD, worst first."""
-        found, use = self._explained(bubbles, waves), matrix_use(self.trace, self._all())
+        found, use = self._explained(BUBBLES[ReferenceRule.OURS], waves), self._explained(MATRIX)
         facts = {
             "waves": found.waves,
             "simd_cycles": found.resident,
@@ -255,11 +252,7 @@ class Capture(CaptureTables):
     def hidden_latency(self, rule: Rule = "ours", waves: Waves = WORKING) -> Answer[HiddenLatency]:
         """Return what of each line's latency other waves hide, an estimate; what nothing hides first."""
         one_of("rule", rule, RULES)
-        found = self._once(
-            ("hidden", rule),
-            waves,
-            lambda: hidden_latency(self.trace, self._all(), ReferenceRule(rule), self._rows(waves)),
-        )
+        found = self._explained(HIDDEN[ReferenceRule(rule)], waves)
         table = latency.hidden_rows(self.trace, hidden_table(self._counted(waves).code, found))
         facts: dict[str, Any] = {"assumption": found.assumption, "reason": why_not_hidden(self.trace)}
         facts |= {name: sum(table.plain(name)) for name in ("total", "not_hidden", "hidden")}
@@ -268,7 +261,7 @@ class Capture(CaptureTables):
     def memory_latency(self, rule: Rule = "ours") -> Answer[MemoryLatency]:
         """Return how long memory took to answer, by counters; `facts["reason"]` says why not."""
         one_of("rule", rule, RULES)
-        found = memory_latency(self.trace, self._all(), ReferenceRule(rule))
+        found = self._explained(MEMORY[ReferenceRule(rule)])
         facts = {"assumption": found.assumption, "reason": found.reason}
         return Answer.of(latency.memory_rows(self.trace, found), found, facts)
 
@@ -290,7 +283,7 @@ class Capture(CaptureTables):
         return self._once(
             ("occupancy", by),
             None,
-            lambda: occupancy_rows(self.trace, by, lambda of: of.of(self.trace, self._all())),
+            lambda: occupancy_rows(self.trace, by, self._of),
         )
 
     def occupancy_limits(self) -> Answer[OccupancyLimits]:
@@ -352,7 +345,7 @@ class Capture(CaptureTables):
         found = self._once(
             ("triage", every_wave, waves),
             None,
-            lambda: findings(self.trace, self._all(rows), facts=self.facts, waves=waves),
+            lambda: findings_from(self._looking(rows), facts=self.facts, waves=waves),
         )
         facts = {
             "alarm": found.alarm,
@@ -382,7 +375,9 @@ class Capture(CaptureTables):
             text = f"{other.name} is no replicate of {self.name}: their instructions differ."
             hint = "A replicate is another capture of the same binary; library() names those it finds."
             raise UsageError(text, hint=hint)
-        notes = capture_health(self.trace, self._all(), other)
+        seen = self._looking()
+        seen.ask(OF_WAVES)
+        notes = health_notes(self.trace, seen.of if seen.read else None, seen.missing, other)
         return Answer.of(note_table(notes, NOTE_ROWS), notes, health_facts(self.trace, notes))
 
     def compare(
@@ -416,9 +411,9 @@ class Capture(CaptureTables):
             "line costs",
             waves,
             lambda: (
-                explained_costs(self.trace, self._all(), str(waves))
+                explained_costs_from(self._looking(), str(waves))
                 if is_population(waves)
-                else capture_costs(self.trace, self._all(), self._rows(waves))
+                else costs_from(self._looking(), self._rows(waves))
             ),
         )
 
@@ -430,7 +425,9 @@ class Capture(CaptureTables):
         `waves` says whose costs are explained: `working`, `all`, or the id of a population.
         """
         target = Path(path)
-        write_report(report_inputs(self.trace, self._all(), self.facts, waves), target)
+        inputs = ReportInputs(self._looking(), facts=self.facts, waves=waves)
+        assert inputs.choice  # another word is refused before anything is written
+        write_report(inputs, target)
         return target
 
     def export(
@@ -471,7 +468,7 @@ class Capture(CaptureTables):
 
     @property
     def _spans(self) -> MarkerSpans | None:
-        return self.markers if self._has_data else None
+        return self.markers if has_values(self.trace) else None
 
 
 def _compared(found: Comparison) -> dict[str, Any]:

@@ -10,11 +10,14 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import all_lines
-from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.core.answers import Answers, InMemory
+from rcv_py.analysis.core.cost_columns import LINES
+from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans, has_values, marker_spans
 from rcv_py.analysis.health.capture_health import problems
-from rcv_py.analysis.health.check import check_waves
-from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, populations, wave_choice
+from rcv_py.analysis.health.check import OF_WAVES as CHECKED
+from rcv_py.analysis.health.check import wave_problems
+from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, Populations, WaveChoice, wave_choice
 from rcv_py.api.errors import UnequalColumns
 from rcv_py.api.table import Answer, Table, of_rows
 from rcv_py.api.waves import DEFAULT_GB, OF_WAVES, Wave, WaveCache, batch_table, in_order, wave_table
@@ -25,12 +28,14 @@ from rcv_py.export.tables import TABLES
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.results import waves as wave_results
 from rcv_py.results.info import info
 from rcv_py.results.tables import PROBLEMS, SOURCES
+from rcv_py.work.reduce import Reading
 
 Waves = str | int | WaveId | Table | np.ndarray | Iterable[str | int | WaveId] | None
 LoopTable = Literal["loops", "iterations", "phases", "first", "distance", "chains", "barriers"]
@@ -87,7 +92,7 @@ def check_line(trace: Trace, line: int) -> None:
 
 
 T = TypeVar("T")
-WaveAnalysis = Callable[[Trace, Sequence[WaveBatch], frozenset[int] | None], T]
+Part = TypeVar("Part")
 
 
 class CaptureTables:
@@ -107,6 +112,8 @@ class CaptureTables:
         given = [run_files] if isinstance(run_files, str | PathLike) else run_files
         self._run_files = tuple(map(Path, given))
         self._cache = WaveCache(self.trace, self.budget, workers)
+        self._workers = workers
+        self._reading: Reading | None = None
         self._answers: dict[object, Any] = {}
 
     def __repr__(self) -> str:
@@ -187,7 +194,7 @@ class CaptureTables:
     @property
     def ways(self) -> Populations:
         """The ways that waves took through the code: the result that `populations` makes a table of."""
-        return self._once("ways", None, lambda: populations(self.trace, self.batches()))
+        return self._once("ways", None, lambda: self._of(POPULATIONS))
 
     def populations(self) -> Answer[Populations]:
         """Return the ways that waves took through the code, and which work: `rcv waves --populations`.
@@ -244,9 +251,9 @@ class CaptureTables:
     @property
     def markers(self) -> MarkerSpans:
         """Scopes and points of markers; waves are read for them if there is any shader data."""
-        return self._once(
-            "markers", None, lambda: marker_spans(self.trace, self._all() if self._has_data else ())
-        )
+        if not has_values(self.trace):
+            return self._once("markers", None, lambda: marker_spans(self.trace, ()))
+        return self._once("markers", None, lambda: self._of(MARKERS[ReferenceRule.OURS]))
 
     @property
     def sources(self) -> Table:
@@ -275,7 +282,13 @@ class CaptureTables:
 
     def verify(self) -> Table:
         """Read every wave and return what contradicts itself, as `rcv info --check` does."""
-        return self._once("verify", None, lambda: _problems(check_waves(self.trace, self.batches())))
+
+        def look() -> Table:
+            found = self._looking()
+            found.ask(CHECKED)
+            return _problems(wave_problems(self.trace, found.of, found.missing))
+
+        return self._once("verify", None, look)
 
     # -- what methods share --------------------------------------------------------------------------------
 
@@ -300,9 +313,30 @@ class CaptureTables:
         answer: T = self._answers[key]
         return answer
 
-    def _explained(self, analysis: WaveAnalysis[T], waves: Waves) -> T:
+    def _explained(self, analysis: Reduction[Part, T] | Staged[Any, Part, T], waves: Waves = None) -> T:
         """Return an analysis of all waves that explains some of them."""
-        return self._once(analysis, waves, lambda: analysis(self.trace, self._all(), self._rows(waves)))
+        return self._once(analysis, waves, lambda: self._of(analysis, waves))
+
+    def _of(self, analysis: Reduction[Part, T] | Staged[Any, Part, T], waves: Waves = None) -> T:
+        found = self._looking()
+        answer = found.of(analysis, self._rows(waves))
+        self._cache.unreadable |= found.missing
+        return answer
+
+    def _looking(self, rows: Sequence[int] | None = None) -> Answers:
+        """Return what answers about all waves, or those at some rows of the index.
+
+        Those of a small capture are in memory.  Those of a large one are read for each question, but for
+        those that are in memory for their tokens, and forgotten: what it says is small.
+        """
+        if rows is None and self._reading is not None:
+            return self._reading
+        reading = Reading(self.trace, rows, held=self._cache.held, workers=self._workers)
+        if reading.is_kept:
+            return InMemory(self.trace, self._all(rows))
+        if rows is None:
+            self._reading = reading
+        return reading
 
     def _rows(self, waves: Waves) -> frozenset[int] | None:
         """Rows of the wave index that are meant, None for all."""
@@ -316,12 +350,7 @@ class CaptureTables:
         """The trace with the totals of some waves; as it is for all of them."""
         if self.chosen(waves) is None:
             return self.trace
-        stats = all_lines(self._all(waves), len(self.trace.code))
-        return replace(self.trace, code=stats.on(self.trace.code))
-
-    @property
-    def _has_data(self) -> bool:
-        return any(len(data.time) for data in self.trace.shader_data)
+        return replace(self.trace, code=self._explained(LINES, waves).on(self.trace.code))
 
 
 def _problems(found: Iterable[Problem], more: Collection[tuple[str, str, str, str]] = ()) -> Table:

@@ -111,6 +111,11 @@ class WaveCache:
             self._hold(batch)
             yield batch
 
+    @property
+    def held(self) -> tuple[WaveBatch, ...]:
+        """The waves that are in memory."""
+        return tuple(self._held)
+
     def _hold(self, batch: WaveBatch) -> None:
         self.unreadable |= dict(batch.missing)
         self._known |= {row for row, _ in batch.missing}

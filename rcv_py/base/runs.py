@@ -8,6 +8,10 @@ run_starts    0 2 5
 borders       0 2 5 6           of their lengths 2, 3, 1
 ranges        0 1 0 1 2 0       of rows 0 … and those lengths
 distinct      0 2               the first row of each value, and 0 0 1 1 1 0: which value each row holds
+is_in         1 1 0 0 0 1       whether each row holds one of 3 5
+ascending     5 7               each value once
+numbered      5 7, 0 0 1 1 1 0  the same, and which of them each row holds
+order         0 1 5 2 3 4       the rows by value, equal ones as they stand
 ```
 """
 
@@ -44,6 +48,52 @@ def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         value = np.unique(column, return_inverse=True)[1]
         number = np.unique(number * (int(value.max(initial=0)) + 1) + value, return_inverse=True)[1]
     return np.unique(number, return_index=True)[1], number
+
+
+def ascending(column: np.ndarray) -> np.ndarray:
+    """Each value once, ascending; where most differ far faster than `np.unique`, which hashes.
+
+    Without more questions `np.unique` also imports `numpy.ma`, for this alone: a tenth of a start.
+    """
+    column = np.sort(column)
+    return column[starts_run(column)]
+
+
+def numbered(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each value of whole numbers (int64) once, ascending, and which of them each row holds, int64."""
+    rows = order(column)
+    column = column[rows]
+    is_first = starts_run(column)
+    number = np.empty(len(rows), dtype=np.int64)
+    number[rows] = np.cumsum(is_first) - 1
+    return column[is_first], number
+
+
+def order(column: np.ndarray) -> np.ndarray:
+    """The rows of whole numbers (int64) by value, equal ones as they stand, int64.
+
+    Value and row are sorted as one number if they fit into one: twice as fast as sorting rows.
+    """
+    n = len(column)
+    if not (column[1:] < column[:-1]).any():
+        return np.arange(n)
+    low, high, bits = int(column.min()), int(column.max()), (n - 1).bit_length()
+    if high - low >= 1 << (63 - bits):
+        return np.argsort(column, kind="stable")
+    packed = np.subtract(column, low, dtype=np.int64)
+    packed <<= bits
+    packed |= np.arange(n)
+    packed.sort()
+    packed &= (1 << bits) - 1
+    return packed
+
+
+def is_in(column: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Whether each row holds one of some values; bool [n].  As `np.isin`, without `numpy.ma` either."""
+    ordered = np.sort(held, axis=None)
+    if not len(ordered):
+        return np.zeros(len(column), dtype=bool)
+    return ordered[np.minimum(np.searchsorted(ordered, column), len(ordered) - 1)] == column
 
 
 def borders(counts: np.ndarray | Sequence[int]) -> np.ndarray:

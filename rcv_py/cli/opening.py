@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,7 @@ from rcv_py.analysis.core.answers import Analysis, Answers, firsts
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.cost.hotspot import counted_rows
+from rcv_py.analysis.events.marker_spans import MARKERS, MarkerSpans, has_values, marker_spans
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, code_match
 from rcv_py.analysis.waves.populations import (
     ALL,
@@ -27,7 +29,6 @@ from rcv_py.analysis.waves.populations import (
     WORKING,
     Populations,
     WaveChoice,
-    only,
     wave_choice,
 )
 from rcv_py.base.errors import NotATrace, UsageError
@@ -39,6 +40,7 @@ from rcv_py.formats.locate import MAX_DEPTH, locate
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.code import CodeTable
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -46,7 +48,6 @@ from rcv_py.model.window import TimeWindow
 
 Part = TypeVar("Part")
 Answer = TypeVar("Answer")
-WAVES_AT_ONCE = 64
 PROBED_WAVES = 4  # that are compared with the instructions: a wave has hundreds of executions
 MAX_PROBED_BYTES = 4 << 20  # of the file of such a wave
 NO_CODE = (
@@ -99,24 +100,26 @@ def facts_of(trace: Trace, options: WithRunFiles) -> RunFacts:
     return run_facts(trace.path, trace.kernel_name, trace.target, options.run_files or ())
 
 
-def batches(trace: Trace) -> Iterator[WaveBatch]:
-    """Read all waves, some at a time, and show how far it is."""
-    rows = list(range(len(trace.waves)))
-    parts = (rows[first : first + WAVES_AT_ONCE] for first in range(0, len(rows), WAVES_AT_ONCE))
-    return watched(map(trace.reader.read, parts), "Reading waves", len(rows), _waves_in)
+def batches(trace: Trace, rows: Collection[int] | None = None) -> Iterator[WaveBatch]:
+    """Read waves, all by default, some at a time and in order, and show how far it is.
 
-
-def pooled(trace: Trace, rows: Iterable[int] | None = None) -> Iterator[WaveBatch]:
-    """Read waves, all by default, in several processes, in no particular order; show how far it is."""
+    What needs instructions and not only sums of them takes from each batch what it needs.
+    """
     from rcv_py.work import load  # noqa: PLC0415 - commands that read no waves do not wait for the pool
 
-    chosen = list(range(len(trace.waves)) if rows is None else rows)
-    return watched(load.batches(trace, chosen), load.STAGE, len(chosen), _waves_in)
+    jobs = load.plan(trace.waves, range(len(trace.waves)) if rows is None else sorted(rows))
+    return watched(map(trace.reader.read, jobs), load.STAGE, sum(map(len, jobs)), _waves_in)
 
 
 def _waves_in(batch: WaveBatch) -> int:
     """Return how many waves were looked at for a batch."""
     return len(batch.waves) + len(batch.missing)
+
+
+def markers(trace: Trace) -> MarkerSpans:
+    """Return the scopes of markers; waves are looked at for them if there is any shader data."""
+    analysis = MARKERS[ReferenceRule.OURS]
+    return answers(trace, (analysis,)).of(analysis) if has_values(trace) else marker_spans(trace, ())
 
 
 def warn(trace: Trace) -> str:
@@ -167,16 +170,6 @@ class ChosenWaves:
     def rows(self) -> frozenset[int] | None:
         """Rows of the wave index that count, None for all."""
         return None if self.choice is None else self.choice.rows
-
-    @cached_property
-    def batches(self) -> tuple[WaveBatch, ...]:
-        """All waves that can be read, for what needs their instructions and not only sums of them."""
-        return () if self.found is None else tuple(batches(self.trace))
-
-    @property
-    def counted(self) -> tuple[WaveBatch, ...]:
-        """The waves that count."""
-        return self.batches if self.rows is None else only(self.batches, self.rows)
 
     @property
     def read(self) -> int:
@@ -267,10 +260,8 @@ def chosen(
 
     A wave that is named counts whether it works or not.
     """
-    from rcv_py.work.reduce import Reading  # noqa: PLC0415 - commands that read no waves do not wait for the pool
-
     inside = _selected(trace, options)
-    with progress() as report, Reading(trace, report=report) as found:
+    with looking(trace) as found:
         likely = () if found.is_kept or inside is not None else explaining
         plain = [one for one in likely if isinstance(one, Reduction)]
         found.ask((POPULATIONS, *wanted, *firsts(explaining), *plain))
@@ -279,13 +270,38 @@ def chosen(
     return ChosenWaves(trace, alarm, found, choice, inside is not None)
 
 
-def answers(trace: Trace, wanted: Sequence[Analysis]) -> Answers:
-    """Look at all waves for some analyses, and show how far it is."""
+def answers(trace: Trace, wanted: Sequence[Analysis], rows: Iterable[int] | None = None) -> Answers:
+    """Look at waves, all by default, for some analyses, and show how far it is."""
+    with looking(trace, rows) as found:
+        found.ask(wanted)
+    return found
+
+
+@contextmanager
+def looking(trace: Trace, rows: Iterable[int] | None = None) -> Iterator[Answers]:
+    """Give what answers about waves, all by default, and show in the block how far it is."""
     from rcv_py.work.reduce import Reading  # noqa: PLC0415 - commands that read no waves do not wait for the pool
 
-    with progress() as report, Reading(trace, report=report) as found:
-        found.ask((*wanted, *firsts(wanted)))
-    return found
+    with progress() as report, Reading(trace, rows, report=report) as found:
+        yield found
+
+
+@contextmanager
+def announced(waves: ChosenWaves, options: OfWaves) -> Iterator[Answers]:
+    """Give what answers about all waves, for a command whose totals need none of them.
+
+    Behind the block it is said which could not be read: above a table, of what programs read on stderr.
+    """
+    if waves.found is not None:  # of chosen waves the heading says it
+        yield waves.found
+        return
+    with looking(waves.trace) as found:
+        yield found
+    lost = missing_text(found.read, len(waves.trace.waves))
+    if lost and options.form:
+        print(f"rcv: {lost}", file=sys.stderr)
+    elif lost:
+        print(f"{lost} What needs them is of the others.\n")
 
 
 def _choice(found: Answers, options: OfWaves, inside: set[int] | None) -> WaveChoice:
@@ -326,18 +342,6 @@ def missing_text(read: int, of: int) -> str:
     return f"{count(gone)} of {plural(of, 'traced wave')} could not be read: {files} missing or damaged."
 
 
-def announced_batches(trace: Trace, options: OfWaves) -> tuple[WaveBatch, ...]:
-    """Read all waves, and say which could not be read: above a table, of what programs read on stderr."""
-    read = tuple(batches(trace))
-    lost = missing_text(sum(len(batch.waves) for batch in read), len(trace.waves))
-    if lost and options.waves in (None, ALL):  # of chosen waves the heading says it
-        if options.form:
-            print(f"rcv: {lost}", file=sys.stderr)
-        else:
-            print(f"{lost} What needs them is of the others.\n")
-    return read
-
-
 def wave_facts(choice: WaveChoice, traced: int) -> dict[str, Any]:
     """Return what a JSON document says of the waves that it is of."""
     return {
@@ -372,11 +376,6 @@ def check_engine(trace: Trace, se: int | None, which: str) -> None:
     if se is not None and there and se not in there:
         names = ", ".join(map(str, there))
         raise UsageError(f"No {which} wave is on shader engine {se}.", hint=f"There are: {names}.")
-
-
-def counted_batches(trace: Trace, rows: Collection[int] | None) -> Iterator[WaveBatch]:
-    """Read the waves that count, some at a time; None: all of them."""
-    return batches(trace) if rows is None else iter([trace.reader.read(sorted(rows))] if rows else [])
 
 
 def wave_of(trace: Trace, name: str) -> Wave:

@@ -11,7 +11,6 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from rcv_py.base.runs import borders
-from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.ids import WaveId
 from rcv_py.model.tokens import States, Tokens, Waits
 from rcv_py.model.window import TimeWindow
@@ -241,39 +240,29 @@ class WaveLod:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LodColumns:
-    """The level-of-detail tables of many waves as four arrays."""
+    """The level-of-detail tables of many waves as four arrays: the finest level of all, then the next."""
 
     facts: np.ndarray  # int64 [waves, 3]: base, shift, levels
-    sizes: np.ndarray  # int64, buckets of every level of every wave
+    sizes: np.ndarray  # int64, buckets of each wave that has the level, level by level
     kind: np.ndarray  # uint8 [buckets, ACTIVITY_COUNT]
     state: np.ndarray  # uint8 [buckets, 4]
 
-    @classmethod
-    def of(cls, lods: list[WaveLod]) -> LodColumns:
-        """Put the levels of all waves one after the other."""
-        facts = np.array([(lod.base, lod.shift, len(lod.kind)) for lod in lods], dtype=np.int64)
-        kinds = [level for lod in lods for level in lod.kind]
-        states = [level for lod in lods for level in lod.state]
-        return cls(
-            facts.reshape(len(lods), 3),
-            np.array([len(level) for level in kinds], dtype=np.int64),
-            _joined(kinds).reshape(-1, ACTIVITY_COUNT),
-            _joined(states).reshape(-1, 4),
-        )
-
     def tables(self) -> tuple[WaveLod, ...]:
-        """The tables again; their arrays are views."""
-        levels = _slices(borders(self.sizes))
-        kinds, states = [self.kind[part] for part in levels], [self.state[part] for part in levels]
-        waves = _slices(borders(self.facts[:, 2]))
+        """The tables of each wave; their arrays are views."""
+        facts = self.facts.tolist()
+        kinds: list[list[np.ndarray]] = [[] for _ in facts]
+        states: list[list[np.ndarray]] = [[] for _ in facts]
+        place = iter(_slices(borders(self.sizes)))
+        for level in range(max((levels for *_, levels in facts), default=0)):
+            for wave, (_, _, levels) in enumerate(facts):
+                if level < levels:
+                    rows = next(place)
+                    kinds[wave].append(self.kind[rows])
+                    states[wave].append(self.state[rows])
         return tuple(
-            WaveLod(base, shift, tuple(kinds[mine]), tuple(states[mine]))
-            for (base, shift, _), mine in zip(self.facts.tolist(), waves, strict=True)
+            WaveLod(base, shift, tuple(kind), tuple(state))
+            for (base, shift, _), kind, state in zip(facts, kinds, states, strict=True)
         )
-
-
-def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate(parts or [np.zeros(0, dtype=np.uint8)])
 
 
 def _slices(first: np.ndarray) -> list[slice]:

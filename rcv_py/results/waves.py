@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +12,9 @@ from rcv_py.analysis.core.cost_columns import wave_lines
 from rcv_py.analysis.core.occupancy import Residencies
 from rcv_py.analysis.core.token_columns import of_waves
 from rcv_py.analysis.cost.hotspot import counted_rows
-from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.analysis.timeline.wave_places import traced_waves
 from rcv_py.analysis.waves.populations import Populations
+from rcv_py.analysis.waves.wave_facts import WaveStates, states_within
 from rcv_py.base.text import count
 from rcv_py.model.kinds import TokenKind, WaveState, kind_name
 from rcv_py.model.trace import Trace
@@ -198,17 +198,17 @@ def token_table(trace: Trace, wave: Wave, part: TimeWindow) -> Table:
 def waves(
     trace: Trace,
     rows: Sequence[int],
-    read: Mapping[int, Wave],
-    window: TimeWindow | None,
+    read: WaveStates,
     kernels: Sequence[str],
 ) -> Table:
-    """Return one row a wave of these rows of the index; `read` are those that could be read, by row.
+    """Return one row a wave of these rows of the index; `read` is known of those that could be read.
 
-    States are those inside of the window; `kernels` names the kernel of each row.
+    `kernels` names the kernel of each row.
     """
     index, row = trace.waves, np.array(rows, dtype=np.int64)
-    found = [read.get(at) for at in rows]
-    states = [None if wave is None else states_within(wave, window) for wave in found]
+    known = np.full((len(index), 1 + read.cycles.shape[1]), -1, dtype=np.int64)
+    known[read.row] = np.column_stack([read.tokens, read.cycles])
+    hits, *cycles = known[row].T
     columns: Columns = {
         "wave": [str(index.id(at)) for at in rows],
         "cu": index.cu[row],
@@ -216,11 +216,8 @@ def waves(
         "start": index.begin[row],
         "end": index.end[row],
         "cycles": index.end[row] - index.begin[row],
-        "hits": [-1 if wave is None else len(wave.tokens) for wave in found],
-        **{
-            state.name.lower(): [-1 if cycles is None else cycles[state] for cycles in states]
-            for state in STATE_MEANING
-        },
+        "hits": hits,
+        **{state.name.lower(): cycles[state] for state in STATE_MEANING},
     }
     return Table(WAVES, columns)
 
@@ -244,16 +241,3 @@ def population_table(found: Populations) -> Table:
 def population_facts(trace: Trace, found: Populations) -> dict[str, int]:
     """Return how many waves were read, and how many instructions they ran."""
     return {"read": found.read, "traced": len(trace.waves), "executed": found.ran, "instructions": found.of}
-
-
-def states_within(wave: Wave, window: TimeWindow | None) -> tuple[int, ...] | None:
-    """Return the cycles in each state, None if the wave has no record of its states.
-
-    Without a window all that was recorded counts, also what lasts beyond the end of the wave's life.
-    """
-    if not len(wave.states):
-        return None
-    if window is not None:
-        return state_cycles(wave, window.begin, window.end)
-    end = wave.states.start + wave.states.duration
-    return state_cycles(wave, int(wave.states.start.min()), int(end.max()))

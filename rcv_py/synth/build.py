@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -176,8 +177,8 @@ def _traced(
 def _by_cause(rows: list[dict[int, int]], default: int) -> np.ndarray:
     """The numbers of each token by cause, int32 [tokens, causes]."""
     table = np.full((len(rows), len(Cause)), default, dtype=np.int32)
-    for row, causes in enumerate(rows):
-        table[row, list(causes)] = list(causes.values())
+    row = np.repeat(np.arange(len(rows)), [len(causes) for causes in rows])
+    table[row, list(chain.from_iterable(rows))] = [value for causes in rows for value in causes.values()]
     return table
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 import random
+from collections.abc import Iterator
 
 from rcv_py.model.kinds import TokenKind
 from rcv_py.synth.capture import Cause
@@ -22,6 +23,7 @@ from rcv_py.synth.wave_state import Group, Launch, LiveWave
 _SHARED = ("vmem", "lds", "smem")  # one pipe for all SIMDs
 _MEET = ("barrier", "end")  # units whose moment of arrival counts for others
 _DRAIN = 20  # cycles s_endpgm takes with nothing outstanding
+_NOBODY: tuple[int, LiveWave | None] = (-1, None)  # holds a unit
 
 
 class ComputeUnit:
@@ -149,44 +151,48 @@ class ComputeUnit:
 
     def _ready(self, wave: LiveWave, instruction: Instruction, now: int) -> int:
         """The first cycle at which everything known now would let the instruction pass."""
-        unit = instruction.meaning.unit
         ready, longest = now, dict[Cause, tuple[int, int]]()
-        for moment, cause, producer, blamed, by in self._obstacles(wave, instruction, unit):
+        for until, cause, producer, blamed, by in self._obstacles(wave, instruction, now - self._hw.step):
+            moment = self._hw.up(until)
             if moment > now:
                 wave.block(moment - now, cause, producer, blamed, by)
-                longest[cause] = max(
-                    longest.get(cause, (0, -1)), (moment - now, blamed), key=lambda one: one[0]
-                )
+                if cause not in longest or moment - now > longest[cause][0]:
+                    longest[cause] = (moment - now, blamed)
                 ready = max(ready, moment)
         for cause, (cycles, blamed) in longest.items():
             wave.hold(cause, cycles, blamed)
         return ready
 
     def _obstacles(
-        self, wave: LiveWave, instruction: Instruction, unit: str
-    ) -> list[tuple[int, Cause, int, int, LiveWave | None]]:
-        """What could be in the way: until when, why, for which token, held by which instruction and wave."""
+        self, wave: LiveWave, instruction: Instruction, over: int
+    ) -> Iterator[tuple[int, Cause, int, int, LiveWave | None]]:
+        """What could be in the way: until when, why, for which token, held by which instruction and wave.
+
+        What is `over` at the latest is left out, which is nearly all of it.
+        """
+        unit, simd = instruction.meaning.unit, wave.simd
         port = "valu" if unit == "matrix" else unit
-        nobody: tuple[int, LiveWave | None] = (-1, None)
-        holder = self._held_by.get((wave.simd, port), nobody)
-        why = Cause.OWN_UNIT if holder[1] is wave else Cause.ARBITER
-        found: list[tuple[int, Cause, int, int, LiveWave | None]] = []
-        found.append((self._port_free.get((wave.simd, port), 0), why, -1, *holder))
-        if wave.untold:
-            found.append((wave.untold, Cause.UNTOLD, -1, *nobody))
-        if unit in _SHARED:
-            depth = self._hw.lds_queue if unit == "lds" else self._hw.vmem_queue
-            holder = self._held_by.get((-1, unit), nobody)
-            found.append((self._pipe_free.get(unit, 0) - depth, Cause.PIPE, -1, *holder))
-        if unit == "matrix":
-            free = self._matrix_free.get(wave.simd, 0)
-            found.append((free, Cause.PIPE, -1, *self._held_by.get((wave.simd, "matrix"), nobody)))
+        free = self._port_free.get((simd, port), 0)
+        if free > over:
+            holder = self._held_by.get((simd, port), _NOBODY)
+            yield free, Cause.OWN_UNIT if holder[1] is wave else Cause.ARBITER, -1, *holder
+        if wave.untold > over:
+            yield wave.untold, Cause.UNTOLD, -1, *_NOBODY
+        free, pipe = self._pipe(unit, simd)
+        if free > over:
+            yield free, Cause.PIPE, -1, *self._held_by.get(pipe, _NOBODY)
         if wave.ready:
             moments = [wave.ready[name] for name in instruction.meaning.reads if name in wave.ready]
             if moments:
                 cycle, token = max(moments)
-                found.append((cycle, Cause.DEPENDENCY, token, wave.instruction_of(token), wave))
-        return [(self._hw.up(moment), cause, token, row, by) for moment, cause, token, row, by in found]
+                yield cycle, Cause.DEPENDENCY, token, wave.instruction_of(token), wave
+
+    def _pipe(self, unit: str, simd: int) -> tuple[int, tuple[int, str]]:
+        """When the pipe behind a unit takes more, 0 without one, and who holds it in `_held_by`."""
+        if unit in _SHARED:
+            depth = self._hw.lds_queue if unit == "lds" else self._hw.vmem_queue
+            return self._pipe_free.get(unit, 0) - depth, (-1, unit)
+        return (self._matrix_free.get(simd, 0) if unit == "matrix" else 0), (simd, "matrix")
 
     def _issue(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         what = instruction.meaning

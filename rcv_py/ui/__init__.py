@@ -1,1 +1,13 @@
-"""The window.  The only layer that imports Qt."""
+"""The window.  The only layer that imports Qt.
+
+What every window needs from below is imported here, before Qt: from then on PySide6 reads the source of each
+module that is imported, and looks for its own name in it.
+"""
+
+# ruff: noqa: F401 - imported for whoever imports it next
+
+from rcv_py.analysis.findings import detect
+from rcv_py.formats.uiout import load
+from rcv_py.results import hotspot, isa, triage
+from rcv_py.state import commands, session
+from rcv_py.work import findings, pool

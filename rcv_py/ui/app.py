@@ -30,7 +30,9 @@ from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
+from rcv_py.work.ahead import Ahead
 
+STYLE = "Fusion"
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -92,15 +94,19 @@ def run(
     place: Place | None = None,
     *,
     run_files: Sequence[Path] = (),
+    ahead: Ahead | None = None,
 ) -> int:
     """Show the window, with a capture or folder opened if there is one; return the exit code.
 
     `baseline` is the capture that the first one is compared with, `replicate` another of its build; `panel`
     comes to the front, and `place` is selected.  `run_files` are tables of the run, instead of
-    those near each capture.  Raise UsageError, with nothing shown, for a panel that does not exist.
+    those near each capture, and `ahead` reads the first one already.  Raise UsageError, with nothing shown,
+    for a panel that does not exist.
     """
-    app = start(QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "rcv", "rcv"))
+    store = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "rcv", "rcv")
+    app = start(store, has_capture=path is not None)
     app.ui.session.run_files = tuple(run_files)
+    app.loader.ahead = ahead
     try:
         app.window.exporter.check_name(panel or WINDOW)
     except UsageError:
@@ -122,8 +128,11 @@ def run(
     return int(code)
 
 
-def start(settings_store: QSettings | None) -> App:
-    """Make application, context and window, without showing it; settings stay in memory without a store."""
+def start(settings_store: QSettings | None, *, has_capture: bool = False) -> App:
+    """Make application, context and window, without showing it; settings stay in memory without a store.
+
+    If a capture will be opened at once, the panels that will be seen are made now.
+    """
     memory.return_large_blocks()
     qt = application()
     load_fonts()
@@ -142,6 +151,8 @@ def start(settings_store: QSettings | None) -> App:
     loader = Loader(session, settings)
     loader.finished.connect(memory.trim)
     window = MainWindow(ui, loader)
+    if has_capture:
+        window.make_first_panels()
     theme.apply()  # of the whole: under a style sheet each step of putting widgets together restyles them
     session.problems.set(
         tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)
@@ -153,8 +164,9 @@ def application() -> QApplication:
     """Return the application, made if there is none, with its names and its style."""
     existing = QApplication.instance()
     qt = existing if isinstance(existing, QApplication) else QApplication(sys.argv[:1])
-    if qt.style().name() != "fusion":  # twice under a style sheet, Qt keeps rules of widgets that are gone
-        qt.setStyle("Fusion")
+    if qt.property("style") != STYLE:  # under a style sheet Qt does not tell; twice restyles every widget,
+        qt.setStyle(STYLE)  # and keeps rules of widgets that are gone
+        qt.setProperty("style", STYLE)
     qt.setOrganizationName("rcv")
     qt.setApplicationName("rcv")
     qt.setApplicationVersion(__version__)

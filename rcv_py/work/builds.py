@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from rcv_py.analysis.compare.builds import NAN, Build
-from rcv_py.analysis.compare.costs import explained_costs
+from rcv_py.analysis.compare.costs import explained_costs_from
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import Report, silent
@@ -17,7 +17,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.work.captures import Here, captures_mapped
 from rcv_py.work.executors import executor_for
-from rcv_py.work.load import batches
+from rcv_py.work.reduce import Reading
 
 
 def builds(
@@ -46,7 +46,8 @@ def build_of(
     """Open a capture and sum the costs of its waves; never raises for a bad one."""
     try:
         trace = open_trace(path, cache=cache)
-        costs = explained_costs(trace, batches(trace, workers=workers), waves)
+        with Reading(trace, workers=workers) as found:
+            costs = explained_costs_from(found, waves)
         facts = run_facts(trace.path, trace.kernel_name, trace.target)
     except RcvError as error:
         return _unread(path, error)

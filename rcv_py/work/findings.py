@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from rcv_py.analysis.findings.detect import findings, findings_from
-from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.waves.populations import WORKING, chosen_rows
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.base.progress import CancelFlag, Report, silent
@@ -18,6 +17,9 @@ from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.work.reduce import Reading
+
+if TYPE_CHECKING:  # it imports most analyses, which a window does not wait for until it looks
+    from rcv_py.analysis.findings.finding import Findings
 
 SMALL_BYTES = 4 << 20  # of wave files: up to here no step takes long
 STOPPED = "The processes that look for findings stopped; rcv triage in a terminal shows more."
@@ -44,6 +46,8 @@ def findings_of_trace(
 
     `workers` processes do that; 0: this one; None decides by their size.  The others are as in `Reading`.
     """
+    from rcv_py.analysis.findings.detect import findings_from  # noqa: PLC0415 - as above
+
     rows = None if is_whole else chosen_rows(trace.waves)
     reading = Reading(
         trace, rows, held=held, is_apart=is_apart, workers=workers, report=report, cancel=cancel
@@ -76,6 +80,9 @@ class FindingsInView:
         `waves` says whose costs are ranked; while no wave of such a population was read, those that work are.
         `run_files` are tables of the run; none: those near the capture.
         """
+        from rcv_py.analysis.findings.detect import findings  # noqa: PLC0415 - as above
+        from rcv_py.analysis.findings.finding import Findings  # noqa: PLC0415
+
         facts = run_facts(trace.path, trace.kernel_name, trace.target, run_files)
         if is_small(trace):
             try:

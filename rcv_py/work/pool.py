@@ -3,11 +3,15 @@
 Functions, arguments and results are pickled, but for their arrays, which cross in shared memory and arrive as
 read-only views (`work/shared.py`).  A process ends with the one that started it, lets it go first where cores
 are few, and leaves Ctrl+C to it.  One thread a pool starts, feeds, hears and ends all its processes.
+
+A new process needs a third of a second before it can do anything.  `start_ahead` has some wait for whichever
+pool comes first; where a fork is safe they are copies of this process, and ready at once.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import pickle
 import signal
@@ -18,22 +22,30 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from importlib import import_module
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
-from threading import Lock, Thread, current_thread
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
+from threading import Lock, Thread, active_count, current_thread
 from time import monotonic
 from types import ModuleType
 from typing import Any, Generic, TypeVar
+from warnings import catch_warnings, simplefilter
 
 from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
+from rcv_py.base.memory import trim
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
 # How much a process lets others go first.  Beside a program that computes on the same core it has 25 % of it
 # (at 10: 10 %, at 0: 50 %), and beside two such processes 95 % of a window's beats of 8 ms take less than
 # 20 ms (at 10: 16, at 0: 35).
 NICE = 5
-_starting = Lock()
+# A call that a process will only read later must fit into the pipe: if it did not, we would wait for the
+# process to read, and it for us to take its answer.  macOS has the smallest pipes, of 8 kB.
+AHEAD_BYTES = 6 << 10
+_starting = Lock()  # held while multiprocessing looks at all processes of this one: to start and to bury one
 T = TypeVar("T")
 
 
@@ -53,6 +65,14 @@ class CallTimedOut(RcvError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What a process is to do with all calls that follow."""
+
+    setup: Callable[[], None] | None
+    function: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Call:
     future: Future[Any]
     arguments: Message
@@ -66,11 +86,12 @@ class WorkerPool(Generic[T]):
 
     - `setup` is what each process does first.
     - `calls_ahead` calls are with a process at a time, the first of which it does, so that it need not wait
-      for the next; their arguments must be small.
+      for the next.  A call with large arguments is given to a process that does nothing else.
     - A call whose process dies is made again, in another process, up to `retries` times.
     - A call that takes longer than `timeout_s` seconds is ended with its process.
     - A process that is ended gets `grace_s` seconds to remove half-written files; 0: it is killed at once.
     - Only processes of a pool that `nests` may start processes themselves.
+    - Processes of a pool that `keeps` wait for the next pool when it closes; see `start_ahead`.
 
     All methods may be called from any thread.
     """
@@ -86,8 +107,10 @@ class WorkerPool(Generic[T]):
         timeout_s: float | None = None,
         grace_s: float = 0.0,
         nests: bool = False,
+        keeps: bool = False,
     ) -> None:
-        self._task = pickle.dumps((setup, function))
+        self._task = dumps(_Task(setup, function))
+        self._keeps = keeps and not grace_s and not nests
         self._size, self._calls_ahead, self._retries, self._nests = size, calls_ahead, retries, nests
         self._timeout_s, self._grace_s = timeout_s, grace_s
         self._lock = Lock()
@@ -125,7 +148,7 @@ class WorkerPool(Generic[T]):
         return sum(not call.future.cancelled() for call in list(self._waiting))
 
     def close(self) -> None:
-        """Cancel all calls, and return when all processes have ended."""
+        """Cancel all calls, and return when all processes have ended, or wait for another pool."""
         with self._lock:
             self._is_closed = True
         self._wake()
@@ -142,8 +165,8 @@ class WorkerPool(Generic[T]):
     def _wake(self, _: object = None) -> None:
         with self._lock:
             if not self._is_woken:
-                self._is_woken = True
                 self._bell.send_bytes(b"")
+                self._is_woken = True  # after it rang: Ctrl+C may come in between, and twice does no harm
 
     # -- the thread of the pool ---------------------------------------------------------------------
 
@@ -157,15 +180,21 @@ class WorkerPool(Generic[T]):
         with self._lock:
             self._is_closed = True
         calls = [*(call for worker in self._workers for call in worker.calls), *self._waiting]
-        for worker in self._workers:
-            worker.terminate()
-        for worker in self._workers:
-            worker.end()
-        self._workers.clear()
-        for call in calls:
-            if error is not None and call.future.set_running_or_notify_cancel():
-                call.future.set_exception(error)
-            call.future.cancel()
+        if self._keeps:
+            idle = [worker for worker in self._workers if not worker.calls]
+            self._workers = [worker for worker in self._workers if worker.calls]
+            _ahead.extend((worker.process, worker.connection) for worker in idle)
+        try:
+            for worker in self._workers:
+                worker.terminate()
+            for worker in self._workers:
+                worker.end()
+            self._workers.clear()
+        finally:  # whatever happens here, nobody waits for an answer any more
+            for call in calls:
+                if error is not None and call.future.set_running_or_notify_cancel():
+                    call.future.set_exception(error)
+                call.future.cancel()
 
     def _turn(self) -> None:
         """Hand out calls, wait until something happens, and act on it."""
@@ -207,7 +236,8 @@ class WorkerPool(Generic[T]):
             return known[0]
         if len(self._workers) < self._size:
             return self._start(call)
-        free = [one for one in self._workers if len(one.calls) < self._calls_ahead and not one.is_alone]
+        ahead = self._calls_ahead if len(call.arguments.data) <= AHEAD_BYTES else 1
+        free = [one for one in self._workers if len(one.calls) < ahead and not one.is_alone]
         return None if call.is_alone else min(free, key=lambda one: len(one.calls), default=None)
 
     def _start(self, call: _Call) -> _Worker:
@@ -229,8 +259,8 @@ class WorkerPool(Generic[T]):
 
     def _replace(self, worker: _Worker, error: Exception | None = None) -> None:
         """End a process.  Its call is made again or fails with `error`; those ahead go to another one."""
-        self._workers.remove(worker)
         worker.end()
+        self._workers.remove(worker)
         if worker.calls:
             call = worker.calls.popleft()
             self._waiting.extendleft(reversed(worker.calls))
@@ -244,20 +274,18 @@ class _Worker:
     """The near end of one process."""
 
     def __init__(
-        self, task: bytes, timeout_s: float | None, grace_s: float, nests: bool, is_alone: bool
+        self, task: Message, timeout_s: float | None, grace_s: float, nests: bool, is_alone: bool
     ) -> None:
-        context = get_context("spawn")  # a fork would copy threads and Qt in whatever state they are
-        self.connection, far = context.Pipe(duplex=True)
         self.calls: deque[_Call] = deque()  # the first is being done
         self.key = ""
         self.is_alone = is_alone
         self.deadline = float("inf")  # of the first call, as time of the monotonic clock
         self._timeout_s = float("inf") if timeout_s is None else timeout_s
         self._grace_s = grace_s
-        self.process = context.Process(target=_serve, args=(far, task, grace_s > 0), daemon=not nests)
-        with _without_main():
-            self.process.start()
-        far.close()  # so that the child's end is the only one, and its death ends our reading
+        near = None if grace_s or nests else _taken_ahead()
+        self.process, self.connection = near or _started(is_tidy=grace_s > 0, nests=nests)
+        with suppress(OSError):  # that it has died will be found when its answer is awaited
+            send(self.connection, task)
 
     def send(self, call: _Call) -> None:
         """Give the process a call; that it has died will be found when the result is fetched."""
@@ -278,19 +306,80 @@ class _Worker:
 
     def terminate(self) -> None:
         """Ask the process to end."""
-        if self._grace_s:
-            self.process.terminate()
-        else:
-            self.process.kill()
+        with suppress(ProcessLookupError):  # somebody has buried it
+            if self._grace_s:
+                self.process.terminate()
+            else:
+                self.process.kill()
 
     def end(self) -> None:
         """End the process, whatever it does."""
         self.terminate()
         self.connection.close()
-        self.process.join(self._grace_s or None)
-        self.process.kill()
-        self.process.join()
-        self.process.close()
+        if self._grace_s and not wait([self.process.sentinel], self._grace_s):
+            self.process.kill()
+        wait([self.process.sentinel])
+        # Whoever starts or lists processes buries those that ended, and for a moment they seem to run to us.
+        with _starting, suppress(ValueError):
+            self.process.join()
+            self.process.close()
+
+
+# -- starting processes -------------------------------------------------------------------------------
+
+_Near = tuple[BaseProcess, Connection]
+_ahead: deque[_Near] = deque()  # processes that wait for a pool
+
+
+def start_ahead(count: int, module: str) -> None:
+    """Start processes for the pools of this program to come, with a module that they will need.
+
+    They end with the program, or by `end_ahead`.
+    """
+    import_module(module)  # copies have what we have
+    is_copy = _may_fork()
+    _ahead.extend(_started(is_copy=is_copy, module=module) for _ in range(count))
+
+
+def end_ahead() -> None:
+    """End the processes that no pool has taken."""
+    while (near := _taken_ahead()) is not None:
+        process, connection = near
+        connection.close()
+        process.kill()
+        process.join()
+        process.close()
+
+
+def _taken_ahead() -> _Near | None:
+    while _ahead:
+        with suppress(IndexError):  # another thread was faster
+            near = _ahead.popleft()
+            if near[0].is_alive():
+                return near
+    return None
+
+
+def _may_fork() -> bool:
+    """Whether a copy of this process is sound: nothing but its main thread runs, and Qt is not there yet.
+
+    Libraries of macOS do not stand a copy.
+    """
+    return sys.platform.startswith("linux") and active_count() == 1 and "PySide6" not in sys.modules
+
+
+def _started(*, is_tidy: bool = False, nests: bool = False, is_copy: bool = False, module: str = "") -> _Near:
+    """A process that waits for its task, and the near end of the pipe to it."""
+    # A fork at any other time would copy threads and Qt in whatever state they are.
+    context: BaseContext = get_context("fork" if is_copy else "spawn")
+    near, far = context.Pipe(duplex=True)
+    arguments = (far, is_tidy, is_copy, module)
+    process: BaseProcess = context.Process(target=_serve, args=arguments, daemon=not nests)  # type: ignore[attr-defined]
+    with _without_main(), catch_warnings():
+        simplefilter("ignore", DeprecationWarning)  # of threads in a copy: numpy's end before a fork
+        process.start()
+    far.close()  # so that the child's end is the only one, and its death ends our reading
+    return process, near
 
 
 @contextmanager
@@ -312,8 +401,10 @@ def _without_main() -> Iterator[None]:
 # -- in the process ---------------------------------------------------------------------------------
 
 
-def _serve(connection: Connection, task: bytes, is_tidy: bool) -> None:
+def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str) -> None:
     """Answer calls until the other end is closed, by intent or because its process died."""
+    if is_copy:
+        _forget_parent(connection)
     _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which ends us
     with suppress(EOFError, OSError, KeyboardInterrupt):
@@ -321,11 +412,37 @@ def _serve(connection: Connection, task: bytes, is_tidy: bool) -> None:
             end_tidily()
         if hasattr(os, "nice"):  # not on Windows
             os.nice(NICE)
-        setup, function = pickle.loads(task)
-        if setup is not None:
-            setup()
+        if module:
+            import_module(module)
+        function = _nothing
         while True:
-            send(connection, _outcome(function, loads(receive(connection))))
+            told = loads(receive(connection))
+            if not isinstance(told, _Task):
+                send(connection, _outcome(function, told))
+                continue
+            function = told.function
+            trim()  # what the task before left
+            if told.setup is not None:
+                told.setup()
+
+
+def _nothing(*_: object) -> None:
+    """What a process does that has no task."""
+
+
+def _forget_parent(connection: Connection) -> None:
+    """Give up what a copy has of its parent: open files, among them ends of its pipes, and signals."""
+    while _ahead:
+        _ahead.pop()[1].close()
+    parent = parent_process()
+    kept = {0, 1, 2, connection.fileno(), None if parent is None else parent.sentinel}
+    for number in set(map(int, os.listdir("/proc/self/fd"))) - kept:  # noqa: PTH208
+        with suppress(OSError):  # the one that listed them
+            os.close(number)
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.SIG_DFL)
+    gc.freeze()  # what is looked at is copied
+    gc.enable()
 
 
 def _end_with_parent() -> None:

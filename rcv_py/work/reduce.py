@@ -26,10 +26,11 @@ import numpy as np
 
 from rcv_py.analysis.core.answers import Answers, AnyReduction, Rows
 from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
+from rcv_py.analysis.core.reduction import mapped
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.work.load import STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
+from rcv_py.work.load import IN_PROCESS_BYTES, STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 SLAB_BYTES = 6 << 20  # of the files of the waves that begin in a slab: a quarter of a million tokens
@@ -97,7 +98,7 @@ class Shelf:
         here = [self._waves[row] for row in needed if row in self._waves]
         parcel, index = parcel_of(here, rows, slab), self._trace.waves
         return Look(
-            tuple(reduction.map(self._trace, parcel) for reduction in reductions),
+            mapped(reductions, self._trace, parcel),
             {row: self._missing[row] for row in needed if row in self._missing},
             {
                 wave.row: (wave.begin, wave.end)
@@ -149,6 +150,7 @@ class Reading(Answers):
         self._report, self._cancel = report, cancel or CancelFlag()
         self._held = {row: batch for batch in held for row in batch.rows.tolist()}
         self._processes = process_count(index, chosen, workers) or int(is_apart and bool(chosen))
+        self._is_small = int(self._lives.weight.sum()) < IN_PROCESS_BYTES
         self._shelf = Shelf(trace, held)  # of a small capture
         self._pool: WorkerPool[Look] | None = None
         self._is_open = False
@@ -156,7 +158,7 @@ class Reading(Answers):
     @property
     def is_kept(self) -> bool:
         """Whether waves are read once, however often something is asked."""
-        return not self._processes
+        return self._is_small and not self._processes
 
     def __enter__(self) -> Reading:
         self._is_open = True
@@ -227,7 +229,7 @@ class Reading(Answers):
     ) -> Iterator[tuple[Strip, Look]]:
         for slab in (slab for strip in strips for slab in strip):
             self._cancel.check()
-            yield (slab,), self._shelf.look(reductions, rows, slab)
+            yield (slab,), self._shelf.look(reductions, rows, slab, is_last=not self.is_kept)
         self._cancel.check()
 
     def _pooled(

@@ -9,8 +9,8 @@ value ─── pickle ───► message ────────────
 A block is an anonymous file of Linux (`memfd`).  It has no name, so that nothing is left behind whoever is
 killed, and /dev/shm, which containers make small, does not bound it.  It is written once, and lives for as
 long as any process has an array in it.  Arrays that lie in a block already, because they arrived in one or
-because of `share`, cross again without a copy.  Where there are no such files, or no memory for one, arrays
-travel in the message.
+because of `share`, cross again without a copy.  A long pickle goes into a block, too, so that no message
+fills a pipe.  Where there are no such files, or no memory for one, all travels in the message.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import numpy as np
 
 from rcv_py.base.errors import RcvError
 
-SHARED_BYTES = 128 << 10  # of arrays that are in no block: fewer travel in the message
+SHARED_BYTES = 128 << 10  # of arrays that are in no block, or of a message: less travels in the message
 _ALIGN = 16
 _HEAD = struct.Struct("<QQQ")  # bytes of the pickle, number of arrays, number of blocks
 _PLACE = struct.Struct("<qQQ")  # number of the block (-1: the message), first byte, bytes
@@ -151,7 +151,7 @@ _libc = _loaded_libc()
 class Message:
     """A value on its way: bytes, and the blocks that they speak of."""
 
-    data: bytes
+    data: bytes | memoryview
     blocks: tuple[Block, ...] = ()
 
 
@@ -184,7 +184,10 @@ def dumps(value: object) -> Message:
         head.append(_PLACE.pack(-1 if block is None else numbers[block], first, view.nbytes))
     within = _spaced(loose) if fresh is None else ()
     data = b"".join((*_spaced([memoryview(b"".join([*head, text]))]), *within))
-    return Message(data, tuple(block for block in numbers if block is not None))
+    blocks = tuple(block for block in numbers if block is not None)
+    if _libc is not None and len(data) >= SHARED_BYTES and (whole := Block.of([memoryview(data)])):
+        return Message(_HEAD.pack(0, 0, len(blocks) + 1), (whole, *blocks))
+    return Message(data, blocks)
 
 
 def _spaced(arrays: Iterable[memoryview]) -> Iterator[memoryview | bytes]:
@@ -199,6 +202,8 @@ def loads(message: Message) -> Any:
     size, count, blocks = _HEAD.unpack_from(message.data)
     if blocks > len(message.blocks):
         raise TooManyFiles
+    if not size:  # the message itself lies in the first block
+        return loads(Message(message.blocks[0].mapped(), message.blocks[1:]))
     begin = _HEAD.size + count * _PLACE.size
     whole = memoryview(message.data)
     memory = [*(block.mapped() for block in message.blocks), whole[_padded(begin + size) :]]  # -1 is the last

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +41,29 @@ class Case:
 
 
 def opened(path: Path) -> tuple[Trace, tuple[WaveBatch, ...]]:
-    """The capture as the product reads it, its clocks aligned to the cycle like the reference's."""
+    """The capture as the product reads it, its clocks aligned to the cycle like the reference's.
+
+    A real one is read once for all tests of a process.
+    """
+    return _shared(path) if path.is_relative_to(captures.SHARED) else _opened(path)
+
+
+def _opened(path: Path) -> tuple[Trace, tuple[WaveBatch, ...]]:
     trace = open_as_reference(path)
     rows = list(range(len(trace.waves)))
     return trace, tuple(trace.reader.read(rows[i : i + 5]) for i in range(0, len(rows), 5))
 
 
-@pytest.fixture(params=[opened, plain.read], ids=["product", "plain"])
+_shared = cache(_opened)
+_plainly = cache(plain.read)
+
+
+def opened_plainly(path: Path) -> tuple[Trace, tuple[WaveBatch, ...]]:
+    """The same with a slow reader that shares nothing with the product's."""
+    return _plainly(path) if path.is_relative_to(captures.SHARED) else plain.read(path)
+
+
+@pytest.fixture(params=[opened, opened_plainly], ids=["product", "plain"])
 def read(request: pytest.FixtureRequest) -> Callable[[Path], tuple[Trace, tuple[WaveBatch, ...]]]:
     """Reads a capture: with the product's readers, and with a slow one that shares nothing with them."""
     return request.param

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.latency.access_widths import UNKNOWN, access_width, access_widths, is_scalar
-from rcv_py.formats.open import open_trace
 from tests.support import captures
 
 # From the instruction set manuals: bytes that a lane moves; of scalar memory, the wave.
@@ -71,7 +70,7 @@ def test_every_mnemonic_of_every_capture_is_known() -> None:
 
 def test_bytes_of_a_capture_are_those_of_its_totals() -> None:
     """The program's own hits times the width of each instruction, 64 lanes."""
-    trace = open_trace(captures.trace_path("vec_add"))
+    trace = captures.real_trace("vec_add")
     found = access_widths(trace, [trace.reader.read(list(range(len(trace.waves))))])
     hits = {text: int(n) for text, n in zip(trace.code.text, trace.code.hits.tolist(), strict=True)}
     vector = {text: n for text, n in hits.items() if text.startswith("buffer_") and n}

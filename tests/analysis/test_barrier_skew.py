@@ -20,7 +20,7 @@ TEXTS = ["v_mov_b32 v0, 0", "s_barrier", "s_endpgm"]
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_skew_is_the_reference_number(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["barriers"]
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     found = barrier_skew(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert (len(found), found.median) == (golden["instances"], golden["arrival_skew_median"])
     if len(found):

@@ -15,7 +15,7 @@ from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
 from tests.analysis import build
 from tests.analysis.conftest import Case
-from tests.support.captures import trace_path
+from tests.support.captures import real_trace
 
 
 def words(text: list[str]) -> CodeTable:
@@ -178,9 +178,8 @@ def test_blocks_of_reference_captures_are_run_as_a_whole(case: Case) -> None:
     [("preshuffle_gemm", 206, 347, 1020, 68), ("flash_attn_small_after", 471, 1911, 32, 8)],
 )
 def test_the_loop_of_a_real_kernel(name: str, first: int, stop: int, rounds: int, entries: int) -> None:
-    from rcv_py.formats.open import open_trace
 
-    trace = open_trace(trace_path(name))
+    trace = real_trace(name)
     found = branches([trace.reader.read(list(range(len(trace.waves))))], trace.code)
     ring = loops(blocks(trace.code, found), found)
     assert (ring.first.tolist(), ring.stop.tolist()) == ([first], [stop])

@@ -28,7 +28,6 @@ from rcv_py.analysis.findings.bound_class import (
 )
 from rcv_py.analysis.findings.detect import gain_of
 from rcv_py.analysis.findings.inputs import FindingInputs, launch_shape
-from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.resources import AgentFacts, RunFacts
 from tests.support import captures
@@ -141,7 +140,7 @@ REAL = {
 
 @cache
 def looked_at(name: str) -> FindingInputs:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     batch = trace.reader.read(list(range(len(trace.waves))))
     return FindingInputs(
         InMemory(trace, [batch]), facts=run_facts(trace.path, trace.kernel_name, trace.target)

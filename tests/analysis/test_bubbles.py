@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rcv_py.analysis.latency.bubbles import Bubbles, bubbles
-from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.waves import Wave
 from tests.analysis import build
@@ -32,7 +31,7 @@ def charges(found: Bubbles) -> dict[int, tuple[float, float, float]]:
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_bubbles_are_the_reference_numbers(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")["simd_issue"]
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     batches = [trace.reader.read(list(range(len(trace.waves))))]
     found = bubbles(trace, batches, rule=ReferenceRule.REFERENCE)
     assert (found.resident, found.issuing, found.bubble) == (
@@ -50,7 +49,7 @@ def test_bubbles_are_the_reference_numbers(name: str) -> None:
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
 def test_every_bubble_is_charged_exactly_once_however_waves_are_read(name: str) -> None:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     whole = bubbles(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert whole.total.sum() == pytest.approx(whole.bubble, abs=1e-6)
     parts = [trace.reader.read(list(range(i, len(trace.waves), 3))) for i in range(min(3, len(trace.waves)))]
@@ -73,7 +72,7 @@ def test_a_stall_that_another_wave_covers_costs_nothing() -> None:
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
 def test_time_under_the_end_of_a_program_is_drain_unless_another_wave_issues(name: str) -> None:
     """Cycle by cycle, with a set of cycles for each SIMD."""
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     rows = list(range(min(24, len(trace.waves))))
     batch = trace.reader.read(rows)
     found = bubbles(trace, [batch])

@@ -83,7 +83,7 @@ def batches_of(trace: Trace) -> list[WaveBatch]:
 
 
 def notes_of(place: Path | Trace, with_waves: bool = True, replicate: Trace | None = None) -> Notes:
-    trace = place if isinstance(place, Trace) else open_trace(place)
+    trace = place if isinstance(place, Trace) else captures.trace_at(place)
     found = capture_health(trace, batches_of(trace) if with_waves else None, replicate)
     assert len({note.name for note in found}) == len(found)
     return {note.name: note for note in found}
@@ -91,7 +91,7 @@ def notes_of(place: Path | Trace, with_waves: bool = True, replicate: Trace | No
 
 def flash_attention() -> list[Trace]:
     """Two captures of the same instructions, before and after the compiler kept their locations."""
-    return [open_trace(captures.trace_path(f"flash_attn_small_{name}")) for name in ("before", "after")]
+    return [captures.real_trace(f"flash_attn_small_{name}") for name in ("before", "after")]
 
 
 # -- how notes are written ---------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def test_an_early_exit_is_no_reason_to_try_another_unit_if_all_left_early() -> N
 
 
 def test_an_early_exit_here_but_not_there() -> None:
-    trace = open_trace(captures.trace_path("mla_decode"))
+    trace = captures.real_trace("mla_decode")
     events = trace.occupancy
     later = np.where((events.cu == 3) & ~events.is_start, events.time + 50_000, events.time)
     note = notes_of(replace(trace, occupancy=replace(events, time=later)))["hardly_ran"]
@@ -288,7 +288,7 @@ def test_samples_are_no_trace(made: Callable[[str], Path]) -> None:
 
 @pytest.mark.parametrize(("name", "lines"), [("flash_attn_small_before", 7), ("flash_attn_small_after", 31)])
 def test_flash_attention_before_and_after_its_locations_were_kept(name: str, lines: int) -> None:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     note = notes_of(trace)["mapping"]
     assert note.number("source lines") == lines
     assert note.title.endswith("a decorator")
@@ -301,7 +301,7 @@ def test_keeping_locations_helped() -> None:
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
 def test_effective_lines_are_those_of_the_definition(name: str) -> None:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     code = trace.code
     weight: dict[tuple[str, int], int] = {}
     for row in range(len(code)):
@@ -374,7 +374,7 @@ GAPS = {"flash_attn_small_before": 8.6, "flash_attn_small_after": -9.4, "pa_mqa_
 
 @pytest.mark.parametrize("name", GAPS)
 def test_how_far_the_traced_unit_is_off(name: str) -> None:
-    found = representation(open_trace(captures.trace_path(name)))
+    found = representation(captures.real_trace(name))
     assert found is not None
     assert round(100 * found.gap, 1) == GAPS[name]
     assert ("representative" in notes_of(captures.trace_path(name))) is (abs(GAPS[name]) > 5)
@@ -394,7 +394,7 @@ def test_other_units_that_live_longer(made: Callable[[str], Path]) -> None:
 
 
 def test_the_wave_of_median_life_is_a_traced_wave_of_middling_life() -> None:
-    trace = open_trace(captures.trace_path("moe_reduce"))
+    trace = captures.real_trace("moe_reduce")
     found = representation(trace)
     assert found is not None
     life = trace.waves.end - trace.waves.begin
@@ -463,11 +463,11 @@ def test_replicates_differ_by_what_is_known_of_them() -> None:
     note = notes_of(before, replicate=after)["twin"]
     assert round(100 * note.number("difference per execution"), 1) == 5.8
     assert note.number("executions") == pytest.approx(43_360 / 26_412)
-    assert "twin" not in notes_of(before, replicate=open_trace(captures.trace_path("pa_mqa_big")))
+    assert "twin" not in notes_of(before, replicate=captures.real_trace("pa_mqa_big"))
 
 
 def test_a_capture_is_its_own_replicate_without_noise() -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = captures.real_trace("pa_mqa_small")
     noise = replicate_noise(line_costs(trace.code), line_costs(trace.code))
     assert noise is not None
     assert (noise.per_hit, noise.net, noise.hits) == (0, 0, 1)
@@ -495,7 +495,7 @@ def checked(trace: Trace) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", captures.TRACES)
 def test_input_files_for_real_captures(name: str) -> None:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     job = checked(trace)
     assert job["kernel_include_regex"] in trace.kernel_name
     if trace.has_thread_trace:

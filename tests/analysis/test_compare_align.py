@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.compare.align import Fate, align, plain, shape
 from rcv_py.analysis.compare.lcs import common, heaviest_rising
-from rcv_py.formats.open import open_trace
 from tests.analysis import build
 from tests.analysis.compare_cases import table
-from tests.support.captures import trace_path
+from tests.support.captures import real_trace
 from tests.support.python_calls import python_calls
 
 
@@ -148,7 +147,7 @@ def test_an_alignment_pairs_each_row_at_most_once(left: list[int], right: list[i
 
 
 def test_a_rebuild_of_five_thousand_instructions_is_aligned_in_linear_time() -> None:
-    code = open_trace(trace_path("mla_decode")).code
+    code = real_trace("mla_decode").code
     rng = random.Random(3)
     text, origin = [], []
     for row, line in enumerate(code.text):
@@ -165,7 +164,7 @@ def test_a_rebuild_of_five_thousand_instructions_is_aligned_in_linear_time() -> 
 
 
 def test_the_flash_pair_has_the_same_instructions() -> None:
-    a, b = (open_trace(trace_path(f"flash_attn_small_{side}")).code for side in ("before", "after"))
+    a, b = (real_trace(f"flash_attn_small_{side}").code for side in ("before", "after"))
     found = align(a, b)
     assert found.is_same
     assert np.array_equal(found.to_b, np.arange(len(a)))

@@ -23,7 +23,7 @@ from rcv_py.analysis.compare.costs import (
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.formats.open import open_trace
 from tests.analysis.compare_cases import STALLS, costs, table
-from tests.support.captures import trace_path
+from tests.support.captures import real_trace, trace_path
 
 MFMA = "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], v[2:3], a[0:15]"
 TILES = (
@@ -190,7 +190,7 @@ def test_what_chance_does_to_a_launch_is_that_of_drawing_all_its_lives() -> None
 
 
 def real(name: str) -> CaptureCosts:
-    trace = open_trace(trace_path(name))
+    trace = real_trace(name)
     return capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
 
 

@@ -17,7 +17,7 @@ from rcv_py.analysis.core.cost_columns import all_lines
 from rcv_py.formats.open import open_trace
 from rcv_py.results.compare import UNITS, change_table
 from tests.analysis.compare_cases import PROGRAM, STALLS, costs, table
-from tests.support.captures import THREAD_TRACES, trace_path
+from tests.support.captures import THREAD_TRACES, real_trace, trace_path
 
 WAIT = 3  # the line that waits
 
@@ -27,13 +27,13 @@ def slower(by: int) -> list[int]:
 
 
 def real(name: str) -> CaptureCosts:
-    trace = open_trace(trace_path(name))
+    trace = real_trace(name)
     return capture_costs(trace, [trace.reader.read(list(range(len(trace.waves))))])
 
 
 @pytest.mark.parametrize("name", [name for name in THREAD_TRACES if name != "moe_reduce"])
 def test_costs_are_the_sums_over_all_waves(name: str) -> None:
-    trace = open_trace(trace_path(name))
+    trace = real_trace(name)
     batches = [trace.reader.read([row]) for row in range(len(trace.waves))]
     found, whole = capture_costs(trace, batches), all_lines(batches, len(trace.code))
     for column in ("hits", "latency", "stall", "idle"):

@@ -217,7 +217,7 @@ def test_findings_of_real_captures_are_honest(name: str) -> None:
 
 def stalls_of(name: str, *fragments: str) -> int:
     """Stalled cycles of all lines with these fragments by the program's own totals."""
-    code = open_trace(captures.trace_path(name)).code
+    code = captures.real_trace(name).code
     return sum(
         int(code.stall[row]) for row, text in enumerate(code.text) if all(part in text for part in fragments)
     )
@@ -233,7 +233,7 @@ def test_flash_waits_for_copies_to_lds() -> None:
     waited = [
         place.line for place in dma.evidence if place.kind == "instruction" and "waited for" in place.text
     ]
-    code = open_trace(captures.trace_path("flash_attn_small_after")).code
+    code = captures.real_trace("flash_attn_small_after").code
     assert waited
     assert all(
         code.text[line].startswith("buffer_load") and code.text[line].endswith(" lds") for line in waited
@@ -248,7 +248,7 @@ def test_pa_waits_for_cross_lane_moves_and_scalar_loads() -> None:
     assert 0.55 <= cross / (cross + scalar) <= 0.65
     total = stalls_of("pa_mqa_big", "s_waitcnt", "lgkmcnt")
     assert 0.9 * total <= cross + scalar <= total
-    assert not open_trace(captures.trace_path("pa_mqa_big")).code.text.count("ds_read")
+    assert not captures.real_trace("pa_mqa_big").code.text.count("ds_read")
     mine, others = small["exposed-scalar-load"].attributed, stalls_of("pa_mqa_small", "s_waitcnt", "lgkmcnt")
     assert 0.85 <= mine / others <= 0.97
     assert "exposed-lds" not in big
@@ -288,7 +288,7 @@ def test_the_ceiling_weighs_matrix_work_against_cycles_in_which_nothing_happens(
 
 
 def test_samples_are_told_by_reason() -> None:
-    trace = open_trace(captures.trace_path("pcsampling"))
+    trace = captures.real_trace("pcsampling")
     found = findings(trace, [])
     table = trace.code.stall_reasons
     assert table is not None
@@ -306,7 +306,7 @@ def test_a_capture_without_waves_says_why(tmp_path: Path) -> None:
 
 
 def test_waves_that_are_not_there_yet_make_it_partial() -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_big"))
+    trace = captures.real_trace("pa_mqa_big")
     assert findings(trace, []).headline == detect.UNREAD
     found = findings(trace, [trace.reader.read([0, 1, 2])])
     assert found.partial == "3 of 32 waves"
@@ -314,7 +314,7 @@ def test_waves_that_are_not_there_yet_make_it_partial() -> None:
 
 
 def test_of_a_large_capture_whole_engines_are_chosen() -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_big"))
+    trace = captures.real_trace("pa_mqa_big")
     index = trace.waves
     assert chosen_rows(index) == list(range(len(index)))
     half = chosen_rows(index, int(index.size.sum()) // 2 + 1)

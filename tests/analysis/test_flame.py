@@ -27,11 +27,10 @@ from rcv_py.analysis.flame.flame import (
 from rcv_py.analysis.flame.flame_layout import Order, joined_frames, layout, sandwich
 from rcv_py.analysis.flame.flame_text import folded, full_name, labels, source_text
 from rcv_py.analysis.latency.hidden_latency import hidden_latency
-from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
-from tests.support.captures import GOLDEN, THREAD_TRACES, golden, trace_path
+from tests.support.captures import GOLDEN, THREAD_TRACES, golden, real_trace
 from tests.support.code_samples import code_table, trace
 from tests.support.introsort import introsorted
 
@@ -195,7 +194,7 @@ def test_an_instruction_knows_its_callers() -> None:
 
 @pytest.mark.parametrize("name", THREAD_TRACES)
 def test_every_cycle_of_a_real_capture_is_somewhere(name: str) -> None:
-    real = open_trace(trace_path(name))
+    real = real_trace(name)
     own = costs_of(real)
     code = ~real.code.is_label
     for tree in (source_flame(real.code, own), kernel_flame(real.code, own)):
@@ -207,7 +206,7 @@ def test_every_cycle_of_a_real_capture_is_somewhere(name: str) -> None:
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_what_is_left_of_the_reference_viewers_hidden_cycles(name: str) -> None:
-    real = open_trace(trace_path(name))
+    real = real_trace(name)
     batch = real.reader.read(list(range(len(real.waves))))
     hidden = hidden_latency(real, [batch], ReferenceRule.REFERENCE).hidden(real.code)
     tree = source_flame(real.code, costs_of(real, True, hidden), has_hidden=True)
@@ -217,7 +216,7 @@ def test_what_is_left_of_the_reference_viewers_hidden_cycles(name: str) -> None:
 
 
 def test_code_without_sources_keeps_its_instructions() -> None:
-    real = open_trace(trace_path("pa_mqa_small"))
+    real = real_trace("pa_mqa_small")
     tree = source_flame(real.code, costs_of(real))
     assert labels(real, tree)[0] == "<no source>"
     assert int((tree.what == What.CODE).sum()) == len(tree) - 1 > 300
@@ -232,7 +231,7 @@ def test_a_file_without_a_copy_keeps_its_whole_name() -> None:
 
 
 def test_samples_are_costs_where_there_are_no_cycles() -> None:
-    real = open_trace(trace_path("pcsampling"))
+    real = real_trace("pcsampling")
     costs = costs_of(real)
     tree = source_flame(real.code, costs, "samples")
     issued, stalled = real.code.samples_issued, real.code.samples_stalled

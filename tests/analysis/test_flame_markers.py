@@ -19,7 +19,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from tests.support.captures import golden, synthetic_path, trace_path
+from tests.support.captures import golden, real_trace, synthetic_path
 
 Way = tuple[str, ...]
 
@@ -117,7 +117,7 @@ def test_hidden_cycles_are_shared_out_by_cycles() -> None:
 
 
 def test_without_markers_all_code_is_outside_of_scopes() -> None:
-    trace = open_trace(trace_path("vec_add"))
+    trace = real_trace("vec_add")
     batch = trace.reader.read(list(range(len(trace.waves))))
     spans = marker_spans(trace, [batch])
     assert len(coarse_markers(spans)) == 0

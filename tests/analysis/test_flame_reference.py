@@ -10,7 +10,7 @@ import pytest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
-from tests.support.captures import GOLDEN, golden, synthetic_path, trace_path
+from tests.support.captures import GOLDEN, golden, real_trace, synthetic_path
 from tests.support.flame_reference import ReferenceFrames, main_kinds, reference_frames
 
 MARKERS = "synthetic/markers_gfx12.rcv.json"
@@ -20,7 +20,7 @@ WHOLE = "rcv/flash_attn_small_after.flame_frames.json"
 @cache
 def opened(name: str) -> tuple[Trace, np.ndarray]:
     """A capture, and the kind each of its code rows has by its tokens."""
-    trace = open_trace(trace_path(name) if name in GOLDEN else synthetic_path(name))
+    trace = real_trace(name) if name in GOLDEN else open_trace(synthetic_path(name))
     batch = trace.reader.read(list(range(len(trace.waves))))
     return trace, main_kinds([batch], len(trace.code))
 

@@ -29,7 +29,7 @@ Change = Callable[[Any], None]
 
 
 def notes_of(folder: Path) -> dict[str, HealthNote]:
-    trace = open_trace(folder)
+    trace = captures.trace_at(folder)
     batches = (trace.reader.read(list(range(len(trace.waves)))),)
     return {note.name: note for note in capture_health(trace, batches)}
 

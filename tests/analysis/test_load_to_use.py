@@ -8,7 +8,6 @@ import pytest
 from rcv_py.analysis.latency.cross_lane import cross_lane
 from rcv_py.analysis.waits.load_to_use import load_to_use
 from rcv_py.analysis.waits.wait_latency import wait_summary
-from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -51,7 +50,7 @@ def test_only_the_first_wait_is_the_use() -> None:
 
 @pytest.mark.parametrize("name", ["pa_mqa_big", "preshuffle_gemm", "moe_reduce"])
 def test_distances_fit_what_waits_tell(name: str) -> None:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     batches = [trace.reader.read(list(range(len(trace.waves))))]
     found, waits = load_to_use(trace, batches), wait_summary(trace, batches)
     assert found.stall.sum() == waits.blocking.charged.sum(), "stall is charged as in the table of waits"
@@ -98,7 +97,7 @@ def test_a_chain_does_not_cross_waves() -> None:
 
 
 def test_chains_of_a_real_reduction() -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = captures.real_trace("pa_mqa_small")
     found = cross_lane(trace, [trace.reader.read(list(range(len(trace.waves))))])
     assert len(found) > 0
     assert found.links.max() >= 4

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.analysis.timeline import lod as module
-from rcv_py.analysis.timeline.lod import build, joined
+from rcv_py.analysis.timeline.lod import build, joined, tables
+from rcv_py.base.runs import borders
 from rcv_py.model.activity import ACTIVITIES, ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.tokens import States, Tokens
-from rcv_py.model.waves import WaveLod
+from rcv_py.model.waves import WAVE_FACTS, WaveColumns, WaveLod
 from tests.support.drawing import states, tokens
 
 NO_STATES = States(0, np.zeros(0, np.int32), np.zeros(0, np.uint8), 0)
+
+
+def columns_of(waves: list[tuple[Tokens, States]]) -> WaveColumns:
+    """Waves one after the other, as a reader makes them."""
+    facts = np.zeros((len(waves), WAVE_FACTS), np.int64)
+    facts[:, 12:15] = [(made.base, timeline.base, timeline.length) for made, timeline in waves]
+    none = np.zeros(0, np.int32)
+    joint = {
+        name: np.concatenate([getattr(made, name) for made, _ in waves])
+        for name in ("offset", "stall", "busy", "kind", "line")
+    }
+    return WaveColumns(
+        facts=facts,
+        token_first=borders([len(made) for made, _ in waves]),
+        **joint,
+        state_first=borders([len(timeline) for _, timeline in waves]),
+        state_offset=np.concatenate([timeline.offset for _, timeline in waves]),
+        state=np.concatenate([timeline.state for _, timeline in waves]),
+        wait_line=none,
+        wait_first=none,
+        depends_on=none,
+    )
 
 
 @st.composite
@@ -87,14 +109,57 @@ def test_every_bucket_has_the_shares_of_its_states(wave: tuple[Tokens, States]) 
     check(table.state, table, np.repeat(places[timeline.state], timeline.duration), timeline.base)
 
 
-@given(waves(), st.integers(1, 4))
-def test_cutting_into_chunks_changes_nothing(wave: tuple[Tokens, States], bits: int) -> None:
-    whole = build(*wave)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "CHUNK_BITS", bits)
-        cut = build(*wave)
-    assert [level.tolist() for level in cut.kind] == [level.tolist() for level in whole.kind]
-    assert [level.tolist() for level in cut.state] == [level.tolist() for level in whole.state]
+@given(st.lists(waves(), max_size=4))
+def test_waves_that_are_built_together_have_the_tables_of_each(made: list[tuple[Tokens, States]]) -> None:
+    """Also beside waves without tokens, without states and without anything."""
+    alone = [(tokens("", base=5), NO_STATES), *((one, NO_STATES) for one, _ in made[:1])]
+    alone += [(tokens("", base=timeline.base), timeline) for _, timeline in made[1:2]]
+    waves = [*alone, *made]
+    together = tables(columns_of(waves)).tables()
+    for table, wave in zip(together, waves, strict=True):
+        own = build(*wave)
+        assert (table.base, table.shift) == (own.base, own.shift)
+        assert [level.tolist() for level in table.kind] == [level.tolist() for level in own.kind]
+        assert [level.tolist() for level in table.state] == [level.tolist() for level in own.state]
+
+
+def test_times_that_need_64_bits_have_the_same_shares() -> None:
+    """A trace may be longer than 32 bits; the picture of its parts is the same."""
+    made, timeline = tokens("vV..sSllllLLLL" * 40, scale=9), states("EWS" * 700)
+    far = 1 << 36
+    wide = (
+        replace(made, offset=made.offset.astype(np.int64) + far),
+        replace(timeline, offset=timeline.offset.astype(np.int64) + far, length=timeline.length + far),
+    )
+    near = build(replace(made, base=made.base + far), replace(timeline, base=timeline.base + far))
+    assert [level.tolist() for level in build(*wide).kind] == [level.tolist() for level in near.kind]
+    assert [level.tolist() for level in build(*wide).state] == [level.tolist() for level in near.state]
+    columns = {name: getattr(made, name).astype(np.int64) << 30 for name in ("offset", "stall", "busy")}
+    long, short = build(replace(made, base=0, **columns), NO_STATES), build(made, NO_STATES)
+    assert long.shift == short.shift + 30
+    assert [level.tolist() for level in long.kind] == [level.tolist() for level in short.kind]
+
+
+def test_the_sums_of_coarse_levels_do_not_wrap_around() -> None:
+    """The finest buckets of this wave fit into 32 bits, all its cycles do not."""
+    count, cycles = 1 << 18, 1 << 14
+    columns = [np.arange(count) * cycles, np.zeros(count, np.int32), np.full(count, cycles, np.int32)]
+    table = build(Tokens(0, *columns, np.full(count, 6, np.uint8), np.zeros(count, np.int32)), NO_STATES)
+    assert all(level[:, -1].min() == 255 for level in table.kind)
+
+
+def test_many_tokens_that_each_last_as_long_as_the_wave_cost_no_more_than_their_number() -> None:
+    """No capture has them, but a file may say so."""
+    count = 40_000
+    columns = [np.arange(count, dtype=np.int32), np.zeros(count, np.int32), np.full(count, 1 << 20, np.int32)]
+    lanes = (np.arange(count) % 256).astype(np.uint8)
+    made = Tokens(0, *columns, np.full(count, 6, np.uint8), np.zeros(count, np.int32), lanes)
+    tracemalloc.start()
+    table = build(made, NO_STATES)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1000 * count, "bytes"
+    assert table.kind[0][8:-8, -1].min() == 255
 
 
 def test_a_rare_activity_is_not_lost_in_a_long_row() -> None:

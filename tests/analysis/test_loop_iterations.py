@@ -27,7 +27,7 @@ TEXTS = ["s_mov_b32 s0, 0", "v_add_f32 v0, v0, v1", "v_mul_f32 v0, v0, v1", "s_c
 
 
 def read(name: str) -> tuple[Trace, list[WaveBatch]]:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     rows = list(range(len(trace.waves)))
     return trace, [trace.reader.read(rows[:5]), trace.reader.read(rows[5:])]
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.program.matrix_forms import UNKNOWN_CYCLES, matrix_cycles, matrix_passes, matrix_use
-from rcv_py.formats.open import open_trace
 from tests.support import captures
 from tests.support.code_samples import code_table
 
@@ -86,7 +85,7 @@ def test_a_guess_is_named() -> None:
 @pytest.mark.parametrize("name", captures.GOLDEN)
 def test_matrix_units_are_as_busy_as_the_model_says(name: str) -> None:
     golden = captures.golden(f"beyond/{name}.json")
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     rows = list(range(len(trace.waves)))
     use = matrix_use(trace, [trace.reader.read(rows[:2]), trace.reader.read(rows[2:])])
     model = golden["mfma_model"]
@@ -97,6 +96,6 @@ def test_matrix_units_are_as_busy_as_the_model_says(name: str) -> None:
 
 
 def test_no_wave_keeps_no_unit_busy() -> None:
-    trace = open_trace(captures.trace_path("pa_mqa_small"))
+    trace = captures.real_trace("pa_mqa_small")
     use = matrix_use(trace, [])
     assert (use.busy, use.resident, use.share) == (0, 0, 0.0)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from rcv_py.analysis.core.median import median, nearest_to_median
 from rcv_py.analysis.findings.detect import findings
 from rcv_py.analysis.overview.device_summary import device_summary
-from rcv_py.formats.open import open_trace
 from rcv_py.ui.panels.wave_picker import by_speed
 from tests.support import captures
 
@@ -44,7 +43,7 @@ def test_of_nothing_there_is_none() -> None:
 
 @pytest.mark.parametrize("name", ["flash_attn_small_after", "pa_mqa_small", "vec_add"])
 def test_summary_and_triage_tell_the_same_median_life(name: str) -> None:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     lives = (trace.waves.end - trace.waves.begin).tolist()
     middle = statistics.median(lives)
     batches = [trace.reader.read(list(range(len(trace.waves))))]

@@ -176,7 +176,7 @@ def test_the_next_step_is_enough_and_no_more_than_needed(vgprs: int, lds: int, t
     ],
 )
 def test_real_captures(name: str, fit: int, binding: str | None, peak: int) -> None:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     found = occupancy_limits(trace, run_facts(trace.path, trace.kernel_name, trace.target))
     assert (found.waves, found.resident.peak) == (fit, peak)
     assert (found.binding.name if found.binding else None) == binding

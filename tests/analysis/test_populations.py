@@ -20,7 +20,7 @@ from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from tests.analysis import build
-from tests.support.captures import THREAD_TRACES, trace_path
+from tests.support.captures import THREAD_TRACES, real_trace, trace_path
 from tests.support.samples import write_sample
 
 # A row is four bytes here, so a jump of n goes to the n-th row behind the next one.
@@ -260,7 +260,7 @@ def test_the_numbers_of_moe_reduce_and_mla_decode() -> None:
     code = json.loads((trace_path("mla_decode") / "code.json").read_text())["code"]
     rows = [row for row in code if not row[0].lstrip().startswith(";")]
     assert (sum(row[6] > 0 for row in rows), len(rows)) == (17, 4948)
-    trace = open_trace(trace_path("mla_decode"))
+    trace = real_trace("mla_decode")
     found = populations(trace, read(trace))
     assert (found.ran, found.of) == (17, 4948)
 

@@ -38,7 +38,7 @@ def named(inputs: FindingInputs) -> dict[str, Finding]:
 
 
 def real(name: str) -> FindingInputs:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     batch = trace.reader.read(list(range(len(trace.waves))))
     facts = run_facts(trace.path, trace.kernel_name, trace.target)
     return FindingInputs(InMemory(trace, [batch]), facts=facts, waves="all")  # also where none works

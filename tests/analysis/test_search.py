@@ -8,6 +8,7 @@ import pytest
 
 from rcv_py.analysis.core.search import find
 from rcv_py.base.errors import UsageError
+from rcv_py.base.patterns import TIMEOUT_S, Pattern, TooSlow
 
 TEXTS = ("v_add_f32 v0, v1", "s_waitcnt vmcnt(0)", "V_ADD", "v_mul")
 
@@ -41,9 +42,16 @@ def test_a_bad_expression_says_where(text: str, place: str) -> None:
 SLOW = ("(a|aa)+$", r"(\w+)\1+$")
 
 
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search may take as long as usual, divided by ten."""
+    monkeypatch.setattr(Pattern.__init__, "__defaults__", (False, True, TIMEOUT_S / 10))
+
+
 @pytest.mark.parametrize("text", SLOW)
-def test_an_expression_that_takes_too_long_is_stopped_with_a_sentence(text: str) -> None:
-    with pytest.raises(UsageError, match="stopped after 2 seconds") as caught:
+def test_an_expression_that_takes_too_long_is_stopped_with_a_sentence(text: str, soon: None) -> None:
+    assert "stopped after 2 seconds" in str(TooSlow())
+    with pytest.raises(UsageError, match=r"stopped after 0\.2 seconds") as caught:
         find(("a" * 3000 + "b",) * 50, text, is_regex=True)
     assert "plain text" in caught.value.hint
 
@@ -61,7 +69,7 @@ def test_a_long_text_is_found_as_it_is() -> None:
     assert find(("x" * 9000, "y"), "x" * 5000).tolist() == [0]
 
 
-def test_other_threads_go_on_while_an_expression_is_matched() -> None:
+def test_other_threads_go_on_while_an_expression_is_matched(soon: None) -> None:
     found: list[object] = []
     started = Event()
 

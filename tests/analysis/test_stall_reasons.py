@@ -7,14 +7,13 @@ import json
 import numpy as np
 
 from rcv_py.analysis.cost.stall_reasons import reason_meaning, reason_name, stall_reasons
-from rcv_py.formats.open import open_trace
 from rcv_py.model.kinds import StallReason
 from tests.analysis import build
 from tests.support import captures
 
 
 def test_reasons_add_up_over_the_kernel_and_by_line() -> None:
-    trace = open_trace(captures.trace_path("pcsampling"))
+    trace = captures.real_trace("pcsampling")
     rows = json.loads((captures.trace_path("pcsampling") / "code.json").read_text())["code"]
     whole = stall_reasons(trace.code)
     assert whole.issued == sum(row[10] for row in rows)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
-from rcv_py.formats.open import open_trace
 from tests.analysis import build
 from tests.support import captures
 from tests.support.python_calls import python_calls
@@ -46,7 +45,7 @@ def test_what_neither_waits_nor_is_waited_for_has_nothing() -> None:
 
 @pytest.mark.parametrize("name", ["pa_mqa_big", "preshuffle_gemm"])
 def test_both_directions_agree_on_a_real_wave_without_a_step_a_token(name: str) -> None:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     wave = trace.reader.read([0]).waves[0]
     rows = np.flatnonzero([trace.code.text[line].startswith("s_waitcnt") for line in wave.tokens.line])
     for row in rows[:40].tolist():

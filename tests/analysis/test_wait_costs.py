@@ -24,7 +24,7 @@ from tests.support.samples import write_sample
 
 
 def read(name: str) -> tuple[Trace, WaveBatch]:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     return trace, trace.reader.read(list(range(len(trace.waves))))
 
 

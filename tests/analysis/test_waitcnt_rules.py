@@ -35,7 +35,7 @@ def run(program: str, gfxip: int, times: int = 1) -> Entries:
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
 def test_every_wave_of_every_capture_has_the_list_of_its_file(name: str) -> None:
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     batch = trace.reader.read(list(range(len(trace.waves))))
     listed = [wave.waits for wave in batch.waves if wave.waits is not None]
     made = waits(replay(batch, trace.code, trace.gfxip, trace.target), batch.line)

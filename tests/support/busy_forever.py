@@ -1,14 +1,12 @@
-"""Work that never ends and never lets Python look up: what children of a killed process may be doing."""
+"""Work that never ends and never lets Python look up: what processes may be doing when one ends them."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+from pathlib import Path
 
-from rcv_py.formats.open import open_trace
-from rcv_py.work import load
-from rcv_py.work.pool import WorkerPool
-from tests.support.captures import ROOT
+_TAKES_FOREVER = re.compile("(a|aa)+$")
 
 
 class BusyReader:
@@ -16,28 +14,31 @@ class BusyReader:
 
     base_clock = 4
 
+    def __init__(self, notes: Path) -> None:
+        self.notes = notes
+
     def columns(self, rows: list[int]) -> None:
-        """Never return."""
-        spin(str(rows))
+        """Note that it has begun, and never return."""
+        stay(self.notes / f"begun {rows[0]}")
+
+    def read(self, rows: list[int]) -> None:
+        """The same."""
+        self.columns(rows)
 
 
 def spin(*_: object) -> None:
     """Match an expression that takes longer than the universe is old, in C."""
-    re.search("(a|aa)+$", "a" * 3000 + "b")
+    _TAKES_FOREVER.search("a" * 3000 + "b")
 
 
-def waves() -> None:
-    """Workers that read waves."""
-    trace = open_trace(ROOT / "sample_traces" / "matmul_tiled")
-    load.IN_PROCESS_BYTES, load.JOB_BYTES = 0, 1  # type: ignore[misc]
-    list(load.WaveStream(BusyReader(), trace.waves, workers=2))  # type: ignore[arg-type]
+def stay(note: Path) -> None:
+    """Write down which process never ends from now on."""
+    part = note.with_suffix(".part")
+    part.write_text(str(os.getpid()))
+    part.rename(note)
+    spin()
 
 
-def tidy() -> None:
-    """Processes that remove half-written files when they are asked to end, as those of reports."""
-    with WorkerPool(spin, 2, grace_s=5.0) as pool:
-        for future in [pool.submit(number) for number in range(8)]:
-            future.result()
-
-
-KINDS: dict[str, Callable[[], None]] = {"waves": waves, "tidy": tidy}
+def begun(notes: Path) -> list[int]:
+    """The processes that have noted in a folder that they never end."""
+    return [int(note.read_text()) for note in notes.iterdir() if note.suffix != ".part"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import psutil
 
@@ -40,7 +41,19 @@ def spent(process: psutil.Process) -> float:
 
 def gone(processes: list[psutil.Process]) -> bool:
     """Whether all of them end before the deadline; those that do not are killed."""
-    _, alive = psutil.wait_procs(processes, PATIENCE_S)
-    for process in alive:
-        process.kill()
-    return not alive
+    try:
+        wait_until(lambda: not any(map(is_at_work, processes)), "the end of processes")
+    except AssertionError:
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        return False
+    return True
+
+
+def is_at_work(process: psutil.Process) -> bool:
+    """Whether the process can still do anything; one that only waits to be buried, for whoever is its parent
+    now may take his time, cannot."""
+    with suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False

@@ -18,6 +18,7 @@ from rcv_py.model.waves import WaveIndex
 CODE = ("; kernel", "s_nop 0", "v_mfma_f32_32x32x8_f16 a[0:15]", "v_add_f32 v0, v1, v2", "s_endpgm")
 LABEL, NOP, MFMA, ADD, END = range(5)
 TOKENS = [[100, 9, 0, 4, NOP], [104, 6, 8, 12, MFMA], [120, 6, 0, 4, ADD], [124, 11, 0, 16, END]]
+MANY = [[100 + 4 * at, 6, 0, 4, 3] for at in range(9000)]  # tokens whose columns fill a block
 TIMELINE = [[1, 20], [2, 4], [4, 8], [2, 12], [3, 16]]
 
 

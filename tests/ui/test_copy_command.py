@@ -48,8 +48,9 @@ def settle(app: App, qtbot: QtBot) -> None:
 
 @pytest.fixture(scope="module")
 def app(qapp: QApplication) -> Iterator[App]:
-    """A window with the sample open, made once."""
+    """A window with the sample open, made once; it is not painted, for nobody looks at its pixels."""
     with window() as made:
+        made.window.setUpdatesEnabled(False)
         yield made
 
 

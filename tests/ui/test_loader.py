@@ -1,21 +1,23 @@
 """The loader: waves arrive, the newest folder wins, failures are sentences, nothing stays behind."""
 
 import gc
-import os
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import active_children
 
 import pytest
 
-from rcv_py.base.errors import NotATrace, RcvError
+from rcv_py.base.errors import Cancelled, NotATrace, RcvError
 from rcv_py.base.progress import Stage
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.loader import MAX_BATCHES_AHEAD, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import load
-from rcv_py.work.load import prepare
+from rcv_py.work.ahead import Ahead
+from tests.support.captures import ROOT
+from tests.support.deadly_readers import Deadly
 from tests.support.wave_folder import reader, trace, wave
 
 MOST_MS = 60_000  # a bound for hangs: on a loaded machine a process starts in seconds
@@ -146,42 +148,18 @@ def test_a_bug_while_opening_arrives_too(qtbot, ui):
     loader.close()
 
 
-class Dying:
-    """Whoever reads with it ends."""
-
-    base_clock = 4
-
-    def columns(self, rows):
-        os._exit(1)
-
-
 @pytest.mark.usefixtures("processes")
-def test_a_dead_process_becomes_a_sentence(qtbot, loader, folders, ui):
+def test_a_dead_process_becomes_a_sentence(qtbot, loader, folders, ui, monkeypatch):
     first, _ = folders
-    folders[first] = replace(folders[first], reader=Dying())
+    folders[first] = replace(folders[first], reader=Deadly(folders[first].reader, deadly=range(12)))
+    monkeypatch.setattr(load, "RETRIES", 1)  # each starts a process
+    monkeypatch.setattr(load, "MAX_GIVEN_UP", 1)
     with qtbot.waitSignal(loader.failed, timeout=MOST_MS) as heard:
         loader.open(first)
     assert "probably for lack of memory" in str(heard.args[0])
     settle(qtbot, loader)
     assert len(ui.session.store.missing) == 12
     assert ui.session.problems.value
-
-
-def test_beyond_the_budget_streaming_stops_and_selected_waves_are_still_read(qtbot, folders, ui, one_a_job):
-    first, _ = folders
-    loader = Loader(ui.session, Settings(None), lambda path, report: folders[path])
-    budget = 3 * prepare(folders[first].reader, [0]).nbytes
-    loader.opened.connect(lambda: setattr(ui.session.store, "budget", budget))
-    loader.open(first)
-    settle(qtbot, loader)
-    here = {row for batch in ui.session.store.batches for row in batch.rows.tolist()}
-    assert 0 < len(here) < 12
-    assert "fill the memory" in ui.session.problems.value[-1].text
-    ui.session.select(Selection(WaveId(0, 0, 0, 11)))
-    qtbot.waitUntil(lambda: ui.session.store.wave(11) is not None, timeout=MOST_MS)
-    assert ui.session.store.nbytes <= budget
-    settle(qtbot, loader)
-    loader.close()
 
 
 def test_a_closed_loader_can_open_again(qtbot, loader, folders, ui):
@@ -213,3 +191,44 @@ def test_no_garbage_is_collected_in_the_thread_that_reads(qtbot, folders, ui):
     assert not gc.isenabled()
     made.close()
     assert gc.isenabled()
+
+
+SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
+
+
+def test_a_capture_that_is_being_read_already_is_taken_over(qtbot, loader, processes):
+    """Nothing is opened or read again, and what came before anybody asked arrives as all else does."""
+    loader.ahead = ahead = Ahead.of(SAMPLE)
+    with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
+        loader.open(SAMPLE)
+    settle(qtbot, loader)
+    session = loader.context.session
+    assert session.trace.value is ahead.open()
+    assert session.store.is_complete
+    assert loader.ahead is None
+
+
+def test_a_capture_that_nobody_wants_any_more_is_read_no_further(qtbot, loader, folders, processes):
+    first, _ = folders
+    loader.ahead = ahead = Ahead.of(SAMPLE)
+    with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
+        loader.open(first)
+    settle(qtbot, loader)
+    assert loader.context.session.trace.value is folders[first]
+    with suppress(Cancelled):  # or there is a stream, of which nothing more comes
+        assert not list(ahead.stream())
+
+
+def test_a_window_that_closes_early_ends_what_was_begun(loader, processes):
+    """Nobody has asked for it yet; the fixture looks for processes."""
+    loader.ahead = Ahead.of(SAMPLE)
+
+
+def test_whoever_chose_how_many_processes_read_gets_so_many(qtbot, loader, folders, processes):
+    loader._settings["load.workers"] = 3
+    loader.ahead = ahead = Ahead.of(SAMPLE)
+    loader._open_path = lambda path, report: folders[min(folders)]
+    with qtbot.waitSignal(loader.finished, timeout=MOST_MS):
+        loader.open(SAMPLE)
+    assert ahead.processes != 3
+    assert loader._load._stream.processes == 3

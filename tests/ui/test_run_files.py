@@ -58,7 +58,7 @@ def test_the_command_hands_them_to_the_window(
     from rcv_py.ui import app
 
     given: list[tuple[Path, tuple[Path, ...]]] = []
-    monkeypatch.setattr(app, "run", lambda path, *_, run_files: given.append((path, run_files)) or 0)
+    monkeypatch.setattr(app, "run", lambda path, *_, run_files, **__: given.append((path, run_files)) or 0)
     assert main([str(FOLDER), "--run-files", str(table)]) == 0
     assert given == [(FOLDER, (table,))]
     assert main([str(FOLDER), "--run-files", str(table.parent / "lost.csv")]) == 2

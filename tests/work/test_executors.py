@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -20,15 +19,16 @@ import dask
 import pytest
 from distributed import Client, LocalCluster
 
-from rcv_py.base.errors import RcvError
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.tools import tools
+from rcv_py.work import captures, executors
 from rcv_py.work import cluster as cluster_module
 from rcv_py.work.captures import CaptureLost, Here, captures_done, captures_mapped
 from rcv_py.work.cluster import ClusterError
-from rcv_py.work.executors import executor_for
+from rcv_py.work.executors import Processes, executor_for
 from rcv_py.work.pool import WorkerStopped
 from tests.support import folders
+from tests.support.capture_calls import deadly, held, lost, mistaken, name_of, waiting
 from tests.support.captures import ROOT
 from tests.support.processes import wait_until
 from tests.support.samples import write_sample
@@ -58,6 +58,19 @@ def client(address: str) -> Iterator[Client]:
 
 
 @pytest.fixture(scope="module")
+def pool() -> Iterator[Processes]:
+    """Two processes for all tests in which none of them dies."""
+    with Processes(2) as processes:
+        yield processes
+
+
+@pytest.fixture
+def kept(pool: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever wants processes has these."""
+    monkeypatch.setattr(executors, "Processes", lambda size: nullcontext(pool))
+
+
+@pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two captures that differ, and one that cannot be opened."""
     root = tmp_path_factory.mktemp("library")
@@ -74,46 +87,6 @@ def three(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def name_of(path: Path) -> str:
-    """Return the name of a capture."""
-    return path.name
-
-
-def deadly(path: Path, times: int, only: str = "two") -> str:
-    """End this process the first times that it is asked for a capture."""
-    if path.name == only and len(list(path.iterdir())) < times:
-        (path / f"died{os.getpid()}").mkdir()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return path.name
-
-
-def mistaken(path: Path) -> str:
-    """Make a mistake that nobody expects."""
-    raise ZeroDivisionError(path.name)
-
-
-def held(path: Path) -> str:
-    """Wait until it may end, but for the first capture."""
-    if path.name != "one":
-        wait_until((path.parent / "released").exists, "the end of a call")
-    return path.name
-
-
-def waiting(path: Path, caller: int) -> str:
-    """Note that a capture was begun, ask the caller to stop if it is the first, and wait until it may end."""
-    (path / "begun").mkdir()
-    with suppress(FileExistsError):
-        (path.parent / "asked").mkdir()
-        os.kill(caller, signal.SIGINT)
-    wait_until((path.parent / "released").exists, "the end of a call")
-    return path.name
-
-
-def lost(path: Path, error: RcvError) -> str:
-    """Return what stands for a capture without an answer."""
-    return f"{path.name}: {error}"
-
-
 @pytest.fixture(params=["here", "processes", "cluster"])
 def where(request: pytest.FixtureRequest) -> dict[str, object]:
     """What chooses each of the executors."""
@@ -125,7 +98,7 @@ def where(request: pytest.FixtureRequest) -> dict[str, object]:
 # -- results ---------------------------------------------------------------------------------------------
 
 
-def test_results_have_the_order_of_the_captures(where: dict[str, object], tmp_path: Path) -> None:
+def test_results_have_the_order_of_the_captures(where: dict[str, object], tmp_path: Path, kept: None) -> None:
     paths = three(tmp_path)
     with executor_for(paths, **where) as executor:  # type: ignore[arg-type]
         assert list(captures_mapped(name_of, paths, executor, lost)) == ["one", "two", "three"]
@@ -139,7 +112,7 @@ def test_here_a_capture_is_begun_when_the_one_before_was_taken(tmp_path: Path) -
     assert begun == ["one"]
 
 
-def test_a_mistake_is_raised(where: dict[str, object], tmp_path: Path) -> None:
+def test_a_mistake_is_raised(where: dict[str, object], tmp_path: Path, kept: None) -> None:
     paths = three(tmp_path)
     with (
         executor_for(paths, **where) as executor,  # type: ignore[arg-type]
@@ -159,7 +132,7 @@ def test_a_mistake_is_raised(where: dict[str, object], tmp_path: Path) -> None:
     ],
 )
 def test_answers_are_the_same(
-    words: str, address: str, library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: str, *, address: str, kept: None, library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers = []
     for at, how in enumerate((("--jobs", "1"), ("--jobs", "2"), ("--cluster", address))):
@@ -188,8 +161,9 @@ def test_a_lost_worker_costs_no_answer(where: dict[str, object], tmp_path: Path)
 
 @pytest.mark.parametrize("where", ["processes", "cluster"], indirect=True)
 def test_a_capture_that_ends_each_worker_costs_its_own_answer(
-    where: dict[str, object], tmp_path: Path
+    where: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(captures, "MAX_TRIES", 2)  # each starts a process
     paths = three(tmp_path)
     with executor_for(paths, **where) as executor:  # type: ignore[arg-type]
         found = list(captures_mapped(partial(deadly, times=99), paths, executor, lost))

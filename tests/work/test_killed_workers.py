@@ -9,86 +9,25 @@ import signal
 import subprocess
 import sys
 import weakref
-from collections.abc import Iterator
 from multiprocessing import active_children, resource_tracker
 from pathlib import Path
 
 import psutil
 import pytest
 
-from rcv_py.formats.uiout.waves import WaveFiles
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch, WaveColumns
+from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
-from rcv_py.work import load, shared
+from rcv_py.work import load
 from rcv_py.work.load import WaveStream, load_all
 from rcv_py.work.pool import WorkerPool
 from tests.support.captures import ROOT
+from tests.support.deadly_readers import MOMENTS, Doomed, prepared, without_blocks
 from tests.support.processes import PATIENCE_S, gone
-from tests.support.wave_folder import reader, trace, wave
+from tests.support.shared_memory import mappings, names
+from tests.support.wave_folder import MANY, reader, trace, wave
 
-MOMENTS = (
-    "as it begins",
-    "when it has read",
-    "with half a block",
-    "before the descriptor",
-    "when it has answered",
-)
-MANY = [[100 + 4 * at, 6, 0, 4, 3] for at in range(9000)]  # columns that fill a block
 linux = pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="blocks are of Linux")
-
-
-class Doomed:
-    """A reader whose process is killed once at some moment of some jobs; which were is noted in a folder."""
-
-    base_clock = 4
-
-    def __init__(self, files: object, notes: Path, moments: dict[int, str]) -> None:
-        self.files, self.notes, self.moments = files, notes, moments
-
-    def columns(self, rows: list[int]) -> WaveColumns:
-        """Read, and arrange for the end of this process."""
-        note = self.notes / str(rows[0])
-        moment = self.moments.get(rows[0], "")
-        is_due = bool(moment) and not note.exists()
-        if is_due:
-            note.write_text(moment)
-            arrange(moment)
-        columns = self.files.columns(rows)
-        if is_due and moment == "when it has read":
-            kill()
-        return columns
-
-
-def kill(*_: object) -> None:
-    """End this process as the kernel does when memory is short."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def arrange(moment: str) -> None:
-    """Let this process be killed at a moment that is still to come."""
-    from rcv_py.work import pool
-
-    if moment == "as it begins":
-        kill()
-    if moment == "with half a block":
-        spaced = shared._spaced
-
-        def half(arrays: Iterator[memoryview]) -> Iterator[memoryview | bytes]:
-            yield next(spaced(arrays))
-            kill()
-
-        shared._spaced = half
-    if moment == "before the descriptor":
-        shared.socket.send_fds = kill
-    if moment == "when it has answered":
-        send = pool.send
-
-        def last(*message: object) -> None:
-            send(*message)
-            kill()
-
-        pool.send = last
 
 
 @pytest.fixture
@@ -103,11 +42,6 @@ def descriptors() -> int:
     resource_tracker.ensure_running()
     gc.collect()
     return len(os.listdir("/proc/self/fd"))  # noqa: PTH208
-
-
-def names() -> set[str]:
-    """Shared memory with a name, as we or multiprocessing would give it one."""
-    return {path.name for path in Path("/dev/shm").iterdir() if path.name.startswith(("rcv", "psm_"))}
 
 
 @linux
@@ -130,13 +64,6 @@ def test_killed_at_random_moments(tmp_path: Path, small_jobs: None, seed: int) -
     assert not stream.errors
     assert not active_children()
     assert (descriptors(), names()) == (before, shm)
-
-
-def mappings() -> int:
-    """How many blocks this process can see, after those that nobody needs have gone."""
-    gc.collect()
-    maps = Path("/proc/self/maps")
-    return maps.read_text().count("memfd:rcv") if maps.exists() else 0
 
 
 def plain(batches: tuple[WaveBatch, ...]) -> dict[int, list[object]]:
@@ -165,21 +92,12 @@ def test_what_is_shared_what_is_piped_and_what_is_read_here_are_the_same(
     assert not mappings()
 
 
-def without_blocks() -> None:
-    """What a process does first where there is no memory for blocks."""
-
-    def refuse(*_: object) -> int:
-        raise OSError(28, "No space left on device")
-
-    os.memfd_create = refuse  # type: ignore[assignment]
-
-
 SCRIPT = """
 import os, sys
 from pathlib import Path
 from rcv_py.work import load
-from tests.support.wave_folder import reader, trace, wave
-from tests.work.test_killed_workers import MANY, mappings, names
+from tests.support.shared_memory import mappings, names
+from tests.support.wave_folder import MANY, reader, trace, wave
 
 load.IN_PROCESS_BYTES, load.JOB_BYTES = 0, 1
 files = reader(Path(sys.argv[1]), {f"{at}.json": wave(MANY) for at in range(12)})
@@ -243,8 +161,3 @@ def test_fifty_captures_one_after_the_other_keep_nothing_of_those_before(tmp_pat
         assert len(set(files)) == 1
     session.close()
     assert not mappings()
-
-
-def prepared(files: WaveFiles) -> WaveColumns:
-    """What a process hands back of a capture."""
-    return load.prepared_columns(files, [0])

@@ -1,6 +1,5 @@
 """Waves from other processes: all of them, the wanted first, and nothing left behind."""
 
-import os
 from multiprocessing import active_children
 from threading import Thread
 
@@ -10,27 +9,10 @@ from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
 from rcv_py.work import load
 from rcv_py.work.load import STOPPED, WaveStream, batches, load_all
-from tests.support.busy_forever import spin
+from tests.support.busy_forever import BusyReader, begun
+from tests.support.deadly_readers import Deadly
 from tests.support.processes import PATIENCE_S, wait_until
 from tests.support.wave_folder import reader, trace, wave
-
-
-class Deadly:
-    """A reader whose process dies at some waves, and that fails at others."""
-
-    base_clock = 4
-
-    def __init__(self, files, deadly=(), failing=()):
-        self.files = files
-        self.deadly = deadly
-        self.failing = failing
-
-    def columns(self, rows):
-        if set(rows) & set(self.deadly):
-            os._exit(1)
-        if set(rows) & set(self.failing):
-            raise ZeroDivisionError("a bug")
-        return self.files.columns(rows)
 
 
 @pytest.fixture
@@ -44,6 +26,13 @@ def small_jobs(monkeypatch):
     monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
     monkeypatch.setattr(load, "JOB_BYTES", 33_000)
     monkeypatch.setattr(load, "SMALL_JOB_BYTES", 33_000)
+
+
+@pytest.fixture
+def few_tries(monkeypatch):
+    """Give up sooner: each try starts a process."""
+    monkeypatch.setattr(load, "RETRIES", 1)
+    monkeypatch.setattr(load, "MAX_GIVEN_UP", 1)
 
 
 def rows_of(result):
@@ -81,24 +70,12 @@ def test_a_cancelled_stream_ends_soon_and_leaves_no_process(files, small_jobs, w
     assert not active_children()
 
 
-class Endless:
-    """A reader that never answers, nor looks up, and says that it has begun."""
-
-    base_clock = 4
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def columns(self, rows):
-        (self.folder / f"begun {rows[0]}").touch()
-        spin()
-
-
-def test_a_cancel_waits_for_no_answer_of_a_process(files, small_jobs, tmp_path):
-    stream = WaveStream(Endless(tmp_path), files.index, workers=2)
+def test_a_cancel_waits_for_no_answer_of_a_process(files, small_jobs, tmp_path_factory):
+    notes = tmp_path_factory.mktemp("notes")
+    stream = WaveStream(BusyReader(notes), files.index, workers=2)
     thread = Thread(target=list, args=(stream,))
     thread.start()
-    wait_until(lambda: len(list(tmp_path.glob("begun *"))) == 2, "two that read, and never end")
+    wait_until(lambda: len(begun(notes)) == 2, "two that read, and never end")
     stream.cancel()
     thread.join(PATIENCE_S)
     assert not thread.is_alive()
@@ -113,7 +90,7 @@ def test_an_abandoned_iteration_leaves_no_process(files, small_jobs):
     assert not active_children()
 
 
-def test_waves_that_end_every_process_are_missing_and_no_others(files, small_jobs):
+def test_waves_that_end_every_process_are_missing_and_no_others(files, small_jobs, few_tries):
     stream = WaveStream(Deadly(files, deadly=[4]), files.index, workers=1)
     result = list(stream)
     missing = {row: text for batch in result for row, text in batch.missing}
@@ -124,7 +101,7 @@ def test_waves_that_end_every_process_are_missing_and_no_others(files, small_job
     assert not active_children()
 
 
-def test_when_workers_keep_dying_the_rest_is_reported(files, small_jobs):
+def test_when_workers_keep_dying_the_rest_is_reported(files, small_jobs, few_tries):
     stream = WaveStream(Deadly(files, deadly=range(12)), files.index, workers=2)
     result = list(stream)
     assert not rows_of(result)

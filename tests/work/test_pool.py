@@ -9,18 +9,23 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
-from multiprocessing import active_children
+from functools import partial
+from multiprocessing import active_children, resource_tracker, spawn
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from rcv_py.base.errors import NotATrace
-from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
+from rcv_py.work import pool as pool_module
+from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped, end_ahead
 from rcv_py.work.shared import dumps, loads
-from tests.support.busy_forever import spin
+from tests.support.busy_forever import stay
 from tests.support.captures import ROOT
-from tests.support.processes import wait_until
+from tests.support.deadly_readers import no_memory, without_blocks
+from tests.support.pool_calls import answer
+from tests.support.processes import is_at_work, wait_until
 
 WAIT_S = 60
 
@@ -33,74 +38,10 @@ def nothing_lives_on() -> Iterator[None]:
     assert not [thread for thread in threading.enumerate() if thread.name == "rcv-pool"]
 
 
-class Odd(Exception):
-    """Cannot be pickled and read again."""
-
-    def __init__(self, a: int, b: int) -> None:
-        super().__init__("odd")
-
-
-def bug() -> None:
-    """Fail in a way that nobody expects."""
-    raise ZeroDivisionError("a bug")
-
-
-def sentence() -> None:
-    """Fail with a sentence."""
-    raise NotATrace("x")
-
-
-def odd() -> None:
-    """Fail with what cannot cross a process border."""
-    raise Odd(1, 2)
-
-
-def array() -> dict[str, object]:
-    """A result with an array in it."""
-    return {"column": np.arange(1000, dtype=np.int32), "text": "t"}
-
-
-def stay(path: Path) -> None:
-    """Never end, and say so."""
-    path.write_text(str(os.getpid()))
-    spin()
-
-
-def modules() -> list[str]:
-    """What the process has imported."""
-    return sorted(sys.modules)
-
-
-def interrupt() -> str:
-    """Do what Ctrl+C does."""
-    os.kill(os.getpid(), signal.SIGINT)
-    return "still here"
-
-
-DEEDS: dict[str, Callable[..., object]] = {
-    "pid": os.getpid,
-    "die": lambda: os._exit(1),
-    "bug": bug,
-    "sentence": sentence,
-    "odd": odd,
-    "array": array,
-    "unsendable": threading.Lock,
-    "stay": stay,
-    "modules": modules,
-    "nice": lambda: os.nice(0),
-    "interrupt": interrupt,
-}
-
-
-def answer(what: str, *more: object) -> object:
-    """Do in a process what its test asks for; a text that asks for nothing comes back."""
-    return DEEDS[what](*more) if what in DEEDS else what
-
-
 def staying(pool: WorkerPool[object], path: Path, key: str = "") -> Future[object]:
     """A call that never ends; it has begun."""
     future = pool.submit("stay", path, key=key)
-    wait_until(lambda: path.exists() and bool(path.read_text()), "a call that has begun")
+    wait_until(path.exists, "a call that has begun")
     return future
 
 
@@ -153,6 +94,18 @@ def test_a_process_that_is_killed_while_idle_is_replaced() -> None:
         os.kill(pid, signal.SIGTERM)
         wait_until(lambda: not active_children(), "its end")
         assert pool.submit("pid").result(WAIT_S) != pid
+
+
+def test_a_process_that_somebody_else_buries_is_replaced() -> None:
+    """As happens when another thread starts a process in the moment in which this one ends."""
+    with WorkerPool(answer, 1) as pool:
+        pid = pool.submit("pid").result(WAIT_S)
+        (process,) = active_children()
+        with pool_module._starting:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        assert pool.submit("pid").result(WAIT_S) != pid
+        process._popen.returncode = -signal.SIGKILL  # type: ignore[attr-defined] - as the other thread notes then
 
 
 def test_a_call_that_takes_too_long_is_ended_and_others_go_on(tmp_path: Path) -> None:
@@ -210,6 +163,30 @@ def test_a_process_loads_little_lets_others_go_first_and_leaves_ctrl_c_to_its_pa
             assert pool.submit("nice").result(WAIT_S) > os.nice(0)
 
 
+@pytest.mark.parametrize("memory", [None, without_blocks])
+def test_large_calls_and_large_answers_do_not_wait_for_each_other(
+    memory: Callable[[], None] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if memory is not None:
+        monkeypatch.setattr(os, "memfd_create", no_memory, raising=False)
+    texts = [str(number) * (1 << 20) for number in range(4)]  # more than a pipe holds
+    with WorkerPool(answer, 1, setup=memory, calls_ahead=3) as pool:
+        assert [call.result(WAIT_S) for call in [pool.submit(text) for text in texts]] == texts
+
+
+@pytest.mark.skipif(os.name == "nt", reason="it needs a program that ends at once")
+def test_a_process_that_ends_before_it_was_told_what_to_do_is_one_that_stopped() -> None:
+    resource_tracker.ensure_running()  # it is a program, too
+    program = spawn.get_executable()
+    large = partial(answer, "x" * (1 << 20))  # more than a pipe holds
+    spawn.set_executable("/bin/false")
+    try:
+        with WorkerPool(large, 1, retries=1) as pool, pytest.raises(WorkerStopped):
+            pool.submit().result(WAIT_S)
+    finally:
+        spawn.set_executable(program)
+
+
 def test_many_threads_may_submit() -> None:
     with WorkerPool(answer, 2, calls_ahead=2) as pool:
         calls: list[Future[object]] = []
@@ -228,7 +205,7 @@ def test_a_process_leaves_when_its_parent_is_killed() -> None:
     script = """
 import os
 from rcv_py.work.pool import WorkerPool
-from tests.work.test_pool import answer
+from tests.support.pool_calls import answer
 
 print(WorkerPool(answer, 1).submit("pid").result(), flush=True)
 os.kill(os.getpid(), 9)
@@ -237,14 +214,37 @@ os.kill(os.getpid(), 9)
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.stdout, done.stderr
-    wait_until(lambda: not is_running(int(done.stdout)), "the end of the process")
-
-
-def is_running(pid: int) -> bool:
-    """Whether the process does anything; one that waits to be buried does not."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+        process = psutil.Process(int(done.stdout))
+    except psutil.NoSuchProcess:
+        return
+    wait_until(lambda: not is_at_work(process), "the end of the process")
+
+
+def test_a_pool_that_keeps_its_processes_leaves_them_to_the_next() -> None:
+    """Another task, and what the first one left is gone; what is busy ends as ever."""
+    with WorkerPool(answer, 2, keeps=True) as first:
+        before = {future.result() for future in [first.submit("pid") for _ in range(2)]}
+    assert {process.pid for process in active_children()} == before
+    with WorkerPool(os.getppid, 1) as second:
+        assert second.submit().result() == os.getpid()
+        assert {process.pid for process in active_children()} == before
+    assert len(active_children()) == len(before) - 1
+    end_ahead()
+    assert not active_children()
+
+
+def test_a_kept_process_that_died_meanwhile_is_replaced() -> None:
+    with WorkerPool(answer, 1, keeps=True) as first:
+        process = first.submit("pid").result()
+    os.kill(process, signal.SIGKILL)
+    wait_until(lambda: not active_children(), "its end")
+    with WorkerPool(answer, 1) as second:
+        assert second.submit("pid").result() != process
+
+
+def test_busy_processes_are_not_kept(tmp_path: Path) -> None:
+    with WorkerPool(stay, 1, keeps=True) as workers:
+        workers.submit(tmp_path / "note")
+        wait_until((tmp_path / "note").exists, "a call that has begun")
+    assert not active_children()

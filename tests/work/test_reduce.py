@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
 from random import Random
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 
 import pytest
 
-from rcv_py.analysis.core.parcels import Parcel
-from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.core.reduction import Staged
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag
@@ -26,35 +23,15 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.work import load, reduce
 from rcv_py.work.load import RETRIES, STOPPED
 from rcv_py.work.reduce import Reading
+from tests.support.busy_forever import BusyReader, begun
 from tests.support.captures import trace_path
+from tests.support.deadly_readers import Mortal, Only
+from tests.support.neighbours import BESIDE, after
+from tests.support.processes import wait_until
 from tests.support.same import differences
 from tests.support.samples import write_sample
 from tests.support.wave_folder import reader, trace, wave
 
-Pairs = tuple[tuple[int, int], ...]
-
-
-def _beside(trace: Trace, parcel: Parcel) -> Pairs:
-    """Each chosen wave of the slab with each that lived beside it."""
-    mine = {wave.row for wave in parcel.own.waves}
-    waves = parcel.tokens.waves
-    return tuple(
-        (one.row, other.row)
-        for one in waves
-        for other in waves
-        if one.row in mine and one.id.se == other.id.se and one.begin <= other.end and other.begin <= one.end
-    )
-
-
-def _joined(parts: Sequence[Pairs]) -> Pairs:
-    return tuple(sorted(pair for part in parts for pair in part))
-
-
-def _as_it_is(trace: Trace, part: Pairs) -> Pairs:
-    return part
-
-
-BESIDE = Reduction(_beside, _joined, _as_it_is, is_together=True)
 BOTH = (WAITS, BESIDE)
 
 
@@ -63,6 +40,13 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Slabs of a few waves, and processes also for little work."""
     monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
     monkeypatch.setattr(reduce, "SLAB_BYTES", 100_000)
+
+
+@pytest.fixture
+def few_tries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up sooner: each try starts a process."""
+    monkeypatch.setattr(reduce, "TRIES", 2)
+    monkeypatch.setattr(reduce, "MAX_LOST", 2)
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +68,13 @@ def whole(trace: Trace) -> list[WaveBatch]:
     return [trace.reader.read(list(range(len(trace.waves))))]
 
 
-@pytest.mark.parametrize("workers", [0, 1, 2])
-@pytest.mark.parametrize("name", ["pa_mqa_small", "flash_attn_small_after", "flash_attn_small_before"])
+@pytest.mark.parametrize(
+    ("name", "workers"),
+    [
+        *(("pa_mqa_small", workers) for workers in (0, 1, 2)),
+        *((f"flash_attn_small_{build}", workers) for build in ("after", "before") for workers in (0, 2)),
+    ],
+)
 def test_answers_are_those_of_waves_in_memory(name: str, workers: int, tiny: None) -> None:
     trace = open_trace(trace_path(name))
     found = answered(trace, workers=workers)
@@ -108,23 +97,11 @@ def test_what_explains_is_of_the_waves_that_are_chosen(workers: int, early: Trac
     assert not active_children()
 
 
-def _later(trace: Trace, parcel: Parcel, count: int) -> tuple[int, ...]:
-    return (count,) * len(parcel.own.waves)
-
-
-def _joined_counts(parts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(count for part in parts for count in part)
-
-
-def _after(pairs: Pairs) -> Reduction[tuple[int, ...], tuple[int, ...]]:
-    return Reduction(partial(_later, count=len(pairs)), _joined_counts, _as_it_is)
-
-
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_staged_analysis_knows_all_waves_and_explains_those_that_count(
     workers: int, early: Trace, tiny: None
 ) -> None:
-    staged, chosen = Staged(BESIDE, _after), frozenset({0, 1, 2})
+    staged, chosen = Staged(BESIDE, after), frozenset({0, 1, 2})
     with Reading(early, workers=workers) as found:
         found.ask((staged,), chosen)
         assert found.of(staged, chosen) == (len(BESIDE.of(early, whole(early))),) * 3
@@ -159,17 +136,6 @@ def test_waves_in_memory_are_not_read(workers: int, early: Trace, tiny: None) ->
     found = answered(alone, held=held, workers=workers)
     assert found.of(BESIDE) == BESIDE.of(early, whole(early))
     assert not found.missing
-
-
-class Only:
-    """A reader that knows one wave."""
-
-    def __init__(self, below: WaveReader, row: int) -> None:
-        self.below, self.base_clock, self.row = below, below.base_clock, row
-
-    def read(self, rows: list[int]) -> WaveBatch:
-        assert rows == [self.row]
-        return self.below.read(rows)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -234,24 +200,6 @@ def test_waves_that_lived_at_other_times_than_the_index_says(
     assert found.of(BESIDE) == tuple((one, other) for one in range(12) for other in range(12))
 
 
-class Mortal:
-    """A reader whose process dies at some waves: once for each, or always."""
-
-    def __init__(self, below: WaveReader, deadly: set[int], marks: Path | None) -> None:
-        self.below, self.base_clock = below, below.base_clock
-        self.deadly, self.marks = deadly, marks
-
-    def read(self, rows: list[int]) -> WaveBatch:
-        for row in self.deadly & {*rows}:
-            try:
-                if self.marks is not None:
-                    (self.marks / str(row)).touch(exist_ok=False)
-            except FileExistsError:
-                continue
-            os._exit(1)
-        return self.below.read(rows)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_processes_that_die_cost_time_and_no_wave(
     seed: int, early: Trace, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
@@ -269,7 +217,7 @@ def test_processes_that_die_cost_time_and_no_wave(
 
 
 def test_waves_that_always_end_their_process_are_missing_with_a_reason(
-    tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tiny: None, few_tries: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reduce, "LONGEST_STRIP", 1)
     trace = apart(tmp_path, deadly={4})
@@ -280,7 +228,7 @@ def test_waves_that_always_end_their_process_are_missing_with_a_reason(
     assert found.of(BESIDE) == tuple((row, row) for row in range(12) if row != 4)
 
 
-def test_when_processes_go_on_dying_the_rest_is_given_up(tmp_path: Path, tiny: None) -> None:
+def test_when_processes_go_on_dying_the_rest_is_given_up(tmp_path: Path, tiny: None, few_tries: None) -> None:
     found = answered(apart(tmp_path, deadly={*range(12)}), workers=2)
     assert sorted(found.missing) == list(range(12))
     assert found.of(WAITS).waves == 0
@@ -297,33 +245,18 @@ def apart(folder: Path, deadly: set[int]) -> Trace:
     return replace(trace(files), waves=index, reader=Mortal(files, deadly, None))
 
 
-class Endless:
-    """A reader that never comes back."""
-
-    base_clock = 4
-
-    def __init__(self, marks: Path) -> None:
-        self.marks = marks
-
-    def read(self, rows: list[int]) -> WaveBatch:
-        (self.marks / "begun").touch()
-        Event().wait()
-        raise AssertionError
-
-
 def test_a_cancel_ends_a_job_that_runs(early: Trace, tmp_path: Path, tiny: None) -> None:
     flag, outcome = CancelFlag(), []
 
     def run() -> None:
         try:
-            answered(replace(early, reader=Endless(tmp_path)), workers=2, cancel=flag)
+            answered(replace(early, reader=BusyReader(tmp_path)), workers=2, cancel=flag)
         except Cancelled as error:
             outcome.append(error)
 
     thread = Thread(target=run)
     thread.start()
-    while not (tmp_path / "begun").exists():
-        thread.join(0.01)
+    wait_until(lambda: bool(begun(tmp_path)), "a job that runs")
     flag.set()
     thread.join(60)  # at most, or nothing would tell of a hang
     assert outcome

@@ -30,8 +30,7 @@ def claim_barriers(stream: Stream, ledger: Ledger) -> None:
     there long before the release, an untraced one was last: the cause is still the barrier, without a
     producer.
     """
-    is_barrier = stream.lines.is_barrier[stream.line]
-    rows = ledger.open(is_barrier)
+    rows = ledger.of_lines(stream.lines.is_barrier)
     if not len(rows):
         return
     at, met = stream.crossings, stream.meetings
@@ -74,7 +73,7 @@ _LOOKED_AT = 8  # neighbours in time that are looked at
 def claim_fetch(stream: Stream, ledger: Ledger) -> None:
     """Charge the stall of the first instruction of a wave and of those behind taken branches."""
     token = ledger.token
-    is_first = token == stream.first[token]
+    is_first = token == stream.first(token)
     before = np.maximum(token - 1, 0)
     is_target = ~is_first & (stream.tokens.kind[before] == TokenKind.JUMP) & (ledger.left > 0)
     ledger.rest(np.flatnonzero(is_target), Cause.FETCH, before[is_target])
@@ -87,8 +86,11 @@ def claim_shared_fetch(stream: Stream, ledger: Ledger) -> None:
     Only what no other rule explains counts, and only instructions that use nothing outside of their SIMD;
     of tokens without a code line that is not known.
     """
-    is_known = stream.line < len(stream.lines.unit) - 1
-    rows = ledger.open(is_known & np.isin(stream.unit, _INSIDE))
+    is_meant = np.isin(stream.lines.unit, _INSIDE)
+    is_meant[-1] = False
+    rows = ledger.of_lines(is_meant)
+    if not len(rows):
+        return
     ledger.rest(rows[has_partner(stream, ledger, rows)], Cause.FETCH)
 
 

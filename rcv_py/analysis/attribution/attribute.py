@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from rcv_py.analysis.attribution.arrivals import claim_barriers, claim_fetch, cl
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.issue import gaps
 from rcv_py.analysis.attribution.ledger import Claims, Ledger
+from rcv_py.analysis.attribution.lines import NONE
 from rcv_py.analysis.attribution.stream import Stream, engine_stream, parcel_stream
 from rcv_py.analysis.attribution.survey import SURVEY, Survey
 from rcv_py.analysis.attribution.waits import claim_nops, claim_waits
@@ -22,6 +22,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.base.runs import order, run_starts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
@@ -98,7 +99,8 @@ class Attribution:
         return _grouped(self, self.producer)
 
 
-class ParcelClaims(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ParcelClaims:
     """The claims of a parcel's stalls, or of its gaps: of all tokens that touch its slab."""
 
     stream: Stream
@@ -107,11 +109,32 @@ class ParcelClaims(NamedTuple):
     is_idle: bool
     counts: np.ndarray  # int64, rows of the claims that count: of tokens of chosen waves that start inside
 
+    @cached_property
+    def key(self) -> np.ndarray:
+        """One number for line, cause and producer of each claim, int64, for `rows_of`."""
+        stream, claims, outside = self.stream, self.claims, self.stream.survey.last.line
+        blamed, code_rows = claims.producer, len(stream.lines) - 1
+        producer = np.where(blamed < 0, code_rows, stream.line[np.maximum(blamed, 0)])
+        far = np.flatnonzero(blamed < -1)
+        producer[far] = outside[-2 - blamed[far]]
+        return _packed(stream.line[claims.token], claims.cause, producer, code_rows)
 
-def claims_of(trace: Trace, parcel: Parcel, survey: Survey) -> Iterator[ParcelClaims]:
-    """Yield the claims of a parcel: first those of its stalls, then those of its gaps."""
-    stream = parcel_stream(trace, parcel, survey)
-    touches = parcel.is_counted | parcel.touches
+    @cached_property
+    def by_key(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of the claims that count, ordered by key, and their keys; int64."""
+        key = self.key[self.counts]
+        rows = order(key)
+        return self.counts[rows], key[rows]
+
+
+def claims_of(trace: Trace, parcel: Parcel, stream: Stream) -> Iterator[ParcelClaims]:
+    """Yield the claims of a parcel: first those of its stalls, then those of its gaps.
+
+    The stream is of the same waves, and may serve other pieces of their time.
+    """
+    touches = parcel.is_counted
+    if not touches.all():
+        touches = touches | parcel.touches
     for ledger, is_idle in (
         (stalls(stream, trace.gfxip, _beside(stream, touches)), False),
         (gaps(stream, touches), True),
@@ -142,9 +165,9 @@ class Sums:
     waves: int  # that were counted
 
     @classmethod
-    def of(cls, claims: Iterable[ParcelClaims], parcel: Parcel, code_rows: int) -> Sums:
+    def of(cls, claims: Iterable[ParcelClaims], parcel: Parcel) -> Sums:
         """Return the sums of the claims of a parcel."""
-        return cls._summed((_sums_of(each, code_rows) for each in claims), len(parcel.own.waves))
+        return cls._summed(map(_sums_of, claims), len(parcel.own.waves))
 
     @classmethod
     def joined(cls, parts: Sequence[Sums]) -> Sums:
@@ -161,7 +184,8 @@ class Sums:
 
 
 def _map(survey: Survey, trace: Trace, parcel: Parcel) -> Sums:
-    return Sums.of(claims_of(trace, parcel, survey), parcel, len(trace.code))
+    stream = parcel_stream(trace, parcel, survey)
+    return Sums.joined([Sums.of(claims_of(trace, piece, stream), piece) for piece in parcel.in_time()])
 
 
 def _merge(parts: Sequence[Sums]) -> Sums:
@@ -192,27 +216,22 @@ class TimedClaims:
     """When chosen waves spent claimed cycles, one row a span; no two spans of a wave overlap."""
 
     key: np.ndarray  # int64, for `rows_of`
-    se: np.ndarray  # int64
-    simd: np.ndarray  # int64
+    owner: np.ndarray  # int64, place of the wave in the parcel
     begin: np.ndarray  # int64, aligned cycles
     end: np.ndarray  # int64, aligned cycles
 
 
-def timed(each: ParcelClaims, parcel: Parcel, code_rows: int) -> TimedClaims:
-    """Return when the cycles of the claims of chosen waves were spent, in the slab or around it.
+def timed(each: ParcelClaims, is_meant: np.ndarray) -> TimedClaims:
+    """Return when the cycles of the claims of some waves (bool [waves]) were spent, in the slab or around it.
 
     Where several causes share the stall of a token, a cause has the cycles that its rule looked at, and of
     those that no earlier rule has taken the first.
     """
     stream, spans = each.stream, each.ledger.spans()
-    chosen = parcel.chosen[stream.owner[each.claims.token]]
-    spans = of_rows(spans, chosen[spans.claim])
     owner = stream.owner[each.claims.token[spans.claim]]
-    ids = [wave.id for wave in stream.tokens.waves]
-    places = np.array([(id.se, id.simd) for id in ids], dtype=np.int64).reshape(-1, 2)
-    se, simd = places[owner].T
-    key = _keys(stream, each.claims, spans.claim, code_rows)
-    return TimedClaims(key, se, simd, spans.begin + stream.base, spans.end + stream.base)
+    if not is_meant.all():
+        spans, owner = of_rows(spans, is_meant[owner]), owner[is_meant[owner]]
+    return TimedClaims(each.key[spans.claim], owner, spans.begin + stream.base, spans.end + stream.base)
 
 
 def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
@@ -239,13 +258,14 @@ def before_shared_fetch(stream: Stream, gfxip: int, is_meant: np.ndarray | None 
     """Return the stalled cycles by all rules but the last, which takes what no other explains."""
     is_stalled = stream.stall > 0
     token = np.flatnonzero(is_stalled if is_meant is None else is_stalled & is_meant)
-    ledger = Ledger(token, stream.start[token], stream.issue[token], stream.stall[token])
+    line, lines = stream.line[token], stream.lines
+    ledger = Ledger(token, line, stream.start[token], stream.issue[token], stream.stall[token])
     claim_waits(stream, ledger, gfxip)
     claim_nops(stream, ledger)
     claim_barriers(stream, ledger)
     # Instructions without a unit, such as s_setprio, that took one turn.
-    is_brief = (stream.unit == 0) & ~stream.lines.is_end[stream.line] & (stream.stall <= stream.lines.step)
-    ledger.rest(ledger.open(is_brief), Cause.OWN)
+    rows = ledger.of_lines((lines.unit == NONE) & ~lines.is_end)
+    ledger.rest(rows[stream.stall[token[rows]] <= lines.step], Cause.OWN)
     issue.claim_drain(stream, ledger)
     issue.claim_registers(stream, ledger)
     issue.claim_matrix_unit(stream, ledger)
@@ -262,20 +282,14 @@ def _packed(line: np.ndarray, cause: np.ndarray, producer: np.ndarray, code_rows
     return (line * _CAUSES + cause) * (code_rows + 1) + producer
 
 
-def _keys(stream: Stream, claims: Claims, rows: np.ndarray, code_rows: int) -> np.ndarray:
-    blamed, outside = claims.producer[rows], stream.survey.last.line
-    producer = np.full(len(rows), code_rows, dtype=np.int64)
-    producer[blamed >= 0] = stream.line[blamed[blamed >= 0]]
-    producer[blamed < -1] = outside[-2 - blamed[blamed < -1]]
-    return _packed(stream.line[claims.token[rows]], claims.cause[rows], producer, code_rows)
-
-
-def _sums_of(each: ParcelClaims, code_rows: int) -> tuple[np.ndarray, ...]:
+def _sums_of(each: ParcelClaims) -> tuple[np.ndarray, ...]:
     """Keys of line, cause and producer; stall, idle, executions and guessed cycles of each."""
-    cycles, is_guess = each.claims.cycles[each.counts], each.claims.is_guess[each.counts]
-    stall, idle = (0 * cycles, cycles) if each.is_idle else (cycles, 0 * cycles)
-    key = _keys(each.stream, each.claims, each.counts, code_rows)
-    return saturated.summed(key, stall, idle, np.ones_like(cycles), np.where(is_guess, cycles, 0))
+    rows, key = each.by_key
+    first, cycles = run_starts(key), each.claims.cycles[rows]
+    spent = saturated.sums_of_runs(cycles, first)
+    stall, idle = (0 * spent, spent) if each.is_idle else (spent, 0 * spent)
+    guessed = saturated.sums_of_runs(np.where(each.claims.is_guess[rows], cycles, 0), first)
+    return key[first], stall, idle, np.diff(first, append=len(rows)), guessed
 
 
 def table_of(trace: Trace, part: Sums) -> Attribution:

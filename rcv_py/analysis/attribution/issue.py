@@ -14,6 +14,7 @@ from rcv_py.analysis.attribution.lines import (
     BRANCH,
     LDS,
     MATRIX,
+    MEMORY,
     NONE,
     SALU,
     SMEM,
@@ -22,10 +23,11 @@ from rcv_py.analysis.attribution.lines import (
     VALU,
     VMEM,
 )
-from rcv_py.analysis.attribution.stream import Stream, largest_in, overwritten, uses
+from rcv_py.analysis.attribution.stream import Stream, Work, largest_in
 from rcv_py.analysis.attribution.survey import place_of
+from rcv_py.analysis.attribution.uses import overwritten, uses
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
-from rcv_py.base.runs import ends_run
+from rcv_py.base.runs import ascending, run_starts
 
 _FAR = 1 << 62  # cycles before all others
 READING = 16  # turns after its issue in which a memory instruction may still read registers
@@ -38,26 +40,29 @@ CROWD = {VMEM: 3, LDS: 3, SMEM: 9}
 
 def claim_registers(stream: Stream, ledger: Ledger) -> None:
     """Charge stalls until matrix results, and on gfx10 and later any result, could be read."""
-    unit, lines = stream.unit, stream.lines
-    rows = ledger.open(np.isin(unit, (VALU, MATRIX, VMEM, LDS, SALU)))
-    is_writer = np.isin(lines.unit, (VALU, MATRIX) if lines.step == 4 else (VALU, MATRIX, SALU))
-    pairs = uses(stream, ledger.token[rows], is_writer)
-    reader = unit[ledger.token[rows[pairs.row]]]
-    # On gfx9 vector arithmetic that follows vector arithmetic never waits for its result.
-    waits = (lines.step != 4) | (unit[pairs.writer] == MATRIX) | (reader == VMEM)
-    row, writer = pairs.row[waits], pairs.writer[waits]
-    line = stream.line[writer]
-    ready = stream.issue[writer] + lines.result[line]
-    if lines.step == 4:
-        is_vector = unit[writer] == VALU
-        ready[is_vector] = stream.issue[writer[is_vector]] + TO_MEMORY * lines.step
+    lines = stream.lines
+    rows = ledger.of_lines(np.isin(lines.unit, (VALU, MATRIX, VMEM, LDS, SALU)))
+    writers = (VALU, MATRIX) if lines.step == 4 else (VALU, MATRIX, SALU)
+    pairs = uses(lines, stream.history, ledger.token[rows], writers)
+    row, writer = pairs.row, pairs.writer
+    of_writer = lines.unit[stream.line[writer]]
+    if (
+        lines.step == 4
+    ):  # On gfx9 vector arithmetic that follows vector arithmetic never waits for its result.
+        reader = lines.unit[ledger.line[rows]][row]
+        waits = np.flatnonzero((of_writer == MATRIX) | (reader == VMEM))
+        row, writer, of_writer = row[waits], writer[waits], of_writer[waits]
+        taken = np.where(of_writer == VALU, TO_MEMORY * lines.step, lines.result[stream.line[writer]])
+        ready = stream.issue[writer] + taken
     else:
-        ready = np.maximum(ready, stream.end[writer])
-    # The operand that is there last decides.
-    order = np.lexsort((ready, row))
-    chosen = order[ends_run(row[order])]
-    row, writer, ready = row[chosen], writer[chosen], ready[chosen]
-    cause = np.where(unit[writer] == MATRIX, int(Cause.MATRIX_RESULT), int(Cause.REGISTER))
+        ready = np.maximum(stream.issue[writer] + lines.result[stream.line[writer]], stream.end[writer])
+    # The operand that is there last decides, of equals the one that is furthest back.
+    first = run_starts(row)
+    if not len(first):
+        return
+    chosen = largest_in(ready, first, np.append(first[1:], len(row)), is_last=True)
+    row, writer, ready, of_writer = row[chosen], writer[chosen], ready[chosen], of_writer[chosen]
+    cause = np.where(of_writer == MATRIX, int(Cause.MATRIX_RESULT), int(Cause.REGISTER))
     ledger.until(rows[row], ready, cause, writer)
 
 
@@ -66,31 +71,47 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
 
     It holds back matrix instructions, and on gfx9 packed and double precision arithmetic, which need it too.
     """
-    lines, line = stream.lines, stream.line
-    work = np.flatnonzero(stream.unit == MATRIX)
-    for is_meant, tail in ((stream.unit == MATRIX, 0), (lines.shares_matrix[line], TAIL)):
-        rows = ledger.open(is_meant)
-        if not len(rows) or not len(work):
+    lines = stream.lines
+    for is_meant, tail in ((lines.unit == MATRIX, 0), (lines.shares_matrix, TAIL)):
+        rows = ledger.of_lines(is_meant)
+        if not len(rows) or not len(stream.of_unit(MATRIX)):
             continue
-        lane, token = stream.shift(stream.simd), ledger.token[rows]
-        begin = stream.issue[work] + lines.lead[line[work]]
-        until = begin + lines.passes[line[work]] + tail
-        busy = IntervalSet.of(begin + lane[work], until + lane[work])
-        cycles = busy.covered(ledger.at[rows] + lane[token], ledger.end[rows] + lane[token])
-        blamed = _held_longest(stream, lane, (work, until), ledger, rows)
-        ledger.take(rows, cycles, Cause.MATRIX_BUSY, blamed, Within(busy, lane[token]))
+        work = stream.work(MATRIX)
+        line = stream.line[work.token]
+        begin = work.issue + lines.lead[line]
+        until = begin + lines.passes[line] + tail
+        busy = IntervalSet.of(begin + work.shift, until + work.shift)
+        rows, cycles, shift = _covered(stream, stream.simd, busy, ledger, rows)
+        blamed = _held_longest(stream, stream.simd, (work, until), ledger, rows)
+        ledger.take(rows, cycles, Cause.MATRIX_BUSY, blamed, Within(busy, shift))
+
+
+def _covered(
+    stream: Stream, lane: np.ndarray, busy: IntervalSet, ledger: Ledger, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rows of which some cycles are covered, these, and the shifts of the rows to their lanes."""
+    shift = _shift(stream, lane, ledger.token[rows])
+    cycles = busy.covered(ledger.at[rows] + shift, ledger.end[rows] + shift)
+    some = np.flatnonzero(cycles)
+    return rows[some], cycles[some], shift[some]
+
+
+def _shift(stream: Stream, lane: np.ndarray, token: np.ndarray) -> np.ndarray:
+    """What brings times of tokens onto an axis where lanes (int64 [waves]) do not overlap, int64."""
+    return lane[stream.owner[token]] * stream.stride
 
 
 def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
     """Charge what the wave's previous instruction, or for vector ones its last such, held by its form."""
-    unit, hold = stream.unit, stream.lines.hold[stream.line]
+    unit = stream.lines.unit
     is_vector = (unit == VALU) | (unit == MATRIX)
-    rows = ledger.open(np.ones(len(stream), dtype=bool))
+    rows = np.flatnonzero(ledger.left > 0)
     token = ledger.token[rows]
-    before = np.where(is_vector[token], stream.last_of(is_vector)[token], token - 1)
-    known = (before >= stream.first[token]) & is_vector[before]
+    last = stream.last_of(stream.vector, token)
+    before = np.where(is_vector[ledger.line[rows]] | (last == token - 1), last, -1)
+    known = np.flatnonzero(before >= 0)
     rows, before = rows[known], before[known]
-    ledger.until(rows, stream.issue[before] + hold[before], Cause.UNIT_BUSY, before)
+    ledger.until(rows, stream.issue[before] + stream.lines.hold[stream.line[before]], Cause.UNIT_BUSY, before)
 
 
 def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
@@ -98,19 +119,36 @@ def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
 
     The producer is the instruction of another wave that had the unit for most of these cycles.
     """
-    unit = np.where(stream.unit == MATRIX, VALU, stream.unit)
-    for each in np.unique(unit[ledger.token[ledger.left > 0]]).tolist():
-        rows = ledger.open(unit == each)
-        if each == NONE or not len(rows):
+    of_line = np.where(stream.lines.unit == MATRIX, VALU, stream.lines.unit)
+    if not stream.has_mates.any():
+        return
+    open_ = ledger.open(stream.has_mates[stream.owner[ledger.token]])
+    unit = of_line[ledger.line[open_]]
+    for each in np.flatnonzero(np.bincount(unit)).tolist():
+        if each == NONE:
             continue
-        work = np.flatnonzero(unit == each)
-        begin, end = stream.issue[work], _until(stream, work)
-        busy = owned(begin, end, stream.owner[work], stream.stride, stream.simd)
-        token, lane = ledger.token[rows], stream.shift(stream.simd)
+        rows, work = open_[unit == each], stream.work(each)
+        token = ledger.token[rows]
+        shift = _shift(stream, stream.simd, token)
+        near = np.sort(work.token[_near(work, ledger.begin[rows] + shift, ledger.end[rows] + shift)])
+        busy = owned(stream.issue[near], stream.until(near), stream.owner[near], stream.stride, stream.simd)
         own = stream.owner[token] * stream.stride
-        cycles = busy.by_others(ledger.at[rows], ledger.end[rows], lane[token], own)
-        blamed = _held_longest(stream, lane, (work, end), ledger, rows)
-        ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, lane[token]))
+        cycles = busy.by_others(ledger.at[rows], ledger.end[rows], shift, own)
+        some = np.flatnonzero(cycles)
+        rows, cycles, shift = rows[some], cycles[some], shift[some]
+        blamed = _held_longest(stream, stream.simd, (work, work.until), ledger, rows)
+        ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, shift))
+
+
+def _near(work: Work, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return the places of the operations that may have a unit between some begins and ends, int64.
+
+    These are on the axis of the units; so few rows are often left that few operations are near.
+    """
+    first = np.searchsorted(work.reach, begin, side="right")
+    stop = np.maximum(np.searchsorted(work.key, end, side="left"), first)
+    opened = np.bincount(first, minlength=len(work) + 1) - np.bincount(stop, minlength=len(work) + 1)
+    return np.flatnonzero(np.cumsum(opened)[:-1])
 
 
 def claim_queues(stream: Stream, ledger: Ledger) -> None:
@@ -120,15 +158,15 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
     of several in the queue, which the trace does not show.
     """
     for each, cause in _QUEUES.items():
-        rows = ledger.open(stream.unit == each)
-        work = np.flatnonzero(stream.unit == each)
-        if not len(rows) or not len(work):
+        rows = ledger.of_lines(stream.lines.unit == each)
+        if not len(rows):
             continue
-        lane, token = stream.shift(stream.cu), ledger.token[rows]
-        flight = at_least((stream.issue + lane)[work], (stream.released + lane)[work], CROWD[each])
-        cycles = flight.covered(ledger.at[rows] + lane[token], ledger.end[rows] + lane[token])
-        blamed = _held_longest(stream, lane, (work, _next_taken(stream, work)), ledger, rows, queue=each)
-        ledger.take(rows, cycles, cause, blamed, Within(flight, lane[token]))
+        work = stream.work(each, by_cu=True)
+        flight = at_least(work.key, stream.released[work.token] + work.shift, CROWD[each])
+        rows, cycles, shift = _covered(stream, stream.cu, flight, ledger, rows)
+        taken = work, _next_taken(work)
+        blamed = _held_longest(stream, stream.cu, taken, ledger, rows, queue=each)
+        ledger.take(rows, cycles, cause, blamed, Within(flight, shift))
 
 
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
@@ -141,57 +179,56 @@ def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
     cross-lane moves, for matrix instructions behind LDS and for the addresses of other loads no such thing is
     seen: they are no evidence.
     """
-    unit, lines = stream.unit, stream.lines
+    lines, unit = stream.lines, stream.lines.unit
     is_vector = (unit == VALU) | (unit == MATRIX)
-    is_access = (unit == LDS) & (lines.form[stream.line] == Cause.WAIT_LDS)
-    vector = stream.last_of(is_vector)
-    for is_late, is_memory in ((is_vector, unit == VMEM), (unit == VALU, is_access)):
-        rows = ledger.open(is_late)
+    is_access = (unit == LDS) & (lines.form == Cause.WAIT_LDS)
+    lds = stream.of_unit(LDS)
+    accesses = lds[is_access[stream.line[lds]]]
+    for is_late, operations in ((is_vector, stream.of_unit(VMEM)), (unit == VALU, accesses)):
+        rows = ledger.of_lines(is_late)
         token = ledger.token[rows]
-        memory = stream.last_of(is_memory)[token]
-        recent = stream.start[token] - stream.issue[np.maximum(memory, 0)] <= READING * lines.step
-        pending = stream.released[np.maximum(memory, 0)] > stream.start[token]
-        follows = (memory >= 0) & (memory > vector[token]) & recent & pending
+        memory = stream.last_of(operations, token)
+        rows, token, memory = (column[memory >= 0] for column in (rows, token, memory))
+        recent = stream.start[token] - stream.issue[memory] <= READING * lines.step
+        rows, token, memory = (column[recent] for column in (rows, token, memory))
+        follows = memory > stream.last_of(stream.vector, token)
+        follows &= stream.released[memory] > stream.start[token]
         ledger.rest(rows[follows], Cause.OPERAND_READ, memory[follows])
-    rows = ledger.open(is_vector)
+    rows = ledger.of_lines(is_vector)
     token = ledger.token[rows]
-    pairs = overwritten(stream, token, lines.form == Cause.WAIT_DMA)
+    pairs = overwritten(lines, stream.history, token, Cause.WAIT_DMA)
     begin = stream.start[token[pairs.row]]
     near = begin - stream.issue[pairs.writer] <= READING * lines.step
     near &= stream.released[pairs.writer] > begin
-    row, first = np.unique(pairs.row[near], return_index=True)
-    ledger.rest(rows[row], Cause.OPERAND_READ, pairs.writer[near][first])
+    row, writer = pairs.row[near], pairs.writer[near]
+    first = run_starts(row)
+    ledger.rest(rows[row[first]], Cause.OPERAND_READ, writer[first])
 
 
 def claim_drain(stream: Stream, ledger: Ledger) -> None:
     """Charge s_endpgm to the newest operation that nothing had waited for."""
-    rows = ledger.open(stream.lines.is_end[stream.line])
-    token = ledger.token[rows]
-    pending = np.isin(stream.unit, (VMEM, LDS, SMEM))
-    pending[stream.links.producers] = False
-    last = stream.last_of(pending)[token]
+    rows = ledger.of_lines(stream.lines.is_end)
+    if not len(rows):
+        return
+    is_pending = np.zeros(len(stream), dtype=bool)
+    for unit in MEMORY:
+        is_pending[stream.of_unit(unit)] = True
+    is_pending[stream.links.producers] = False
+    last = stream.last_of(np.flatnonzero(is_pending), ledger.token[rows])
     some = last >= 0
     ledger.rest(rows[some], Cause.DRAIN, last[some])
 
 
-def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
-    """When the units are free again: on gfx9 by the trace, later by the form."""
-    held = stream.issue[work] + stream.lines.hold[stream.line[work]]
-    return np.maximum(held, stream.end[work]) if stream.lines.step == 4 else held
-
-
-def _next_taken(stream: Stream, work: np.ndarray) -> np.ndarray:
-    """When the unit took the next operation of its compute unit after each of `work`; int64."""
-    order = np.argsort((stream.issue + stream.shift(stream.cu))[work], kind="stable")
-    following = np.empty(len(work), dtype=np.int64)
-    following[order] = stream.issue[work[np.append(order[1:], order[-1:])]]
-    return np.where(following >= stream.issue[work], following, stream.stride)
+def _next_taken(work: Work) -> np.ndarray:
+    """When the unit took the next operation of its compute unit after each; int64."""
+    following = np.append(work.issue[1:], work.issue[-1:])
+    return np.where(following >= work.issue, following, work.stride)
 
 
 def _held_longest(
     stream: Stream,
-    shift: np.ndarray,
-    taken: tuple[np.ndarray, np.ndarray],
+    lane: np.ndarray,
+    taken: tuple[Work, np.ndarray],
     ledger: Ledger,
     rows: np.ndarray,
     *,
@@ -199,29 +236,30 @@ def _held_longest(
 ) -> np.ndarray:
     """Return the token that had the unit longest while each row stalled, the first of equals; -1: none.
 
-    `shift` keeps the units apart, `taken` are the tokens that had one and when each left it.  A wave issues
-    nothing while it stalls, so what is issued meanwhile is of others; of what was issued before, the last may
-    still have the unit.  A `queue` holds its last operation until it takes the next: it may be one of a wave
-    that is not there, as in `Ledger`.
+    `lane` (int64 [waves]) is the unit of each wave, `taken` are the operations and when each left it.  A wave
+    issues nothing while it stalls, so what is issued meanwhile is of others; of what was issued before, the
+    last may still have the unit.  A `queue` holds its last operation until it takes the next: it may be one
+    of a wave that is not there, as in `Ledger`.
     """
-    (work, until), token = taken, ledger.token[rows]
-    order = np.argsort((stream.issue + shift)[work], kind="stable")
-    work, until = work[order], until[order]
-    key, held = (stream.issue + shift)[work], until - stream.issue[work]
-    begin, end = ledger.at[rows], ledger.end[rows]
-    first = np.searchsorted(key, begin + shift[token], side="right")
-    chosen = largest_in(held, first, np.searchsorted(key, end + shift[token], side="left"))
+    if not len(rows):
+        return rows
+    work, until = taken
+    token, held = ledger.token[rows], until - work.issue
+    mine = lane[stream.owner[token]]
+    begin, end, shift = ledger.at[rows], ledger.end[rows], mine * stream.stride
+    first = np.searchsorted(work.key, begin + shift, side="right")
+    chosen = largest_in(held, first, np.searchsorted(work.key, end + shift, side="left"))
     early = np.maximum(first - 1, 0)
-    is_there = (first > 0) & (shift[work[early]] == shift[token])
+    is_there = (first > 0) & (work.lane[early] == mine)
     left = np.where(is_there, np.minimum(until[early], end) - begin, 0)
-    front = work[early]
+    front = work.token[early]
     if queue != NONE:
         outside = _outside(stream, np.where(is_there, front, -1), token, begin, queue)
-        following = stream.issue[work[np.minimum(first, len(work) - 1)]]
+        following = work.issue[np.minimum(first, len(work) - 1)]
         left = np.where(outside < -1, np.minimum(following, end) - begin, left)
         front = np.where(outside < -1, outside, front)
     is_front = left >= np.where(chosen >= 0, held[chosen], 1)
-    return np.where(is_front, front, np.where(chosen >= 0, work[chosen], -1))
+    return np.where(is_front, front, np.where(chosen >= 0, work.token[chosen], -1))
 
 
 def _outside(
@@ -236,7 +274,7 @@ def _outside(
     index = np.array([wave.row for wave in stream.tokens.waves], dtype=np.int64)
     issued = np.where(front >= 0, stream.issue[front], -_FAR)
     wave = index[stream.owner[front]]
-    for number in np.unique(stream.cu[owner]).tolist():
+    for number in ascending(stream.cu[owner]).tolist():
         mine = np.flatnonzero(stream.cu[owner] == number)
         one = stream.tokens.waves[int(owner[mine[0]])]
         rows = last.of(place_of(one.id.se, one.cu, queue))
@@ -257,33 +295,35 @@ MAX_DISTANCE = 2  # instructions: how far back a scalar result is looked for
 
 def gaps(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the idle cycles of tokens (None: all) with causes."""
-    idle = stream.tokens.idle
+    idle, lines = stream.tokens.idle, stream.lines
     token = np.flatnonzero(idle > 0 if is_meant is None else (idle > 0) & is_meant)
-    begin = stream.start[token] - np.minimum(idle[token], stream.start[token])
-    ledger = Ledger(token, begin, stream.start[token], idle[token])
-    is_first = token == stream.first[token]
+    begin, line = stream.start[token] - np.minimum(idle[token], stream.start[token]), stream.line[token]
+    ledger = Ledger(token, line, begin, stream.start[token], idle[token])
+    is_first = token == stream.first(token)
     ledger.rest(np.flatnonzero(is_first), Cause.LAUNCH)
     claim_drain(stream, ledger)
-    before = np.maximum(np.arange(len(stream)) - 1, 0)  # a first token has no gap left
-    line, unit, block = stream.line, stream.unit, stream.lines.block
+    before = np.maximum(token - 1, 0)  # a first token has no gap left
+    line_before = stream.line[before]
+    unit, unit_before = lines.unit[line], lines.unit[line_before]
     # What follows a branch, taken or not, waits for its decision and for instructions.
-    rows = ledger.open(unit[before] == BRANCH)
-    ledger.rest(rows, Cause.FETCH, before[ledger.token[rows]])
+    rows = ledger.open(unit_before == BRANCH)
+    ledger.rest(rows, Cause.FETCH, before[rows])
     _claim_scalar_results(stream, ledger)
-    rows = ledger.open(unit[before] != unit)
-    rows = rows[ledger.left[rows] <= MAX_CHANGE * stream.lines.step]
-    ledger.rest(rows, Cause.SWITCH, before[ledger.token[rows]])
-    ledger.rest(ledger.open(block[line] != block[line[before]]), Cause.FETCH)
+    rows = ledger.open((unit_before != unit) & (ledger.left <= MAX_CHANGE * lines.step))
+    ledger.rest(rows, Cause.SWITCH, before[rows])
+    ledger.rest(ledger.open(lines.block[line] != lines.block[line_before]), Cause.FETCH)
     claim_arbitration(stream, ledger)
     return ledger
 
 
 def _claim_scalar_results(stream: Stream, ledger: Ledger) -> None:
     """Scalar results of arithmetic take some turns before other units see them."""
-    rows = np.flatnonzero((ledger.left > 0) & (ledger.left <= MAX_RESULT * stream.lines.step))
-    token = ledger.token[rows]
-    pairs = uses(stream, token, np.isin(stream.lines.unit, (VALU, SALU)))
+    rows = ledger.open(ledger.left <= MAX_RESULT * stream.lines.step)
+    token, unit = ledger.token[rows], stream.lines.unit
+    pairs = uses(stream.lines, stream.history, token, (VALU, SALU))
     near = token[pairs.row] - pairs.writer <= MAX_DISTANCE
-    near &= stream.unit[pairs.writer] != stream.unit[token[pairs.row]]
-    row, first = np.unique(pairs.row[near], return_index=True)
-    ledger.rest(rows[row], Cause.REGISTER, pairs.writer[near][first])
+    row, writer = pairs.row[near], pairs.writer[near]
+    is_other = unit[stream.line[writer]] != unit[ledger.line[rows]][row]
+    row, writer = row[is_other], writer[is_other]
+    first = run_starts(row)
+    ledger.rest(rows[row[first]], Cause.REGISTER, writer[first])

@@ -13,8 +13,11 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.base.runs import starts_run
+from rcv_py.base.runs import ascending, starts_run
 from rcv_py.model.columns import joined, of_rows
+
+_NONE = np.zeros(0, dtype=np.int64)
+_IS_GUESS = np.isin(np.arange(len(Cause)), GUESSED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +65,13 @@ class Ledger:
     """The stalls (or gaps) of some tokens, from `at` to `end`; `left` counts what has no cause yet.
 
     `cycles` are those of the stall or gap: more than from begin to end where a stream cut absurd times.
+    `line` are the rows of Lines of the tokens.
     """
 
-    def __init__(self, token: np.ndarray, begin: np.ndarray, end: np.ndarray, cycles: np.ndarray) -> None:
-        self.token, self.begin, self.at, self.end = token, begin, begin.copy(), end
+    def __init__(
+        self, token: np.ndarray, line: np.ndarray, begin: np.ndarray, end: np.ndarray, cycles: np.ndarray
+    ) -> None:
+        self.token, self.line, self.begin, self.at, self.end = token, line, begin, begin.copy(), end
         self.left = cycles.copy()
         self._parts: list[_Part] = []
 
@@ -73,8 +79,12 @@ class Ledger:
         return len(self.token)
 
     def open(self, is_meant: np.ndarray) -> np.ndarray:
-        """Rows that have cycles left and whose token is meant; `is_meant` is a column of all tokens."""
-        return np.flatnonzero((self.left > 0) & is_meant[self.token])
+        """Rows that have cycles left and are meant, bool [rows]."""
+        return np.flatnonzero((self.left > 0) & is_meant)
+
+    def of_lines(self, is_meant: np.ndarray) -> np.ndarray:
+        """Rows that have cycles left and whose line is meant, bool [rows of Lines]."""
+        return self.open(is_meant[self.line])
 
     def take(
         self,
@@ -93,10 +103,15 @@ class Ledger:
         """
         got = np.clip(cycles, 0, self.left[row])
         some = np.flatnonzero(got)
-        columns = (np.broadcast_to(column, row.shape)[some] for column in (cause, producer, is_guess))
+        if not len(some):
+            return
+        columns = (
+            column[some] if isinstance(column, np.ndarray) else np.full(len(some), column)
+            for column in (cause, producer, is_guess)
+        )
         why, blamed, guess = columns
         row, got = row[some], got[some]
-        guess = (guess | np.isin(why, GUESSED)) & (blamed != -1)
+        guess = (guess | _IS_GUESS[why]) & (blamed != -1)
         self.left[row] -= got
         where = None if within is None else Within(within.covered, within.shift[some])
         self._parts.append(_Part(row, why, blamed, got, guess, where))
@@ -123,17 +138,19 @@ class Ledger:
     def claims(self) -> Claims:
         """All claims, and what is left as UNEXPLAINED."""
         self.rest(np.flatnonzero(self.left > 0), Cause.UNEXPLAINED)
+        if not self._parts:
+            return Claims(_NONE, _NONE.astype(np.uint8), _NONE, _NONE, _NONE.astype(bool))
         columns = zip(*(part[:5] for part in self._parts), strict=True)
         row, why, producer, cycles, is_guess = (np.concatenate(column) for column in columns)
         return Claims(self.token[row], why.astype(np.uint8), producer.astype(np.int64), cycles, is_guess)
 
     def spans(self) -> ClaimSpans:
         """When the cycles of `claims` were spent; those come first."""
-        row = np.concatenate([part.row for part in self._parts])
+        row = np.concatenate([_NONE, *(part.row for part in self._parts)])
         is_alone = np.bincount(row, minlength=len(self))[row] == 1  # the only claim of its row: all of it
         alone = np.flatnonzero(is_alone)
         spans = [ClaimSpans(alone, self.begin[row[alone]], self.end[row[alone]])]
-        rows = np.unique(row[~is_alone])
+        rows = ascending(row[~is_alone])
         # The cycles of the other rows that no claim has got yet, by row and time.
         open_ = ClaimSpans(rows, self.begin[rows], self.end[rows])
         first = 0
@@ -156,13 +173,16 @@ def _taken(open_: ClaimSpans, part: _Part, some: np.ndarray) -> tuple[ClaimSpans
     at = np.minimum(np.searchsorted(rows, open_.claim), len(rows) - 1)
     is_claimed = rows[at] == open_.claim
     claim, spans = order[at[is_claimed]], of_rows(open_, is_claimed)
-    shift = np.zeros_like(spans.begin) if part.within is None else part.within.shift[claim]
-    covered = IntervalSet.of(spans.begin[:0], spans.end[:0]) if part.within is None else part.within.covered
-    cut = covered.split(spans.begin + shift, spans.end + shift)
-    # By claim, what is within before what is not, then by time.
-    order = np.lexsort((cut.begin, ~cut.is_inside, claim[cut.span]))
-    claim, shift = claim[cut.span[order]], shift[cut.span[order]]
-    begin, end = cut.begin[order] - shift, cut.end[order] - shift
+    if part.within is None:
+        order = np.lexsort((spans.begin, claim))
+        claim, begin, end = claim[order], spans.begin[order], spans.end[order]
+    else:
+        shift = part.within.shift[claim]
+        cut = part.within.covered.split(spans.begin + shift, spans.end + shift)
+        # By claim, what is within before what is not, then by time.
+        order = np.lexsort((cut.begin, ~cut.is_inside, claim[cut.span]))
+        claim, shift = claim[cut.span[order]], shift[cut.span[order]]
+        begin, end = cut.begin[order] - shift, cut.end[order] - shift
     length, first = end - begin, starts_run(claim)
     before = np.cumsum(length) - length
     before -= np.repeat(before[first], np.diff(np.flatnonzero(first), append=len(claim)))

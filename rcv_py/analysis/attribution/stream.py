@@ -1,8 +1,6 @@
 """The executed instructions of one shader engine as columns, with everything the rules need.
 
-Which earlier instruction wrote what an executed one reads depends only on the code lines that ran before, so
-tokens with the same last lines are looked at once.  A result further back than WINDOW instructions is never
-waited for: on gfx9 the longest distance is 21 turns, and later a matrix instruction takes 32 cycles.
+What every rule looks at is made once: the tokens of each unit, those of a unit in order of time.
 """
 
 from __future__ import annotations
@@ -13,14 +11,15 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.analysis.attribution.lines import Lines, lines
+from rcv_py.analysis.attribution.lines import MATRIX, MESSAGE, VALU, Lines, lines
 from rcv_py.analysis.attribution.survey import SURVEY, Survey, known_lines
+from rcv_py.analysis.attribution.uses import History
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.saturated import later, since
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
 from rcv_py.analysis.waves.workgroups import Meetings, TokenCrossings, crossings, last_ends, meetings
-from rcv_py.base.runs import borders, ranges
+from rcv_py.base.runs import borders, order
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 
@@ -67,32 +66,118 @@ class Stream:
         return self.tokens.stall.astype(np.int64)
 
     @cached_property
-    def first(self) -> np.ndarray:
-        """The first token of the wave of each token, int64."""
-        return self.tokens.first[:-1][self.owner]
-
-    @cached_property
     def released(self) -> np.ndarray:
         """When each token's operation was done at the latest: the end of the first wait for it, int64.
 
         Operations nobody waited for count until the end of their wave.
         """
+        first = self.tokens.first
+        some = np.flatnonzero(np.diff(first))
         stops = np.zeros(len(self.simd), dtype=np.int64)
-        np.maximum.at(stops, self.owner, self.end)
-        done = stops[self.owner]
+        stops[some] = np.maximum.reduceat(self.end, first[some]) if len(some) else 0
+        done = np.repeat(stops, np.diff(first))
         links = self.links
         np.minimum.at(done, links.producers, self.issue[links.token[links.row_of]])
         return done
 
-    def shift(self, lane: np.ndarray) -> np.ndarray:
-        """What brings times of each token onto an axis where lanes (int64 [waves]) do not overlap, int64."""
-        return lane[self.owner] * self.stride
+    @cached_property
+    def has_mates(self) -> np.ndarray:
+        """Whether another wave of its SIMD was there while each wave was, or kept a unit; bool [waves]."""
+        some, held = np.flatnonzero(np.diff(self.tokens.first)), int(self.lines.hold.max())
+        begins = np.array([wave.begin for wave in self.tokens.waves], dtype=np.int64)
+        begin, end = since(begins, self.base, self.stride), np.zeros(len(begins), dtype=np.int64)
+        if len(some):
+            first = self.tokens.first[some]
+            begin[some] = np.minimum(begin[some], np.minimum.reduceat(self.start, first))
+            end[some] = np.maximum.reduceat(self.end, first) + held
+        shift = self.simd * (self.stride + held)
+        rows = order(begin + shift)
+        begin, end = (begin + shift)[rows], (end + shift)[rows]
+        is_met = np.zeros(len(rows), dtype=bool)
+        is_met[rows[1:]] = begin[1:] < np.maximum.accumulate(end)[:-1]  # one that came before is still there
+        is_met[rows[:-1]] |= begin[1:] < end[:-1]
+        return is_met
 
-    def last_of(self, is_meant: np.ndarray) -> np.ndarray:
-        """Return for each token the last token of its wave before it that is meant, int64, -1: none."""
-        place = np.where(is_meant, np.arange(len(self)), -1)
-        last = np.maximum.accumulate(np.append(-1, place[:-1])) if len(self) else place
-        return np.where(last >= self.first, last, -1)
+    def first(self, token: np.ndarray) -> np.ndarray:
+        """The first token of the wave of each of these, int64."""
+        return self.tokens.first[self.owner[token]]
+
+    @cached_property
+    def history(self) -> History:
+        """The lines that ran before each token."""
+        return History(self.line, self.tokens.first)
+
+    @cached_property
+    def _by_unit(self) -> tuple[np.ndarray, np.ndarray]:
+        """All tokens, those of each unit one after the other, and where each unit begins; int64."""
+        return np.argsort(self.unit, kind="stable"), borders(np.bincount(self.unit, minlength=MESSAGE + 1))
+
+    def of_unit(self, unit: int) -> np.ndarray:
+        """The tokens of a unit, int64, ascending."""
+        tokens, first = self._by_unit
+        return tokens[first[unit] : first[unit + 1]]
+
+    @cached_property
+    def vector(self) -> np.ndarray:
+        """The tokens of vector arithmetic and matrix instructions, int64, ascending."""
+        return np.sort(np.append(self.of_unit(VALU), self.of_unit(MATRIX)))
+
+    @cached_property
+    def _works(self) -> dict[tuple[int, bool], Work]:
+        return {}
+
+    def work(self, unit: int, *, by_cu: bool = False) -> Work:
+        """What a unit took, VALU with matrix instructions, SIMD by SIMD or compute unit by compute unit."""
+        if (unit, by_cu) not in self._works:
+            token = self.vector if unit == VALU else self.of_unit(unit)
+            lane = (self.cu if by_cu else self.simd)[self.owner[token]]
+            rows = order(self.issue[token] + lane * self.stride)
+            token, lane = token[rows], lane[rows]
+            work = Work(token, lane, self.stride, self.issue[token], self.until(token))
+            self._works[unit, by_cu] = work
+        return self._works[unit, by_cu]
+
+    def until(self, token: np.ndarray) -> np.ndarray:
+        """When the units of tokens are free again, int64: on gfx9 by the trace, later by the form."""
+        held = self.issue[token] + self.lines.hold[self.line[token]]
+        return np.maximum(held, self.end[token]) if self.lines.step == 4 else held
+
+    def last_of(self, places: np.ndarray, token: np.ndarray) -> np.ndarray:
+        """Return for each token the last of some (ascending) before it in its wave, int64, -1: none."""
+        if not len(places):
+            return np.full(len(token), -1, dtype=np.int64)
+        at = np.searchsorted(places, token) - 1
+        last = places[at]
+        return np.where((at >= 0) & (last >= self.first(token)), last, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """Operations of a kind of unit, one unit after the other, in order of issue."""
+
+    token: np.ndarray  # int64
+    lane: np.ndarray  # int64, number of the unit
+    stride: int
+    issue: np.ndarray  # int64
+    until: np.ndarray  # int64, when its unit was free again
+
+    def __len__(self) -> int:
+        return len(self.token)
+
+    @cached_property
+    def reach(self) -> np.ndarray:
+        """When all units up to here were free again, on the axis of `key`, int64, ascending."""
+        return np.maximum.accumulate(self.until + self.shift)
+
+    @cached_property
+    def shift(self) -> np.ndarray:
+        """What brings times onto an axis where units do not overlap, int64."""
+        return self.lane * self.stride
+
+    @cached_property
+    def key(self) -> np.ndarray:
+        """When each was issued, on that axis, int64, ascending."""
+        return self.issue + self.shift
 
 
 def engine_stream(trace: Trace, waves: Sequence[Wave]) -> Stream:
@@ -151,93 +236,28 @@ def _numbers(places: list[tuple[int, ...]]) -> np.ndarray:
 def largest_in(value: np.ndarray, first: np.ndarray, stop: np.ndarray, is_last: bool = False) -> np.ndarray:
     """Return the row of the largest of rows `first` to `stop - 1` of each range, the first (last) of equals.
 
-    int64, -1 for a range without rows.
+    `value` is int64; int64, -1 for a range without rows.
     """
-    row = np.arange(len(value))
-    order = np.lexsort((row if is_last else -row, value))
-    rank = np.full(len(value) + 1, -1, dtype=np.int64)
-    rank[order] = row
-    edges = np.column_stack([first, np.maximum(first, stop)]).reshape(-1)
-    largest = np.maximum.reduceat(rank, edges)[::2] if len(edges) else first
-    return np.where(stop > first, np.append(order, -1)[largest], -1)
+    largest = np.full(len(first), -1, dtype=np.int64)
+    some = np.flatnonzero(stop > first)
+    if not len(some):
+        return largest
+    count, row = len(value), np.arange(len(value))
+    place = row if is_last else row[::-1]
+    if max(int(value.max()), -int(value.min())) < _FARTHEST // count:
+        rank = value * count + place
+        found = place[_largest(rank, first[some], stop[some]) % count]
+    else:
+        order = np.lexsort((place, value))
+        rank = np.empty(count, dtype=np.int64)
+        rank[order] = row
+        found = order[_largest(rank, first[some], stop[some])]
+    largest[some] = found
+    return largest
 
 
-# -- which earlier instruction wrote what one reads -------------------------------------------------------
-
-WINDOW = 32  # instructions
-_ODD = 0x9E3779B97F4A7C15
-
-
-@dataclass(frozen=True, eq=False)
-class Uses:
-    """One row a reader and writer, nearest writers first within a reader."""
-
-    row: np.ndarray  # int64, place in the readers
-    writer: np.ndarray  # int64, token
-
-
-def uses(stream: Stream, readers: np.ndarray, is_writer: np.ndarray) -> Uses:
-    """Return for each reader (token) the last writer of each register it reads, each pair once.
-
-    `is_writer` (bool, rows of `Stream.lines`) leaves out pairs with other writers; they still overwrite.
-    """
-    lines = stream.lines
-    return _pairs(stream, readers, is_writer, lines.reads, lines.writes)
-
-
-def overwritten(stream: Stream, writers: np.ndarray, is_reader: np.ndarray) -> Uses:
-    """Return for each token the last reader before it of each register it writes, each pair once.
-
-    Only instructions in `is_reader` (bool, rows of `Stream.lines`) count; `Uses.writer` is the reader here.
-    """
-    lines = stream.lines
-    read = np.where(is_reader[:, None], lines.reads, np.uint64(0))
-    return _pairs(stream, writers, is_reader, lines.writes, read)
-
-
-def _pairs(
-    stream: Stream, readers: np.ndarray, is_meant: np.ndarray, wanted: np.ndarray, offered: np.ndarray
-) -> Uses:
-    """Pairs of tokens where the later one wants a register that an earlier one was the last to offer."""
-    first, of = _contexts(stream, readers)
-    context, back = _looked_up(stream, readers[first], is_meant, wanted, offered)
-    back = back[np.argsort(context, kind="stable")]
-    counts = np.bincount(context, minlength=len(first))
-    row = np.repeat(np.arange(len(readers)), counts[of])
-    return Uses(row, readers[row] - back[ranges(borders(counts)[of], counts[of])])
-
-
-def _contexts(stream: Stream, readers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return one reader of each sequence of last lines, and which of those each reader belongs to."""
-    hashed = np.zeros(len(readers), dtype=np.uint64)
-    start = stream.first[readers]
-    line = (stream.line + 1).astype(np.uint64)
-    for back in range(WINDOW + 1):
-        at = readers - back
-        there = at >= start
-        if not there.any():
-            break
-        hashed = hashed * np.uint64(_ODD) + np.where(there, line[np.maximum(at, 0)], np.uint64(0))
-        hashed ^= hashed >> np.uint64(29)
-    _, first, of = np.unique(hashed, return_index=True, return_inverse=True)
-    return first, of.reshape(-1)
-
-
-def _looked_up(
-    stream: Stream, readers: np.ndarray, is_meant: np.ndarray, wanted: np.ndarray, offered: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return (place in readers, instructions back) of every last one that offered something wanted."""
-    missing = wanted[stream.line[readers]].copy()
-    start = stream.first[readers]
-    places, backs = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for back in range(1, WINDOW + 1):
-        at = readers - back
-        there = np.flatnonzero((at >= start) & missing.any(axis=1))
-        if not len(there):
-            break
-        line = stream.line[at[there]]
-        is_found = (missing[there] & offered[line]).any(axis=1) & is_meant[line]
-        missing[there] &= ~offered[line]
-        places.append(there[is_found])
-        backs.append(np.full(len(places[-1]), back))
-    return np.concatenate(places), np.concatenate(backs)
+def _largest(rank: np.ndarray, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
+    """Return the largest of rows `first` to `stop - 1` of each range; none is empty."""
+    low, high = int(first.min()), int(stop.max())
+    padded = np.append(rank[low:high], rank[low])  # a range may end where the rows end
+    return np.maximum.reduceat(padded, np.column_stack([first - low, stop - low]).reshape(-1))[::2]

@@ -25,9 +25,10 @@ import numpy as np
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.attribution.ledger import Ledger
 from rcv_py.analysis.attribution.lines import MATRIX, VALU
-from rcv_py.analysis.attribution.stream import Stream, uses
+from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.analysis.attribution.survey import Candidates, candidates
-from rcv_py.base.runs import ends_run, run_starts, starts_run
+from rcv_py.analysis.attribution.uses import uses
+from rcv_py.base.runs import run_starts, starts_run
 
 SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several
 _FREEDOM = 4.0  # of Student's t
@@ -56,7 +57,7 @@ def wait_ends(stream: Stream, gfxip: int) -> WaitEnds:
     score[nothing[group]], best[nothing] = 0.0, 0.0
     weight = np.exp(score - best[group])
     # Of equals the newest: candidates of a wait are in order of issue.
-    chosen = np.lexsort((np.arange(len(score)), score, group))[ends_run(group)]
+    chosen = np.maximum.reduceat(np.where(score == best[group], np.arange(len(score)), -1), first)
     sure = weight[chosen] / np.add.reduceat(weight, first)
     return WaitEnds(found.token[first], found.operation[chosen], sure < SURE)
 
@@ -84,7 +85,7 @@ def claim_waits(stream: Stream, ledger: Ledger, gfxip: int) -> None:
     A wait that stalls no longer than one turn waited for nothing.
     """
     step = stream.lines.step
-    rows = ledger.open(stream.lines.is_wait[stream.line])
+    rows = ledger.of_lines(stream.lines.is_wait)
     brief = stream.stall[ledger.token[rows]] <= step
     ledger.rest(rows[brief], Cause.OWN)
     rows = rows[~brief]
@@ -101,10 +102,11 @@ def claim_waits(stream: Stream, ledger: Ledger, gfxip: int) -> None:
 def claim_nops(stream: Stream, ledger: Ledger) -> None:
     """Give s_nop its turns, charged to the result it covers, and s_sleep all it took."""
     lines = stream.lines
-    rows = ledger.open(lines.is_nop[stream.line])
+    rows = ledger.of_lines(lines.is_nop)
     token = ledger.token[rows]
-    ledger.take(rows, lines.nop[stream.line[token]], Cause.NOP, covered(stream, token))
-    ledger.rest(ledger.open(lines.is_sleep[stream.line]), Cause.SLEEP)
+    if len(rows):
+        ledger.take(rows, lines.nop[ledger.line[rows]], Cause.NOP, covered(stream, token))
+    ledger.rest(ledger.of_lines(lines.is_sleep), Cause.SLEEP)
 
 
 def covered(stream: Stream, nops: np.ndarray) -> np.ndarray:
@@ -118,7 +120,7 @@ def covered(stream: Stream, nops: np.ndarray) -> np.ndarray:
     for _ in range(3):  # waits and other nops may stand between
         reader = reader + ((reader < limit) & (stream.unit[np.minimum(reader, len(stream) - 1)] == 0))
     there = np.flatnonzero(reader < limit)
-    pairs = uses(stream, reader[there], np.isin(stream.lines.unit, (VALU, MATRIX)))
+    pairs = uses(stream.lines, stream.history, reader[there], (VALU, MATRIX))
     earlier = pairs.writer < nops[there[pairs.row]]
     row, writer = there[pairs.row[earlier]], pairs.writer[earlier]
     best = np.full(len(nops), -1, dtype=np.int64)

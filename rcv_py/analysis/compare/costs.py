@@ -15,20 +15,23 @@ traced shader engines: the launch.  So builds with other tiles can be compared a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from functools import partial
 
 import numpy as np
 
+from rcv_py.analysis.core.answers import Answers, InMemory, Rows
 from rcv_py.analysis.core.occupancy import Residencies, residencies
-from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
-from rcv_py.analysis.waves.populations import WORKING, populations, wave_choice
-from rcv_py.analysis.waves.workgroups import workgroups
-from rcv_py.base.runs import borders, ranges
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.core.saturated import Sums, joined_sums, no_sums, summed
+from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, wave_choice
+from rcv_py.analysis.waves.workgroups import WORKGROUPS, Workgroups
+from rcv_py.base.runs import ranges
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import Wave, WaveBatch
+from rcv_py.model.waves import WaveBatch
 
 DRAWN = 4_000_000  # lives, over all draws
 SIDES = 1.96  # standard deviations that a 95 % interval reaches to either side
@@ -154,35 +157,7 @@ def capture_costs(
 
     Tokens without a line count nowhere.
     """
-    n, read = len(trace.code), tuple(batches)
-    parts = list(token_columns(read, rows))
-    waves = [wave for part in parts for wave in part.waves]
-    group, engine, places, is_by_wave = _groups(waves, workgroups(trace, read).number)
-    tables = np.zeros((4, len(engine) * n))
-    first = borders([len(part.waves) for part in parts]).tolist()
-    for part, (begin, end) in zip(parts, pairwise(first), strict=True):
-        _add(tables, part, group[begin:end], n)
-    hits, latency, stall, idle = tables.reshape(4, len(engine), n)
-    unread = {row for batch in read for row, _ in batch.missing}
-    return CaptureCosts(
-        name=trace.name,
-        kernel=trace.kernel_name,
-        isa=trace.isa,
-        step=trace.base_clock,
-        code=trace.code,
-        sources=trace.sources,
-        engine=engine,
-        waves=np.bincount(group, minlength=len(engine)),
-        hits=hits,
-        latency=latency,
-        stall=stall,
-        idle=idle,
-        workgroups=len(np.unique(places, axis=0)),
-        is_by_wave=is_by_wave,
-        missing=len(unread - {wave.row for batch in read for wave in batch.waves}),
-        places=places,
-        launch=launch_of(trace),
-    )
+    return costs_from(InMemory(trace, batches), None if rows is None else frozenset(rows))
 
 
 def explained_costs(trace: Trace, batches: Iterable[WaveBatch], waves: str = WORKING) -> CaptureCosts:
@@ -190,36 +165,122 @@ def explained_costs(trace: Trace, batches: Iterable[WaveBatch], waves: str = WOR
 
     Raise UsageError for another name.
     """
-    read = tuple(batches)
-    choice = wave_choice(populations(trace, read), waves)
-    costs = capture_costs(trace, read, choice.rows)
+    return explained_costs_from(InMemory(trace, batches), waves)
+
+
+def explained_costs_from(found: Answers, waves: str = WORKING) -> CaptureCosts:
+    """Return the same of waves wherever they are, which are looked at twice."""
+    found.ask((POPULATIONS, WORKGROUPS))
+    choice = wave_choice(found.of(POPULATIONS), waves)
+    costs = costs_from(found, choice.rows)
     return costs if choice.rows is None else replace(costs, selection=choice.text)
 
 
-def _add(tables: np.ndarray, part: TokenColumns, group: np.ndarray, n: int) -> None:
-    """Add the tokens of some waves to the tables of hits, latency, stall and idle."""
-    known = np.flatnonzero((part.line >= 0) & (part.line < n))
-    of = np.repeat(group, np.diff(part.first))[known]
-    cell = of * n + part.line[known]
-    low = int(cell.min(initial=0))
-    for table, values in zip(tables, (None, part.duration, part.stall, part.idle), strict=True):
-        sums = np.bincount(cell - low, weights=None if values is None else values[known])
-        table[low : low + len(sums)] += sums
+def costs_from(found: Answers, rows: Rows = None) -> CaptureCosts:
+    """Return the costs of the waves at some rows of the index, wherever they are."""
+    return replace(found.of(costs_of(rows), rows), missing=len(found.missing))
 
 
-def _groups(waves: list[Wave], number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Return the group of each wave, the engine of each group, where groups ran, and whether by wave.
+@dataclass(frozen=True, eq=False)
+class _Costs:
+    """What some parcels say."""
 
-    `number` is the workgroup of each row of the wave index.
+    cells: Sums  # group * code rows + code row; executions, latency, stall, idle
+    row: np.ndarray  # int64, waves that count, by their row of the wave index
+    place: np.ndarray  # int64 [waves, 3]: engine, unit and workgroup of each
+
+
+def costs_of(rows: Rows) -> Staged[Workgroups, _Costs, CaptureCosts]:
+    """Return the costs of the waves at these rows of the index, None for all, once workgroups are known.
+
+    It has to be asked for them, too.
     """
-    places = np.array([(wave.id.se, wave.cu, number[wave.row]) for wave in waves], dtype=np.int64)
-    key, group = np.unique(places.reshape(-1, 3), axis=0, return_inverse=True)
-    group = group.reshape(-1)
-    is_by_wave = len(key) == 1
-    if is_by_wave:
-        key, group = np.repeat(key, len(waves), axis=0), np.arange(len(waves))
-    _, first, of = np.unique(_joined(key[:, 0]), return_index=True, return_inverse=True)
-    return of.reshape(-1)[group], key[first, 0].astype(np.int16), key, is_by_wave
+    return Staged(WORKGROUPS, partial(_costs_by, rows))
+
+
+def _costs_by(rows: Rows, known: Workgroups) -> Reduction[_Costs, CaptureCosts]:
+    groups = _groups(rows, known)
+    return Reduction(partial(_map, groups), _merge, partial(_finish, groups))
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Which waves are one group; each wave is one where they are all of one workgroup."""
+
+    number: np.ndarray  # int64 [waves of the trace], workgroup of each row of the wave index; -1: not read
+    key: np.ndarray  # int64, ascending: numbers of workgroups, or rows of the wave index
+    first: np.ndarray  # int64, a wave of each, by its row of the wave index
+    is_by_wave: bool
+
+    def place(self, row: np.ndarray) -> np.ndarray:
+        """Return the place in `key` of each wave, int64."""
+        return np.searchsorted(self.key, row if self.is_by_wave else self.number[row])
+
+    def joined(self, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first key of each group, and the group of each key, int64."""
+        together = _joined(trace.waves.se[self.first].astype(np.int64))
+        _, first, group = np.unique(together, return_index=True, return_inverse=True)
+        return first, group.reshape(-1)
+
+
+def _groups(rows: Rows, known: Workgroups) -> _Groups:
+    number = known.number.astype(np.int64)
+    counted = np.flatnonzero(number >= 0)
+    if rows is not None:
+        counted = counted[np.isin(counted, sorted(rows))]
+    key, at = np.unique(number[counted], return_index=True)
+    if len(key) == 1:
+        return _Groups(number, counted, counted, is_by_wave=True)
+    return _Groups(number, key, counted[at], is_by_wave=False)
+
+
+def _map(groups: _Groups, trace: Trace, parcel: Parcel) -> _Costs:
+    tokens, n = parcel.own, max(1, len(trace.code))
+    row = np.array([wave.row for wave in tokens.waves], dtype=np.int64)
+    place = np.array([(wave.id.se, wave.cu, groups.number[wave.row]) for wave in tokens.waves], np.int64)
+    known = np.flatnonzero((tokens.line >= 0) & (tokens.line < len(trace.code)))
+    group = groups.joined(trace)[1][groups.place(row)]
+    key = group[tokens.owner[known]] * n + tokens.line[known]
+    columns = (tokens.duration[known], tokens.stall[known], tokens.idle[known])
+    return _Costs(summed(key, np.ones_like(key), *columns), row, place.reshape(-1, 3))
+
+
+def _merge(parts: Sequence[_Costs]) -> _Costs:
+    none = np.zeros((0, 3), dtype=np.int64)
+    return _Costs(
+        cells=joined_sums([no_sums(4), *(part.cells for part in parts)]),
+        row=np.concatenate([none[:, 0], *(part.row for part in parts)]),
+        place=np.concatenate([none, *(part.place for part in parts)]),
+    )
+
+
+def _finish(groups: _Groups, trace: Trace, part: _Costs) -> CaptureCosts:
+    n, at = max(1, len(trace.code)), groups.place(part.row)
+    first, group = groups.joined(trace)
+    places = np.zeros((len(groups.key), 3), dtype=np.int64)
+    places[at] = part.place
+    key, *columns = part.cells
+    tables = np.zeros((4, len(first) * n))
+    tables[:, key] = columns
+    hits, latency, stall, idle = tables.reshape(4, len(first), n)[:, :, : len(trace.code)]
+    return CaptureCosts(
+        name=trace.name,
+        kernel=trace.kernel_name,
+        isa=trace.isa,
+        step=trace.base_clock,
+        code=trace.code,
+        sources=trace.sources,
+        engine=places[first, 0].astype(np.int16),
+        waves=np.bincount(group[at], minlength=len(first)),
+        hits=hits,
+        latency=latency,
+        stall=stall,
+        idle=idle,
+        workgroups=len(np.unique(places, axis=0)),
+        is_by_wave=groups.is_by_wave,
+        places=places,
+        launch=launch_of(trace),
+    )
 
 
 def _joined(engine: np.ndarray) -> np.ndarray:

@@ -63,6 +63,12 @@ class Answers(ABC):
         answer: Answer = self._answers[key]
         return answer
 
+    def part(self, reduction: Reduction[Part, Any], rows: Rows = None) -> Part:
+        """Return the part of all waves, of which the costs of `rows` count, to be merged with others."""
+        self._ask([reduction], rows)
+        part: Part = self._parts.pop((reduction, rows))
+        return part
+
     def _plain(self, analysis: Analysis) -> AnyReduction:
         if isinstance(analysis, Reduction):
             return analysis
@@ -95,9 +101,10 @@ class InMemory(Answers):
 
     def __init__(self, trace: Trace, batches: Iterable[WaveBatch]) -> None:
         self.batches = tuple(batches)
-        missing = {row: text for batch in self.batches for row, text in batch.missing}
         read = {wave.row for batch in self.batches for wave in batch.waves}
-        super().__init__(trace, len(read | missing.keys()))
+        lost = (one for batch in self.batches for one in batch.missing)
+        missing = {row: text for row, text in lost if row not in read}
+        super().__init__(trace, len(read) + len(missing))
         self.missing = dict(sorted(missing.items()))
 
     def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rcv_py.base.runs import borders, ranges
+from rcv_py.base.runs import borders, order, ranges
 from rcv_py.model.window import TimeWindow
 
 
@@ -25,11 +25,11 @@ class IntervalSet:
     @classmethod
     def of(cls, begin: np.ndarray, end: np.ndarray) -> IntervalSet:
         """Return what intervals in any order cover together; those of no length cover nothing."""
-        keep = end > begin
+        keep = np.flatnonzero(end > begin)
         begin, end = begin[keep].astype(np.int64), end[keep].astype(np.int64)
         if len(begin) > 1 and np.any(begin[1:] < begin[:-1]):
-            order = np.argsort(begin)
-            begin, end = begin[order], end[order]
+            rows = order(begin)
+            begin, end = begin[rows], end[rows]
         end = np.maximum.accumulate(end)
         first = np.append(0, np.flatnonzero(begin[1:] > end[:-1]) + 1)[: len(begin)]
         return cls(begin[first], end[np.append(first, len(begin))[1:] - 1])
@@ -48,27 +48,51 @@ class IntervalSet:
         return IntervalSet.of(np.append(self.begin, other.begin), np.append(self.end, other.end))
 
     def __sub__(self, other: IntervalSet) -> IntervalSet:
-        parts = other.split(self.begin, self.end)
-        return IntervalSet.of(parts.begin[~parts.is_inside], parts.end[~parts.is_inside])
+        far = np.iinfo(np.int64)
+        return self & IntervalSet(np.append(far.min, other.end), np.append(other.begin, far.max))
 
     def __and__(self, other: IntervalSet) -> IntervalSet:
-        parts = other.split(self.begin, self.end)
-        return IntervalSet.of(parts.begin[parts.is_inside], parts.end[parts.is_inside])
+        few, many = (self, other) if len(self.begin) <= len(other.begin) else (other, self)
+        first = np.searchsorted(many.end, few.begin, side="right")  # that each of the few meets
+        count = np.maximum(np.searchsorted(many.begin, few.end, side="left") - first, 0)
+        met = np.flatnonzero(count)
+        rows, edge = ranges(first[met], count[met]), borders(count[met])
+        begin, end = many.begin[rows], many.end[rows]
+        begin[edge[:-1]] = np.maximum(begin[edge[:-1]], few.begin[met])
+        end[edge[1:] - 1] = np.minimum(end[edge[1:] - 1], few.end[met])
+        return IntervalSet(begin, end)
 
     def covered_before(self, time: np.ndarray) -> np.ndarray:
         """Return how many covered cycles lie before each time, int64."""
         if not len(self.begin):
             return np.zeros(len(time), dtype=np.int64)
-        row = np.maximum(np.searchsorted(self.begin, time, side="right") - 1, 0)
-        part = np.minimum(time, self.end[row]) - self.begin[row]
-        return self.before[row] + np.maximum(part, 0)
+        return self._before(time, np.searchsorted(self.begin, time, side="right"))
+
+    def covered_before_each(self, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many covered cycles lie before begin and end of each interval, int64; begin <= end.
+
+        Most intervals are short: only those that reach into another stretch are looked up twice.
+        """
+        if not len(self.begin):
+            return (np.zeros(len(begin), dtype=np.int64),) * 2
+        first = np.searchsorted(self.begin, begin, side="right")
+        far = np.flatnonzero(np.append(self.begin, np.iinfo(np.int64).max)[first] <= end)
+        last = first.copy()
+        last[far] = np.searchsorted(self.begin, end[far], side="right")
+        return self._before(begin, first), self._before(end, last)
+
+    def _before(self, time: np.ndarray, stop: np.ndarray) -> np.ndarray:
+        """Covered cycles before each time, of the stretches up to `stop`, of which the last may be cut."""
+        row = np.maximum(stop - 1, 0)
+        return self.before[row] + np.maximum(np.minimum(time, self.end[row]) - self.begin[row], 0)
 
     def covered(self, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Return how many cycles of each interval are covered, int64; none if it ends before it begins."""
         cycles = np.zeros(len(begin), dtype=np.int64)
         rows = np.flatnonzero(end > begin)
         if len(rows):
-            cycles[rows] = self.covered_before(end[rows]) - self.covered_before(begin[rows])
+            first, last = self.covered_before_each(begin[rows], end[rows])
+            cycles[rows] = last - first
         return cycles
 
     def inside(self, window: TimeWindow) -> int:
@@ -116,8 +140,8 @@ def _edges(begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     Of one time begins are first: who takes over at once leaves no gap.
     """
     time = np.concatenate([begin, end])
-    order = np.argsort(time, kind="stable")
-    return time[order], order, np.where(order < len(begin), 1, -1)
+    rows = order(time)
+    return time[rows], rows, np.where(rows < len(begin), 1, -1)
 
 
 def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
@@ -126,8 +150,8 @@ def serial_busy(begin: np.ndarray, length: np.ndarray) -> IntervalSet:
     Work that begins while the unit is busy is done after what is before it: the end is `max(begin, end
     before) + length`.  Summed up, that is the running maximum of `begin - work before`, plus all work so far.
     """
-    order = np.argsort(begin, kind="stable")
-    begin, length = begin[order], length[order]
+    rows = order(begin)
+    begin, length = begin[rows], length[rows]
     work = np.cumsum(length)
     return IntervalSet.of(begin, np.maximum.accumulate(begin - (work - length)) + work)
 
@@ -174,9 +198,9 @@ def owned(
     own = IntervalSet.of(begin + owner * stride, end + owner * stride)
     who = own.begin // stride
     to_lane = (lane[who] - who) * stride
-    time, order, step = _edges(own.begin + to_lane, own.end + to_lane)
+    time, rows, step = _edges(own.begin + to_lane, own.end + to_lane)
     count = np.cumsum(step)
-    held = np.cumsum(np.concatenate([who, who])[order] * step)  # the sum of those who work now
+    held = np.cumsum(np.concatenate([who, who])[rows] * step)  # the sum of those who work now
     single = np.flatnonzero((count[:-1] == 1) & (time[1:] > time[:-1]))
     back = (held[single] - lane[held[single]]) * stride
     return OwnedIntervals(

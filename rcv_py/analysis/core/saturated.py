@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rcv_py.base.runs import order, run_starts
+
 Sums = tuple[np.ndarray, ...]  # distinct keys, ascending, and columns of numbers that add up by them; int64
 
 MAX_CYCLES = (1 << 63) - 1  # cycles, the largest int64
@@ -18,6 +20,8 @@ _LOW = (1 << 31) - 1
 
 def later(time: np.ndarray, cycles: np.ndarray) -> np.ndarray:
     """Return `time + cycles`, at most MAX_CYCLES; both int64 or narrower, cycles of at least 0; int64."""
+    if int(time.max(initial=0)) <= MAX_CYCLES - int(cycles.max(initial=0)):
+        return np.add(time, cycles, dtype=np.int64)
     time = time.astype(np.int64)
     return time + np.minimum(cycles.astype(np.int64), MAX_CYCLES - np.maximum(time, 0))
 
@@ -50,8 +54,17 @@ def total(cycles: np.ndarray) -> int:
 
 def summed(key: np.ndarray, *columns: np.ndarray) -> Sums:
     """Return the distinct keys, ascending, and the sums of each column by them, at most MAX_CYCLES; int64."""
-    distinct, place = np.unique(key, return_inverse=True)
-    return distinct, *(sums(place, column, len(distinct)) for column in columns)
+    by_key = order(key)
+    key = key[by_key]
+    first = run_starts(key)
+    return key[first], *(sums_of_runs(column[by_key], first) for column in columns)
+
+
+def sums_of_runs(cycles: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Return the sums of runs of rows, at most MAX_CYCLES, int64; `first` are their first rows, from 0 on."""
+    if int(cycles.max(initial=0)) < _EXACT // max(1, len(cycles)):
+        return np.add.reduceat(cycles, first, dtype=np.int64) if len(first) else np.zeros(0, dtype=np.int64)
+    return sums(np.repeat(np.arange(len(first)), np.diff(first, append=len(cycles))), cycles, len(first))
 
 
 def no_sums(columns: int) -> Sums:

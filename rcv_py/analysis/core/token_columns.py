@@ -13,12 +13,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from rcv_py.analysis.core.saturated import later, sums
-from rcv_py.base.runs import borders
+from rcv_py.analysis.core.saturated import later, sums, sums_of_runs
+from rcv_py.base.runs import ascending, borders
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import Wave, WaveBatch
 
 _FARTHEST = 1 << 62  # cycles: no shifted time is as late
+_NAMED = np.where(np.arange(256) < KIND_COUNT, np.arange(256), int(TokenKind.NONE))  # of each kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,27 @@ class TokenColumns:
 
     def __len__(self) -> int:
         return len(self.line)
+
+    @cached_property
+    def _code_rows(self) -> dict[int, np.ndarray]:
+        return {}
+
+    @cached_property
+    def _executions(self) -> dict[int, np.ndarray]:
+        return {}
+
+    def code_rows(self, count: int) -> np.ndarray:
+        """The code row of each token, int64; `count`, that of the whole code, if none of its rows matched."""
+        if count not in self._code_rows:
+            line = self.line.astype(np.int64).view(np.uint64)  # -1 is the largest number of all
+            self._code_rows[count] = np.minimum(line, np.uint64(count)).view(np.int64)
+        return self._code_rows[count]
+
+    def executions(self, count: int) -> np.ndarray:
+        """How many tokens have each of the rows of a code, int64 [count]."""
+        if count not in self._executions:
+            self._executions[count] = np.bincount(self.code_rows(count), minlength=count + 1)[:count]
+        return self._executions[count]
 
     @property
     def duration(self) -> np.ndarray:
@@ -71,6 +93,9 @@ class TokenColumns:
     def idle(self) -> np.ndarray:
         """Cycles between the latest end so far in the wave (at first: its begin) and each start, int64."""
         begin = np.array([wave.begin for wave in self.waves], dtype=np.int64)
+        quick = self._idle_in_order(begin)
+        if quick is not None:
+            return quick
         start = self.start - begin[self.owner]
         end = np.maximum(later(start, later(self.stall, self.busy)), 0)
         reach = int(max(end.max(initial=0), start.max(initial=0))) + 1
@@ -80,6 +105,17 @@ class TokenColumns:
         shift = self.owner * reach
         latest = np.maximum.accumulate(np.concatenate([[0], end + shift]))[:-1]
         return np.maximum(0, start + shift - np.maximum(latest, shift))
+
+    def _idle_in_order(self, begin: np.ndarray) -> np.ndarray | None:
+        """The same if no token of a wave starts before the one in front ended, as is usual; else None."""
+        some = np.flatnonzero(np.diff(self.first))
+        first = self.first[some]
+        idle = np.zeros(len(self), dtype=np.int64)
+        if not len(self) or int(self.end.max()) > _FARTHEST or int(self.start.min()) < -_FARTHEST:
+            return None
+        np.subtract(self.start[1:], self.end[:-1], out=idle[1:])
+        idle[first] = self.start[first] - np.clip(begin[some], -_FARTHEST, _FARTHEST)
+        return idle if int(idle.min()) >= 0 else None
 
     def _idle_of_each(self, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """The same one wave after the other: times of a damaged file are too wide to be shifted."""
@@ -143,15 +179,23 @@ class SpanSums:
     """Sums of token columns over spans whose ends are among the given cuts (tokens)."""
 
     def __init__(self, tokens: TokenColumns, cuts: np.ndarray) -> None:
-        self._cut = np.unique(np.concatenate([[0, len(tokens)], cuts]).astype(np.int64))
+        self._tokens = tokens
+        self._cut = ascending(np.concatenate([[0, len(tokens)], cuts]).astype(np.int64))
+        self._before: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by id: the column, and its sums
+
+    @cached_property
+    def _kinds(self) -> np.ndarray:
+        """Cycles of each kind before each cut, int64 [cuts, kinds]."""
         count = len(self._cut) - 1
-        self._segment = np.repeat(np.arange(count), np.diff(self._cut))
-        by_kind = sums_by_kind(self._segment, tokens.kind, tokens.duration, count)
-        self._kinds = np.pad(np.cumsum(by_kind, axis=0), ((1, 0), (0, 0)))
+        segment = np.repeat(np.arange(count), np.diff(self._cut))
+        by_kind = sums_by_kind(segment, self._tokens.kind, self._tokens.duration, count)
+        return np.pad(np.cumsum(by_kind, axis=0), ((1, 0), (0, 0)))
 
     def sums(self, column: np.ndarray, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
         """Return the sum of a column over the tokens of each span, int64."""
-        before = borders(sums(self._segment, column, len(self._cut) - 1))
+        if id(column) not in self._before:
+            self._before[id(column)] = column, borders(sums_of_runs(column, self._cut[:-1]))
+        before = self._before[id(column)][1]
         return before[np.searchsorted(self._cut, stop)] - before[np.searchsorted(self._cut, first)]
 
     def kinds(self, first: np.ndarray, stop: np.ndarray) -> np.ndarray:
@@ -165,5 +209,4 @@ def sums_by_kind(group: np.ndarray, kind: np.ndarray, value: np.ndarray, n: int)
 
     Kinds without a name count as NONE.
     """
-    known = np.where(kind < KIND_COUNT, kind, TokenKind.NONE).astype(np.int64)
-    return sums(group * KIND_COUNT + known, value, n * KIND_COUNT).reshape(n, KIND_COUNT)
+    return sums(group * KIND_COUNT + _NAMED[kind], value, n * KIND_COUNT).reshape(n, KIND_COUNT)

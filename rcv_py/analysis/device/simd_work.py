@@ -30,9 +30,9 @@ from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import MAX_CYCLES, summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
-from rcv_py.analysis.program.matrix_forms import MatrixPasses, matrix_passes
-from rcv_py.analysis.program.program_ends import ends_of, under_end
-from rcv_py.base.runs import starts_run
+from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
+from rcv_py.analysis.program.program_ends import ends_of, rests
+from rcv_py.base.runs import ascending, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.columns import joined
 from rcv_py.model.modes import ReferenceRule
@@ -130,7 +130,11 @@ def work_of(
     `waves` are those that begin there.
     """
     chosen = [wave for wave, counts in zip(parcel.tokens.waves, parcel.chosen, strict=True) if counts]
-    work = _work(trace, [parcel.tokens], chosen, left_out, rule)
+    return work_inside(_work(trace, [parcel.tokens], chosen, left_out, rule), parcel)
+
+
+def work_inside(work: SimdWork, parcel: Parcel) -> SimdWork:
+    """Return the part of work that lies in the slab of a parcel of the same waves."""
     begin, end = (work.axis.held(np.array([time])) - work.axis.origin for time in (parcel.begin, parcel.end))
     if parcel.end == FOREVER:
         end = np.array([work.axis.stride])
@@ -141,7 +145,7 @@ def work_of(
         resident=work.resident & slab,
         issue=work.issue & slab,
         matrix=work.matrix & slab,
-        waves=sum(wave.row not in left_out for wave in parcel.own.waves),
+        waves=sum(wave.row not in work.left_out for wave in parcel.own.waves),
     )
 
 
@@ -153,13 +157,13 @@ def _work(
     rule: ReferenceRule,
 ) -> SimdWork:
     is_ours = rule is ReferenceRule.OURS
-    passes = matrix_passes(trace.code, trace.target)
+    passes = passes_of(trace)
     ends = ends_of(trace.code) if is_ours else np.zeros(0, dtype=bool)
     left_out = left_out & {wave.row for tokens in parts for wave in tokens.waves}
     parts = without_rows([tokens for tokens in parts if len(tokens.waves)], left_out)
     counted = [wave for wave in counted if wave.row not in left_out]
     axis = _axis(parts, passes)
-    issued = [_issuing(tokens, axis, under_end(tokens, ends)) for tokens in parts]
+    issued = [_issuing(tokens, axis, ends) for tokens in parts]
     worked = [_matrix(tokens, axis, passes) for tokens in parts] if is_ours else []
     return SimdWork(
         axis=axis,
@@ -267,16 +271,21 @@ def _axis(parts: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
     for piece in parts:
         low = min(low, *(wave.begin for wave in piece.waves), int(piece.start.min(initial=low)))
         high = max(high, *(max(wave.begin, wave.end) for wave in piece.waves))
-        high = max(high, int((piece.start + piece.duration).max(initial=high)))
+        high = max(high, int(piece.end.max(initial=high)))
         work += int(passes.of_tokens(piece)[1].sum())
-    place = np.unique([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves])
+    place = ascending(
+        np.array([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves], np.int64)
+    )
     return SimdAxis(place, low, high - low + work + 1)
 
 
-def _issuing(tokens: TokenColumns, axis: SimdAxis, rest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _issuing(tokens: TokenColumns, axis: SimdAxis, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """When waves issue: joined inside each wave first, so that little is left to sort."""
-    begin = tokens.start + np.repeat(axis.shift(tokens.waves), np.diff(tokens.first)) + tokens.stall
-    end = begin + tokens.busy - rest
+    begin = np.repeat(axis.shift(tokens.waves), np.diff(tokens.first))
+    begin += tokens.issue
+    end = begin + tokens.busy
+    at, rest = rests(tokens, ends)
+    end[at] -= rest
     is_apart = starts_run(tokens.owner)
     is_apart[1:] |= (begin[1:] > end[:-1]) | (begin[1:] < begin[:-1])
     at = np.flatnonzero(is_apart)

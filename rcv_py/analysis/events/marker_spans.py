@@ -27,15 +27,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.occupancy import latest, place, residencies, slot_key
-from rcv_py.analysis.core.token_columns import columns_of
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.problems import Affects, Problem, Severity
-from rcv_py.base.runs import distinct, starts_run
+from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import count, plural
-from rcv_py.model.columns import of_rows
+from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.device import MarkerName
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.modes import ReferenceRule
@@ -75,9 +78,7 @@ class MarkerRecords:
         return len(self.time)
 
 
-def marker_records(
-    trace: Trace, batches: Sequence[WaveBatch], rule: ReferenceRule = ReferenceRule.OURS
-) -> MarkerRecords:
+def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
     """Return all values with their meaning.
 
     The reference viewer knows neither payloads nor packed clocks, and keeps one stack a slot; ours starts
@@ -89,13 +90,15 @@ def marker_records(
     is_ours = rule is ReferenceRule.OURS
     life, stop, kernel = _lives(trace, slots, time, is_ours)
     index = trace.waves
-    wave = latest(_index_key(trace), index.begin, slots, time)
+    wave = _waves(trace)
+    codeobj = np.full(len(wave), UNKNOWN, dtype=np.int64)
+    codeobj[ran.value] = ran.codeobj
     if len(index) and not is_ours:
         wave = np.where((wave >= 0) & (time <= index.end[wave]), wave, -1)
-    codeobj = _by_tokens(trace, batches, wave, time)
+        codeobj[wave < 0] = UNKNOWN
     vague = codeobj == UNKNOWN
     codeobj[vague] = _by_kernels(trace, kernel[vague])
-    objects = np.unique(trace.code.codeobj)
+    objects = ascending(trace.code.codeobj)
     if is_ours and len(objects) == 1:
         codeobj[(codeobj == UNKNOWN) & (life >= 0)] = objects[0]
     marker = columns["value"].astype(np.int64) >> 2
@@ -165,28 +168,49 @@ def _index_key(trace: Trace) -> np.ndarray:
     cu, sa = index.cu.copy(), index.sa.copy()
     if np.any(cu < 0):
         for data in trace.shader_data:
-            seen = np.unique(data.cu)
+            seen = ascending(data.cu)
             if len(seen) == 1 and seen[0] >= 0:
                 mine = (cu < 0) & (index.se == data.se)
                 cu[mine], sa[mine] = seen[0] & 0x7F, (seen[0] >> 7) & 1
     return slot_key(index.se, sa, cu, index.simd, index.slot)
 
 
-def _by_tokens(trace: Trace, batches: Sequence[WaveBatch], wave: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Return the code object of the last token at or before `time` in the wave of an index row, int64.
+@dataclass(frozen=True, eq=False)
+class _Ran:
+    """What waves ran when values were written: one row a value that some wave tells about."""
 
-    UNKNOWN where the wave is -1, not loaded, had issued nothing yet, or its code line is unknown.
-    """
+    value: np.ndarray  # int64, place among the values of the file
+    codeobj: np.ndarray  # int64, code object of the last token at or before it; UNKNOWN without such a token
+
+
+@kept
+def _waves(trace: Trace) -> np.ndarray:
+    """The wave of each value, int64, row of the wave index, -1 if none lived in its slot before it."""
+    columns = _flat(trace)
+    slots = slot_key(*(columns[name] for name in _SLOT))
+    return latest(_index_key(trace), trace.waves.begin, slots, columns["time"])
+
+
+@kept
+def _times(trace: Trace) -> np.ndarray:
+    return _flat(trace)["time"]
+
+
+def _map(trace: Trace, parcel: Parcel) -> _Ran:
+    tokens, wave = parcel.own, _waves(trace)
+    row = np.array([one.row for one in tokens.waves], dtype=np.int64)
+    value = np.flatnonzero(np.isin(wave, row))
+    if not len(value):  # nothing is made of tokens
+        return _Ran(value, value)
     objects = np.append(trace.code.codeobj.astype(np.int64), UNKNOWN)
-    codeobj = np.full(len(wave), UNKNOWN, dtype=np.int64)
-    for batch in batches:
-        rows = np.flatnonzero(np.isin(wave, batch.rows))
-        if len(rows):
-            tokens = columns_of(batch)
-            token = latest(batch.rows[tokens.owner], tokens.start, wave[rows], time[rows])
-            line = np.append(tokens.line, -1)[token]
-            codeobj[rows] = objects[np.where((line >= 0) & (line < len(trace.code)), line, -1)]
-    return codeobj
+    token = latest(row[tokens.owner], tokens.start, wave[value], _times(trace)[value])
+    line = np.append(tokens.line, -1)[token]
+    return _Ran(value, objects[np.where((line >= 0) & (line < len(trace.code)), line, -1)])
+
+
+def _merge(parts: Sequence[_Ran]) -> _Ran:
+    none = np.zeros(0, dtype=np.int64)
+    return joined([_Ran(none, none), *parts])
 
 
 def _by_kernels(trace: Trace, kernel: np.ndarray) -> np.ndarray:
@@ -274,14 +298,23 @@ class MarkerSpans:
 
 
 def marker_spans(
-    trace: Trace, batches: Sequence[WaveBatch], rule: ReferenceRule = ReferenceRule.OURS
+    trace: Trace, batches: Iterable[WaveBatch], rule: ReferenceRule = ReferenceRule.OURS
 ) -> MarkerSpans:
     """Match the values of a trace into scopes.  Never raises for any values.
 
     Enters and points of code objects without a dictionary mean nothing; their exits still close.  A scope
     that is still open ends with its wave; by the rule of the reference viewer with the trace.
     """
-    records = marker_records(trace, batches, rule)
+    return MARKERS[rule].of(trace, batches)
+
+
+def has_values(trace: Trace) -> bool:
+    """Whether there is any shader data: else nobody needs to look at waves for `MARKERS`."""
+    return any(len(data.time) for data in trace.shader_data)
+
+
+def _finish(trace: Trace, ran: _Ran, *, rule: ReferenceRule) -> MarkerSpans:
+    records = _records(trace, ran, rule)
     group, n = records.group, len(records)
     bits = records.value & (CLOSES | OPENS)
     closes = ((bits & CLOSES) != 0) & ~records.is_data
@@ -328,6 +361,9 @@ def marker_spans(
     return replace(spans, problems=tuple(_problems(trace, spans)))
 
 
+MARKERS = {rule: Reduction(_map, _merge, partial(_finish, rule=rule)) for rule in ReferenceRule}
+
+
 def _closing(group: np.ndarray, depth: np.ndarray, closes: np.ndarray, opens: np.ndarray) -> np.ndarray:
     """The row that closes what each row opened, int64; -1 if it opened nothing or that stays open.
 
@@ -354,7 +390,7 @@ def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
         yield Problem(Severity.INFO, FILE, text, "Build the kernel with markers to see scopes.", _AFFECTS)
     rows = np.flatnonzero(spans.kind == MarkerKind.UNKNOWN)
     if len(rows):
-        ids = _listed(map(str, np.unique(spans.marker[rows]).tolist()))
+        ids = _listed(map(str, ascending(spans.marker[rows]).tolist()))
         text = f"{plural(len(rows), 'marker has', 'markers have')} no name in the dictionary: id {ids}."
         hint = "Take the capture and its code objects from one build."
         yield Problem(Severity.WARNING, FILE, text, hint, _AFFECTS)

@@ -29,16 +29,23 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, Sums, claims_of, rows_of, table_of, timed
+from rcv_py.analysis.attribution.stream import Stream, parcel_stream
 from rcv_py.analysis.attribution.survey import Survey
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.device.simd_work import SimdCycles, SimdWork, joined_cycles, simd_cycles, work_of
+from rcv_py.analysis.device.simd_work import (
+    SimdCycles,
+    SimdWork,
+    joined_cycles,
+    simd_cycles,
+    work_inside,
+    work_of,
+)
 from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_of
-from rcv_py.analysis.program.program_ends import ends_of, under_end
-from rcv_py.base.runs import borders, ranges
-from rcv_py.model.columns import of_rows
+from rcv_py.analysis.program.program_ends import ends_of, rests
+from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts
 from rcv_py.model.trace import Trace
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -96,9 +103,9 @@ class Sets:
 def sets_of(key: np.ndarray, first: np.ndarray, last: np.ndarray) -> Sets:
     """Return the sets of waits, given the cycles before begin and end of each in which nothing happened."""
     some = np.flatnonzero(last > first)
-    known, number = np.unique(key[some], return_inverse=True)
-    number, time = number.reshape(-1), np.unique(np.append(first[some], last[some]))
-    begin, end = (np.searchsorted(time, column[some]) for column in (first, last))
+    known, number = numbered(key[some])
+    time, place = numbered(np.append(first[some], last[some]))
+    begin, end = place[: len(some)], place[len(some) :]
     # Waits for the same at once are one: an axis for each key, one after the other.
     shift = number * len(time)
     merged = IntervalSet.of(begin + shift, end + shift)
@@ -109,8 +116,8 @@ def sets_of(key: np.ndarray, first: np.ndarray, last: np.ndarray) -> Sets:
     change = np.zeros(len(time), dtype=np.uint64)
     np.add.at(change, begin, random[number])
     np.subtract.at(change, end, random[number])
-    sign, at, of = np.unique(np.cumsum(change)[:-1], return_index=True, return_inverse=True)
-    cycles = saturated.sums(of.reshape(-1), np.diff(time), len(sign))
+    sign, at, of = _signs(np.cumsum(change)[:-1])
+    cycles = saturated.sums(of, np.diff(time), len(sign))
     # Who is open behind one time of each set.
     order = np.argsort(at)
     low, high = (np.searchsorted(at[order], edge, side="left") for edge in (begin, end))
@@ -119,6 +126,19 @@ def sets_of(key: np.ndarray, first: np.ndarray, last: np.ndarray) -> Sets:
     order = np.lexsort((member, place))
     sets = Sets(sign, cycles, borders(np.bincount(place, minlength=len(sign))), member[order])
     return _of_sets(sets, np.flatnonzero(np.diff(sets.first)))
+
+
+def _signs(sign: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each sign once, ascending, the first row of each, and which of them each row holds.
+
+    There are few, and most rows hold one of the most frequent: rows are sorted in any order, which is faster.
+    """
+    rows = np.argsort(sign)
+    ordered = sign[rows]
+    first = run_starts(ordered)
+    number = np.empty(len(rows), dtype=np.int64)
+    number[rows] = np.repeat(np.arange(len(first)), np.diff(first, append=len(rows)))
+    return ordered[first], np.minimum.reduceat(rows, first) if len(first) else rows, number
 
 
 def _random(key: np.ndarray) -> np.ndarray:
@@ -141,8 +161,8 @@ def joined_sets(parts: Sequence[Sets]) -> Sets:
     cycles = np.concatenate([_NONE, *(part.cycles for part in parts)])
     count = np.concatenate([_NONE, *(np.diff(part.first) for part in parts)])
     member = np.concatenate([_NONE, *(part.member for part in parts)])
-    sign, at, of = np.unique(sign, return_index=True, return_inverse=True)
-    every = Sets(sign, saturated.sums(of.reshape(-1), cycles, len(sign)), borders(count), member)
+    sign, at, of = _signs(sign)
+    every = Sets(sign, saturated.sums(of, cycles, len(sign)), borders(count), member)
     once = ranges(every.first[at], count[at])
     return Sets(every.sign, every.cycles, borders(count[at]), member[once])
 
@@ -180,7 +200,8 @@ class Bounds:
         of_row = np.full(len(self.table) + 1, -1, dtype=np.int64)
         of_row[rows] = group
         mine = of_row[self.row]
-        once = np.unique(self._set[mine >= 0] * max(1, count) + mine[mine >= 0])
+        some = np.flatnonzero(mine >= 0)
+        once = ascending(self._set[some] * max(1, count) + mine[some])
         return saturated.sums(once % max(1, count), self.sets.cycles[once // max(1, count)], count)
 
 
@@ -202,23 +223,32 @@ class Waited:
 
 
 def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: Parcel) -> Waited:
-    work = work_of(trace, parcel, left_out)
-    keys, lows, highs, worst = [_NONE], [_NONE], [_NONE], []
-    claims = list(claims_of(trace, parcel, survey))
-    for each in claims:
-        spans = timed(each, parcel, len(trace.code))
-        spans = of_rows(spans, np.isin(spans.se * 256 + spans.simd, work.axis.place))  # else left out
-        shift = work.axis.shift_of(spans.se, spans.simd)
-        low, high = _quiet(work, *(work.axis.held(time) + shift for time in (spans.begin, spans.end)))
-        some = high > low
+    stream, work = parcel_stream(trace, parcel, survey), work_of(trace, parcel, left_out)
+    pieces = parcel.in_time()
+    if len(pieces) == 1:
+        return _waited(trace, parcel, stream, work)
+    return _merge_waits([_waited(trace, piece, stream, work_inside(work, piece)) for piece in pieces])
+
+
+def _waited(trace: Trace, parcel: Parcel, stream: Stream, work: SimdWork) -> Waited:
+    keys, lows, highs, worst, sums = [_NONE], [_NONE], [_NONE], [], []
+    waves = parcel.tokens.waves
+    is_there = parcel.chosen & np.isin([wave.id.se * 256 + wave.id.simd for wave in waves], work.axis.place)
+    shift = work.axis.shift(waves)
+    for each in claims_of(trace, parcel, stream):
+        spans = timed(each, is_there)  # other waves are left out
+        begin, end = (work.axis.held(time) + shift[spans.owner] for time in (spans.begin, spans.end))
+        low, high = _quiet(work, begin, end)
+        some = np.flatnonzero(high > low)
         keys.append(spans.key[some])
         lows.append(low[some])
         highs.append(high[some])
         worst.append(worst_of(each))
+        sums.append(each)
     key, low, high = (np.concatenate(columns) for columns in (keys, lows, highs))
     exposed_key, exposed = saturated.summed(key, high - low)
     return Waited(
-        sums=Sums.of(claims, parcel, len(trace.code)),
+        sums=Sums.of(sums, parcel),
         key=exposed_key,
         exposed=exposed,
         sets=sets_of(key, low, high),
@@ -266,19 +296,21 @@ def bounds_by(survey: Survey, left_out: frozenset[int]) -> Reduction[Waited, Bou
 
 def _quiet(work: SimdWork, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Cycles in which nothing happens before begin and end of spans on the axis of SIMDs, int64 [2, n]."""
-    return np.stack([work.nothing.covered_before(time) for time in (begin, end)])
+    return np.stack(work.nothing.covered_before_each(begin, end))
 
 
 def _lives(work: SimdWork, trace: Trace, parcel: Parcel) -> np.ndarray:
     """Cycles that waves lived, waves, and cycles of their ends as in Exposure, int64 [5]."""
     own = [wave for wave in parcel.own.waves if wave.row not in work.left_out]
     lived = sum(max(0, wave.end - wave.begin) for wave in own)
-    tokens, rest = parcel.tokens, under_end(parcel.tokens, ends_of(trace.code))
+    tokens = parcel.tokens
+    at, rest = rests(tokens, ends_of(trace.code))
     is_in = parcel.chosen & np.array([wave.row not in work.left_out for wave in tokens.waves], dtype=bool)
-    ending = int(rest[(is_in & parcel.is_own)[tokens.owner]].sum())
-    at = np.flatnonzero((rest > 0) & is_in[tokens.owner])
-    end = tokens.start[at] + tokens.duration[at] + work.axis.shift(tokens.waves)[tokens.owner[at]]
-    nothing, exposed = _of_spans(_quiet(work, end - rest[at], end))
+    ending = int(rest[(is_in & parcel.is_own)[tokens.owner[at]]].sum())
+    at, rest = (column[is_in[tokens.owner[at]]] for column in (at, rest))
+    duration = tokens.stall[at].astype(np.int64) + tokens.busy[at]
+    end = tokens.start[at] + duration + work.axis.shift(tokens.waves)[tokens.owner[at]]
+    nothing, exposed = _of_spans(_quiet(work, end - rest, end))
     return np.array([lived, len(own), ending, exposed, nothing], dtype=np.int64)
 
 
@@ -317,7 +349,13 @@ class Ranges:
 
 def waiting_inside(left_out: frozenset[int], inside: Ranges) -> Reduction[np.ndarray, Bound]:
     """Return what all stalls and gaps of some waves inside of a range of each can cost at most."""
-    return Reduction(partial(_map_inside, left_out, inside), _merge_inside, _inside_bound, is_together=True)
+    return Reduction(
+        partial(_map_inside, left_out, inside),
+        _merge_inside,
+        _inside_bound,
+        is_together=True,
+        is_of_simd=True,
+    )
 
 
 def _map_inside(left_out: frozenset[int], inside: Ranges, trace: Trace, parcel: Parcel) -> np.ndarray:

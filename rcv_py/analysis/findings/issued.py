@@ -27,10 +27,9 @@ class Issued:
 
 def _map(trace: Trace, parcel: Parcel) -> Issued:
     tokens, size = parcel.own, len(trace.code)
-    known = np.flatnonzero((tokens.line >= 0) & (tokens.line < size))
-    counts = known[tokens.kind[known] != TokenKind.MSG]
-    cycles = saturated.sums(tokens.line[counts], tokens.busy[counts], size)
-    ends = known[ends_of(trace.code)[tokens.line[known]]]
+    line = tokens.code_rows(size)
+    cycles = saturated.sums(line, np.where(tokens.kind == TokenKind.MSG, 0, tokens.busy), size + 1)[:size]
+    ends = np.flatnonzero(np.append(ends_of(trace.code), False)[line])
     if not tokens.busy[ends].any():
         return Issued(cycles, None)
     row = np.array([wave.row for wave in tokens.waves], dtype=np.int64)[tokens.owner[ends]]

@@ -13,7 +13,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import ParcelClaims
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.base.runs import starts_run
+from rcv_py.base.runs import ascending, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 
 _CAUSES = len(Cause)
@@ -50,7 +50,7 @@ class WorstExecutions:
 
     def of(self, line: int, causes: np.ndarray) -> WorstExecution | None:
         """Return the worst execution of an instruction for some causes; None if there is none."""
-        wanted = line * _CAUSES + np.unique(causes).astype(np.int64)
+        wanted = line * _CAUSES + ascending(causes).astype(np.int64)
         rows = np.flatnonzero(np.isin(self.key, wanted))
         if not len(rows):
             return None
@@ -82,17 +82,20 @@ _NO_EXECUTIONS = WorstExecutions(
 def worst_of(each: ParcelClaims) -> WorstExecutions:
     """Return the worst executions of the claims that count."""
     stream, claims = each.stream, each.claims
-    token, cycles = claims.token[each.counts], claims.cycles[each.counts]
-    key = stream.line[token] * _CAUSES + claims.cause[each.counts]
-    order = np.lexsort((token, -cycles, key))
-    first = order[starts_run(key[order])]
-    token, owner, waves = token[first], stream.owner[token[first]], stream.tokens.waves
+    rows, key = each.by_key
+    key = key // len(stream.lines)  # of all producers
+    first, cycles = run_starts(key), claims.cycles[rows]
+    key, worst = key[first], np.maximum.reduceat(cycles, first) if len(first) else cycles
+    is_worst = cycles == np.repeat(worst, np.diff(first, append=len(rows)))
+    token = np.where(is_worst, claims.token[rows], len(stream))
+    token = np.minimum.reduceat(token, first) if len(first) else token
+    owner, waves = stream.owner[token], stream.tokens.waves
     ids = np.array([(wave.row, wave.id.se) for wave in waves], dtype=np.int64).reshape(-1, 2)
     return WorstExecutions(
-        key=key[first],
-        cycles=cycles[first],
+        key=key,
+        cycles=worst,
         se=ids[owner, 1],
-        is_idle=np.full(len(first), each.is_idle),
+        is_idle=np.full(len(token), each.is_idle),
         wave=ids[owner, 0],
         token=token - stream.tokens.first[owner],
         begin=stream.tokens.start[token],

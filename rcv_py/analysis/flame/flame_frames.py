@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.core.answers import Answers, Rows
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.events.marker_spans import marker_spans
+from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.flame.flame import FlameTree, Metric, code_costs, kernel_flame, source_flame
-from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_code
-from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.analysis.flame.flame_markers import coarse_markers, marked_tree, scoped_costs
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import UsageError
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
-from rcv_py.model.waves import WaveBatch
 
 NOT_IN_RANGE = "What is hidden is known for all waves only: this is the total of the clock range."
 CONTENTS = ("source", "kernel", "markers", "both")
+_MARKERS, _HIDDEN = MARKERS[ReferenceRule.OURS], HIDDEN[ReferenceRule.OURS]
 METRICS = {"total": Metric.TOTAL, "nonhidden": Metric.NONHIDDEN, "stall": Metric.STALL, "hits": Metric.HITS}
 
 
@@ -28,7 +30,7 @@ class Charged:
     costs: CostColumns | None = None  # those of all waves if there are none
     show_idle: bool = True
     is_ranged: bool = False  # costs of a clock range: then nothing is known of what is hidden
-    rows: Collection[int] | None = None  # of the wave index: whose costs these are, None for all
+    rows: Rows = None  # of the wave index: whose costs these are, None for all
 
 
 EVERYTHING = Charged()
@@ -38,10 +40,10 @@ def flame_tree(
     trace: Trace,
     content: str,
     metric: Metric,
-    read: Callable[[], Sequence[WaveBatch]],
+    look: Callable[[], Answers],
     charged: Charged = EVERYTHING,
 ) -> tuple[FlameTree, str]:
-    """Return the tree of one of `CONTENTS`, and a sentence about it; `read` is called if waves are needed.
+    """Return the tree of one of `CONTENTS`, and a sentence about it; `look` is called if waves are needed.
 
     Raises UsageError where the capture cannot answer.
     """
@@ -50,19 +52,13 @@ def flame_tree(
             "Scopes of markers have a duration and no other measure.",
             hint="Use the metric total, or the content both.",
         )
-    needs_waves = content in ("markers", "both") or metric is Metric.NONHIDDEN
-    batches = read() if needs_waves else ()
-    hidden, note = _hidden(trace, batches, metric, charged)
-    if content in ("markers", "both"):
-        spans = marker_spans(trace, batches)
-        if not len(spans):
-            raise UsageError(
-                f"{trace.name} has no markers.",
-                hint="Record a kernel with marked scopes, or use the content source.",
-            )
-        if content == "markers":
-            return coarse_markers(spans), note
-        return marked_code(spans, batches, trace.code, show_idle=charged.show_idle, hidden=hidden), note
+    is_marked, is_hiding = content in ("markers", "both"), metric is Metric.NONHIDDEN
+    hidden, note = None, NOT_IN_RANGE if is_hiding else ""
+    if is_hiding and not charged.is_ranged:
+        latency = look().of(_HIDDEN, charged.rows)
+        hidden, note = latency.hidden(trace.code, charged.show_idle), latency.assumption
+    if is_marked:
+        return _marked(trace, content, look(), charged.show_idle, hidden), note
     costs = charged.costs or cost_columns(trace.code)
     own = code_costs(costs, charged.show_idle, hidden)
     unit = "samples" if costs.label == SAMPLES else "cycles"
@@ -78,13 +74,15 @@ def flame_tree(
     return kernel_flame(trace.code, own, unit, hidden is not None), note
 
 
-def _hidden(
-    trace: Trace, batches: Sequence[WaveBatch], metric: Metric, charged: Charged
-) -> tuple[np.ndarray | None, str]:
-    """What of each code line is hidden, None if it does not matter or is not known; a sentence about it."""
-    if metric is not Metric.NONHIDDEN:
-        return None, ""
-    if charged.is_ranged:
-        return None, NOT_IN_RANGE
-    latency = hidden_latency(trace, batches, rows=charged.rows)
-    return latency.hidden(trace.code, charged.show_idle), latency.assumption
+def _marked(
+    trace: Trace, content: str, found: Answers, show_idle: bool, hidden: np.ndarray | None
+) -> FlameTree:
+    spans = found.of(_MARKERS)
+    if not len(spans):
+        raise UsageError(
+            f"{trace.name} has no markers.",
+            hint="Record a kernel with marked scopes, or use the content source.",
+        )
+    if content == "markers":
+        return coarse_markers(spans)
+    return marked_tree(spans, found.of(scoped_costs(spans, show_idle=show_idle)), trace.code, hidden)

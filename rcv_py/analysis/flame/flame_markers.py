@@ -13,14 +13,17 @@ instruction on the scopes that were open when it began, with its source places i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import latest
+from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
+from rcv_py.analysis.core.token_columns import TokenColumns, token_columns
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.flame.flame import (
     METRICS,
@@ -36,8 +39,10 @@ from rcv_py.analysis.flame.flame import (
 )
 from rcv_py.base.runs import borders, distinct, starts_run
 from rcv_py.model.code import CodeTable
+from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
+ScopedCosts = tuple[np.ndarray, np.ndarray, np.ndarray]  # (node + 1) * rows + code row, costs, first time
 DEEPEST = 64  # scopes inside more others than that are left out: only damaged data has them
 
 
@@ -71,12 +76,29 @@ def marked_code(
     it if that is shown; outside of all scopes it is below `NO_SCOPE`.  `hidden` (int64, one a code row) is
     shared out by cycles.
     """
-    nest = _nest(spans)
-    steps = _steps(spans, nest)
-    parts = [
-        _pairs(tokens, steps, len(code), show_idle) for tokens in (of_waves([]), *token_columns(batches))
-    ]
-    pair, own, order = _merged(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    steps = _steps(spans, _nest(spans))
+    parts = [_pairs(tokens, steps, len(code), show_idle) for tokens in token_columns(batches)]
+    return marked_tree(spans, _merge(parts), code, hidden)
+
+
+def scoped_costs(spans: MarkerSpans, *, show_idle: bool = True) -> Reduction[ScopedCosts, ScopedCosts]:
+    """Return what instructions cost in each scope: what `marked_tree` is made of."""
+    return Reduction(partial(_map, _steps(spans, _nest(spans)), show_idle), _merge, _finish)
+
+
+def _map(steps: _Steps, show_idle: bool, trace: Trace, parcel: Parcel) -> ScopedCosts:
+    return _pairs(parcel.own, steps, len(trace.code), show_idle)
+
+
+def _finish(_trace: Trace, part: ScopedCosts) -> ScopedCosts:
+    return part
+
+
+def marked_tree(
+    spans: MarkerSpans, costs: ScopedCosts, code: CodeTable, hidden: np.ndarray | None = None
+) -> FlameTree:
+    """Return the tree of scopes of what instructions cost in them; see `marked_code`."""
+    nest, (pair, own, order) = _nest(spans), costs
     node, line = pair // max(len(code), 1) - 1, pair % max(len(code), 1)
     if hidden is not None:  # the hidden cycles of a line are shared out by cycles
         cycles = own[:, Metric.TOTAL.value]
@@ -173,20 +195,23 @@ def _steps(spans: MarkerSpans, nest: _Nest) -> _Steps:
     return _Steps(owner[order], time[order], node[order])
 
 
-_Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # (node + 1) * rows + code row, costs, first time
-
-
-def _pairs(tokens: TokenColumns, steps: _Steps, rows: int, show_idle: bool) -> _Pairs:
+def _pairs(tokens: TokenColumns, steps: _Steps, rows: int, show_idle: bool) -> ScopedCosts:
     """Return what instructions cost, summed by (node, code row)."""
     keep = np.flatnonzero((tokens.line >= 0) & (tokens.line < rows))
     line, start = tokens.line[keep].astype(np.int64), tokens.start[keep]
     cycles = tokens.duration[keep] + (tokens.idle[keep] if show_idle else 0)
     owner = np.array([wave.row for wave in tokens.waves], dtype=np.int64)[tokens.owner[keep]]
     costs = np.stack([cycles, cycles, tokens.stall[keep].astype(np.int64), np.ones_like(cycles)], axis=1)
-    return _merged((steps.at(owner, start) + 1) * rows + line, costs, start)
+    return _summed((steps.at(owner, start) + 1) * rows + line, costs, start)
 
 
-def _merged(pair: np.ndarray, costs: np.ndarray, time: np.ndarray) -> _Pairs:
+def _merge(parts: Sequence[ScopedCosts]) -> ScopedCosts:
+    none = np.zeros((0, METRICS), dtype=np.int64)
+    nothing = (none[:, 0], none, none[:, 0])
+    return _summed(*(np.concatenate(column) for column in zip(nothing, *parts, strict=True)))
+
+
+def _summed(pair: np.ndarray, costs: np.ndarray, time: np.ndarray) -> ScopedCosts:
     pairs, group = np.unique(pair, return_inverse=True)
     cost = np.zeros((len(pairs), METRICS), dtype=np.int64)
     np.add.at(cost, group, costs)

@@ -30,7 +30,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, of_waves
-from rcv_py.base.runs import distinct, ends_run, ranges, run_starts, starts_run
+from rcv_py.base.runs import ascending, distinct, ends_run, ranges, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
@@ -158,8 +158,9 @@ def _iterations(tokens: TokenColumns, spans: Sequence[tuple[np.ndarray, ...]], s
     owner = tokens.owner[first]
     end = tokens.start[np.minimum(stop, len(tokens) - 1)]
     end[is_last] = tokens.end[stop[is_last] - 1]
-    gap = np.append(tokens.idle, 0)[1:]
-    gap[tokens.is_last] = 0
+    gap = np.zeros_like(tokens.idle)
+    gap[:-1] = tokens.idle[1:]
+    gap[tokens.first[1:][np.diff(tokens.first) > 0] - 1] = 0
     return Iterations(
         loop=loop.astype(np.int32),
         wave=np.array([wave.row for wave in tokens.waves], dtype=np.int32)[owner],
@@ -253,21 +254,21 @@ class FirstHits:
         return self.stall - self.first_stall
 
 
-def _is_first(tokens: TokenColumns, known: np.ndarray, line: np.ndarray, lines: int) -> np.ndarray:
-    """Return whether each known token is the first of its wave that ran its line.
+def _firsts(tokens: TokenColumns, line: np.ndarray, lines: int) -> np.ndarray:
+    """Return the first token of each wave that ran each line, int64.
 
     Some waves at a time: there is a place for every wave and line.
     """
-    is_first = np.zeros(len(known), dtype=bool)
-    at_once = max(1, _PLACES // max(1, lines))
+    found = [np.zeros(0, dtype=np.int64)]
+    at_once = max(1, _PLACES // lines)
     for begin in range(0, len(tokens.waves), at_once):
         first = tokens.first[begin : begin + at_once + 1]
-        part = slice(*np.searchsorted(known, first[[0, -1]]).tolist())
-        key = (tokens.owner[known[part]] - begin) * lines + line[part]
+        low, high = int(first[0]), int(first[-1])
+        key = (tokens.owner[low:high] - begin) * lines + line[low:high]
         seen = np.full((len(first) - 1) * lines, -1, dtype=np.int64)
-        seen[key[::-1]] = np.arange(len(key))[::-1]  # the first one is written last and stays
-        is_first[part] = seen[key] == np.arange(len(key))
-    return is_first
+        seen[key[::-1]] = np.arange(low, high)[::-1]  # the first one is written last and stays
+        found.append(seen[seen >= 0])
+    return np.concatenate(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,7 +362,7 @@ def _map(trace: Trace, parcel: Parcel, *, keeps: bool) -> _Part:
     tokens = parcel.own
     pairs, owner = _jumps_back(tokens, len(trace.code))
     pair, place, taken = np.unique(pairs, return_inverse=True, return_counts=True)
-    waves = np.bincount(np.unique(place << 32 | owner) >> 32, minlength=len(pair))
+    waves = np.bincount(ascending(place << 32 | owner) >> 32, minlength=len(pair))
     at, no = np.zeros(0, np.int64), np.zeros(0, bool)
     places = enumerate(zip((pair >> 32).tolist(), (pair & 0xFFFFFFFF).tolist(), strict=True))
     spans: list[tuple[np.ndarray, ...]] = [(at, at, at, no, no)]
@@ -423,17 +424,15 @@ def _lives(tokens: TokenColumns, spent: SpanSums) -> _Lives:
 
 
 def _hits(tokens: TokenColumns, lines: int) -> Sums:
-    known = np.flatnonzero((tokens.line >= 0) & (tokens.line < lines))
-    line, stall = tokens.line[known], tokens.stall[known]
-    first = _is_first(tokens, known, line, lines)
-    hits = np.bincount(line, minlength=lines)
+    line, stall = tokens.code_rows(lines), tokens.stall
+    first = _firsts(tokens, line, lines + 1)
     columns = (
-        np.bincount(line[first], minlength=lines),
-        hits,
-        sums(line[first], stall[first], lines),
-        sums(line, stall, lines),
+        np.bincount(line[first], minlength=lines + 1),
+        tokens.executions(lines),
+        sums(line[first], stall[first], lines + 1),
+        sums(line, stall, lines + 1),
     )
-    ran = np.flatnonzero(hits)
+    ran = np.flatnonzero(tokens.executions(lines))
     return ran, *(column[ran] for column in columns)
 
 

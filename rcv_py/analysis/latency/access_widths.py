@@ -152,10 +152,8 @@ class _Accesses:
 
 def _map(trace: Trace, parcel: Parcel) -> _Accesses:
     tokens, rows = parcel.own, len(trace.code)
-    known = (tokens.line >= 0) & (tokens.line < rows)
     lives = [(wave.id.se * 4096 + max(0, wave.cu), wave.begin, wave.end) for wave in tokens.waves]
-    ran = nonzero(np.bincount(tokens.line[known], minlength=rows))
-    return _Accesses(ran, np.array(lives, dtype=np.int64).reshape(-1, 3))
+    return _Accesses(nonzero(tokens.executions(rows)), np.array(lives, dtype=np.int64).reshape(-1, 3))
 
 
 def _merge(parts: Sequence[_Accesses]) -> _Accesses:

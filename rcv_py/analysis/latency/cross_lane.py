@@ -17,12 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
-from rcv_py.base.runs import starts_run
+from rcv_py.base.runs import ascending, starts_run
+from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
 from rcv_py.model.trace import Trace
@@ -55,13 +57,18 @@ class CrossLaneChains:
 
 def _map(trace: Trace, parcel: Parcel) -> np.ndarray:
     """Return rows of first line, last line, links, executions, cycles and stall, int64 [n, 6]."""
-    code = trace.code
-    is_cross = np.array([text.startswith(OPERATIONS) for text in code.text], dtype=bool)
-    if not is_cross.any() or not len(parcel.own):
+    code, tokens = trace.code, parcel.own
+    crossing = _is_cross(code)[tokens.code_rows(len(code))]
+    if not crossing.any():
         return _NONE
-    links = replay(parcel.own, code, trace.gfxip, trace.target)
-    table = _chains(parcel.own, links, np.append(is_cross, False))
-    return _merge([np.insert(table, 3, 1, axis=1)])
+    links = replay(tokens, code, trace.gfxip, trace.target)
+    return _merge([np.insert(_chains(tokens, links, crossing), 3, 1, axis=1)])
+
+
+@kept
+def _is_cross(code: CodeTable) -> np.ndarray:
+    """Whether each code row is such an operation, and tokens without one, bool [code rows + 1]."""
+    return np.array([*(text.startswith(OPERATIONS) for text in code.text), False], dtype=bool)
 
 
 def _merge(parts: Sequence[np.ndarray]) -> np.ndarray:
@@ -88,15 +95,16 @@ def cross_lane(
     return CROSS_LANE.of(trace, batches, rows)
 
 
-def _chains(piece: TokenColumns, links: WaitLinks, is_cross: np.ndarray) -> np.ndarray:
-    """Return (first line, last line, links, cycles, stall) of each executed chain."""
-    line = np.where((piece.line >= 0) & (piece.line < len(is_cross) - 1), piece.line, len(is_cross) - 1)
-    crossing = is_cross[line]
+def _chains(piece: TokenColumns, links: WaitLinks, crossing: np.ndarray) -> np.ndarray:
+    """Return (first line, last line, links, cycles, stall) of each executed chain.
+
+    `crossing` says which tokens are such operations, bool.
+    """
     row = np.flatnonzero(links.left == 0)
     row = row[crossing[links.newest[row]]]
     if not len(row):
         return np.zeros((0, 5), dtype=np.int64)
-    wait = np.unique(links.token[row])
+    wait = ascending(links.token[row])
     ops = np.flatnonzero(crossing)
     owner = piece.owner[wait]
     behind = np.maximum(np.append(0, wait[:-1] + 1), piece.first[owner])

@@ -110,16 +110,15 @@ def code_match(trace: Trace, batches: Iterable[WaveBatch]) -> CodeMatch:
 
 
 _UNIT_OF = np.array([_SAME.get(TokenKind(kind), kind) for kind in range(KIND_COUNT)], dtype=np.uint8)
+_UNIT_OF_ANY = _UNIT_OF[np.minimum(np.arange(256), KIND_COUNT - 1)]  # of kinds without a name, too
 _IS_JUDGED = np.isin(np.arange(KIND_COUNT), list(_UNIT))
 
 
 def _map(trace: Trace, parcel: Parcel) -> Sums:
     """Return the executions of each code row on each unit."""
     tokens, rows = parcel.own, len(trace.code)
-    known = (tokens.line >= 0) & (tokens.line < rows)
-    unit = _UNIT_OF[np.minimum(tokens.kind[known], KIND_COUNT - 1)]
-    key = tokens.line[known].astype(np.int64) * KIND_COUNT + unit
-    return nonzero(np.bincount(key, minlength=rows * KIND_COUNT))
+    key = tokens.code_rows(rows) * KIND_COUNT + _UNIT_OF_ANY[tokens.kind]
+    return nonzero(np.bincount(key, minlength=(rows + 1) * KIND_COUNT)[: rows * KIND_COUNT])
 
 
 def _merge(parts: Sequence[Sums]) -> Sums:

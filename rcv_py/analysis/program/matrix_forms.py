@@ -21,6 +21,7 @@ from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import LARGEST, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
@@ -103,7 +104,7 @@ class MatrixPasses:
     @property
     def assumption(self) -> str:
         """What is taken for granted, as a sentence; "" if there is no matrix instruction."""
-        some = np.unique(self.cycles[self.cycles > 0])
+        some = ascending(self.cycles[self.cycles > 0])
         if not len(some):
             return ""
         span = f"{some[0]}" if len(some) == 1 else f"{some[0]} to {some[-1]}"
@@ -167,12 +168,13 @@ class _Use:
 
 
 @kept
-def _passes(trace: Trace) -> MatrixPasses:
+def passes_of(trace: Trace) -> MatrixPasses:
+    """Return those of the program of a capture."""
     return matrix_passes(trace.code, trace.target)
 
 
 def _map(trace: Trace, parcel: Parcel) -> _Use:
-    cycles = _passes(trace).of_tokens(parcel.own)[1]
+    cycles = passes_of(trace).of_tokens(parcel.own)[1]
     lives = [(wave.id.se * 256 + wave.id.simd, wave.begin, wave.end) for wave in parcel.own.waves]
     return _Use(int(cycles.sum()), len(cycles), np.array(lives, dtype=np.int64).reshape(-1, 3))
 
@@ -187,7 +189,7 @@ def _merge(parts: Sequence[_Use]) -> _Use:
 
 def _finish(trace: Trace, part: _Use) -> MatrixUse:
     resident = occupied_cycles(part.lives)
-    return MatrixUse(part.busy, resident, part.executions, _passes(trace).assumption)
+    return MatrixUse(part.busy, resident, part.executions, passes_of(trace).assumption)
 
 
 MATRIX = Reduction(_map, _merge, _finish)

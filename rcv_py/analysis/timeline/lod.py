@@ -1,4 +1,4 @@
-"""The level-of-detail tables of a wave: what the cycles of a bucket of 2^k cycles were spent on.
+"""The level-of-detail tables of waves: what the cycles of a bucket of 2^k cycles were spent on.
 
 ```
 cycles   0       32      64      96      128
@@ -7,62 +7,75 @@ level 0  stall, VALU, none | VMEM stall | VMEM, none | none          buckets of 
 level 1  stall, VALU, VMEM stall, none | VMEM, none                  buckets of 64
 ```
 
-All levels come from sums of cycles, so that none is less exact than another.
+All levels come from sums of cycles, so that none is less exact than another.  The waves of a batch are built
+together, one after the other in the rows of one table: most are short, and a call a wave would cost more than
+what it computes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from rcv_py.base.runs import ranges
+from rcv_py.base.runs import borders, ranges
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STATE_PLACE
-from rcv_py.model.tokens import States, Tokens, find
-from rcv_py.model.waves import WaveLod
-from rcv_py.model.window import TimeWindow
+from rcv_py.model.tokens import States, Tokens
+from rcv_py.model.waves import WAVE_FACTS, LodColumns, WaveColumns, WaveLod
 
 FINEST = 5  # buckets of 32 cycles; below that the tokens themselves are drawn
 TOKENS_A_BUCKET = 8  # of the finest level on average, at least: below that a pixel costs less from tokens
 MIN_BUCKETS = 8  # buckets a wave may always have, however few tokens it has
 JOINED_BUCKETS = 128  # finest buckets a wave of a joined row may have on average
-CHUNK_BITS = 13  # 2^13 buckets are counted at once: their counters stay in the processor's cache
 FULL = 255  # share of a bucket that is all of it
 
 _STATES = len(STATE_ORDER)
-_NARROW = 10  # up to this shift, the cycles of a bucket are counted in 32 bits
-_SLACK = 2  # rows before a chunk that may reach into it though they have no lane
+_IS_STATE = np.isin(np.arange(256), STATE_ORDER)
+_EXECUTION, _STALL = (of.astype(np.uint8) for of in ACTIVITY_OF)
+_PLACE = STATE_PLACE.astype(np.uint8)
 _SPREAD = 159  # odd, about 256 by the golden ratio: remainders of buckets in a row are rounded up evenly
+_NARROW = 1 << 30  # cycles, on which 32 bits can compute
+_SUMMED = 1 << 22  # cycles of a bucket, whose shares 32 bits can compute
+Piece = tuple[np.ndarray, np.ndarray]  # numbers of a bucket's code (row * codes + code), and cycles
 
 
 def build(tokens: Tokens, states: States) -> WaveLod:
-    """Return the tables of one wave: at most about 5 bytes a token.
+    """Return the tables of one wave: at most about 5 bytes a token; see `tables`."""
+    facts = np.zeros((1, WAVE_FACTS), np.int64)
+    facts[0, 12:15] = tokens.base, states.base, states.length
+    none = np.zeros(0, np.int32)
+    wave = WaveColumns(
+        facts=facts,
+        token_first=borders([len(tokens)]),
+        offset=tokens.offset,
+        stall=tokens.stall,
+        busy=tokens.busy,
+        kind=tokens.kind,
+        line=tokens.line,
+        state_first=borders([len(states)]),
+        state_offset=states.offset,
+        state=states.state,
+        wait_line=none,
+        wait_first=none,
+        depends_on=none,
+    )
+    return tables(wave).tables()[0]
+
+
+def tables(waves: WaveColumns) -> LodColumns:
+    """Return the tables of all waves of a batch: at most about 5 bytes a token.
 
     Tokens of no length count as one cycle.  Where tokens overlap, a bucket that they would overfill shows
     what share of their cycles each activity has.
     """
-    span = _span(tokens, states)
-    if span is None:
-        nothing = np.zeros((1, ACTIVITY_COUNT), np.uint8), np.zeros((1, _STATES), np.uint8)
-        return _frozen(tokens.base, FINEST, [nothing])
-    shift = _shift(span, max(MIN_BUCKETS, len(tokens) // TOKENS_A_BUCKET))
-    used = np.unique(ACTIVITY_OF[:, np.flatnonzero(np.bincount(tokens.kind, minlength=1))])
-    chunks, parts, above = _chunks(span.begin >> shift, ((span.end - 1) >> shift) + 1), [], []
-    for first, stop in chunks:
-        window = TimeWindow(first << shift, stop << shift)
-        counts = _token_cycles(tokens, window, shift, used), _state_cycles(states, window, shift)
-        limit = CHUNK_BITS if len(chunks) > 1 else None
-        levels, rest = _grown(counts, first, 1 << shift, used, limit)
-        parts.append(levels)
-        above.append(rest)
-    levels = [tuple(map(np.concatenate, zip(*level, strict=True))) for level in zip(*parts, strict=True)]
-    if len(chunks) > 1:
-        cycles, inside = (np.concatenate(part, axis=-1).astype(np.int64) for part in zip(*above, strict=True))
-        top = shift + CHUNK_BITS
-        levels += _grown((cycles, inside), chunks[0][0] >> CHUNK_BITS, 1 << top, used)[0]
-    last = next(level for level, (kind, _) in enumerate(levels) if len(kind) <= 2)
-    return _frozen(span.begin, shift, levels[: last + 1])
+    executed, stalled = _token_spans(waves)
+    lived = _state_spans(waves)
+    base, state_base = waves.facts[:, 12], waves.facts[:, 13]
+    grid = _Grid.over(*_extents(waves, executed), executed.count)
+    kind = _running([(executed, base), (stalled, base)], grid, ACTIVITY_COUNT)
+    state = _running([(lived, state_base)], grid, _STATES)
+    return _grown(kind, state, grid, 1 << grid.shift)
 
 
 def joined(lods: Sequence[WaveLod]) -> WaveLod:
@@ -72,165 +85,256 @@ def joined(lods: Sequence[WaveLod]) -> WaveLod:
     """
     begin = min(lod.base for lod in lods)
     end = max(((lod.base >> lod.shift) + len(lod.kind[0])) << lod.shift for lod in lods)
-    shift = _shift(TimeWindow(begin, end), JOINED_BUCKETS * len(lods))
-    shift = max(shift, *(lod.shift for lod in lods))
+    wanted = _shift(np.array([end - begin]), np.array([JOINED_BUCKETS * len(lods)]))
+    shift = max(int(wanted[0]), *(lod.shift for lod in lods))
     first, stop = begin >> shift, ((end - 1) >> shift) + 1
-    kind = np.zeros((ACTIVITY_COUNT, stop - first), np.int64)
-    state = np.zeros((_STATES, stop - first), np.int64)
+    kind = np.zeros((stop - first, ACTIVITY_COUNT), np.int64)
+    state = np.zeros((stop - first, _STATES), np.int64)
     for lod in lods:
         _add(lod, shift, first, kind, state)
-    counts = np.diff(kind, axis=0, prepend=0), np.diff(state, axis=0, prepend=0)
-    return _frozen(begin, shift, _grown(counts, first, FULL, np.arange(ACTIVITY_COUNT))[0])
+    row = _Grid(np.array([begin]), np.array([shift]), borders([stop - first]))
+    return _grown(kind, state, row, np.array([FULL])).tables()[0]
 
 
-def _frozen(base: int, shift: int, levels: Sequence[tuple[np.ndarray, ...]]) -> WaveLod:
-    kinds, states = zip(*levels, strict=True)
-    for column in (*kinds, *states):
-        column.setflags(write=False)
-    return WaveLod(base, shift, kinds, states)
+# -- the finest buckets of a batch ----------------------------------------------------------------------
 
 
-# -- building one wave ----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grid:
+    """The finest buckets of some waves: rows of one table, one wave after the other."""
+
+    begin: np.ndarray  # int64 [waves], cycles
+    shift: np.ndarray  # int64 [waves]
+    first: np.ndarray  # int64 [waves + 1], rows
+
+    @classmethod
+    def over(cls, begin: np.ndarray, end: np.ndarray, tokens: np.ndarray) -> _Grid:
+        """Buckets for waves of so many tokens from begin to end, at least one for each."""
+        end = np.maximum(end, begin + 1)
+        shift = _shift(end - begin, np.maximum(MIN_BUCKETS, tokens // TOKENS_A_BUCKET))
+        return cls(begin, shift, borders(((end - 1) >> shift) - (begin >> shift) + 1))
+
+    def origin(self, base: np.ndarray) -> np.ndarray:
+        """Where times that count from these bases begin on an axis on which bucket i begins at i << shift."""
+        moved = base + ((self.first[:-1] - (self.begin >> self.shift)) << self.shift)
+        last = int(self.first[-1]) << int(self.shift.max(initial=0))
+        is_narrow = max(last, int(np.abs(moved).max(initial=0))) < _NARROW
+        return moved.astype(np.int32) if is_narrow else moved
+
+    def shifts(self, counts: np.ndarray) -> np.ndarray:
+        """The shift of each of so many spans a wave; a single one if it is that of all."""
+        shift = self.shift.astype(np.int32)
+        return shift[:1] if len(shift) and np.all(shift == shift[0]) else np.repeat(shift, counts)
 
 
-Counts = tuple[np.ndarray, np.ndarray]  # cycles by activity and by state, int [activities, buckets]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spans:
+    """Times that were spent on something; begin and end count from the base of their wave."""
+
+    begin: np.ndarray  # int [n]
+    end: np.ndarray
+    code: np.ndarray  # uint8 [n], activity or state
+    count: np.ndarray  # int64 [waves], spans of each
 
 
-def _grown(
-    counts: Counts, first: int, full: int, used: np.ndarray, limit: int | None = None
-) -> tuple[list[tuple[np.ndarray, ...]], Counts]:
-    """Tables of so many levels (None: up to the first with two buckets), and the counts above them.
-
-    The counts are those of the buckets from number `first` on, of which each can hold `full`.
-    """
-    (cycles, inside), levels = counts, list[tuple[np.ndarray, ...]]()
-    places = np.searchsorted(used, np.arange(ACTIVITY_COUNT), side="right")
-    while limit is None or len(levels) < limit:
-        kind, state = _running(cycles, first, full)[places], _running(inside, first, full)[1:]
-        levels.append((np.ascontiguousarray(kind.T), np.ascontiguousarray(state.T)))
-        if limit is None and cycles.shape[-1] <= 2:
-            break
-        cycles, inside, first, full = _halved(cycles, first), _halved(inside, first), first >> 1, 2 * full
-    return levels, (cycles, inside)
-
-
-def _running(counts: np.ndarray, first: int, full: int) -> np.ndarray:
-    """uint8 [activities + 1, buckets]: 0, and running shares in 1/FULL, the remainder rounded up in turn."""
-    parts, buckets = counts.shape
-    running = np.zeros((parts + 1, buckets), np.int64)
-    np.cumsum(counts, axis=0, out=running[1:])
-    total = np.maximum(running[-1], full)
-    turn = (2 * (np.arange(first, first + buckets) * _SPREAD & 255) + 1) * total >> 9
-    running *= FULL
-    running += turn
-    if full & (full - 1) or np.any(total > full):  # of tokens that overlap
-        running //= total
-    else:
-        running >>= full.bit_length() - 1
-    return running.astype(np.uint8)
-
-
-def _span(tokens: Tokens, states: States) -> TimeWindow | None:
-    ends = []
-    if len(tokens):
-        end = tokens.offset.astype(np.int64) + np.maximum(tokens.duration, 1)
-        ends.append((tokens.base + int(tokens.offset[0]), tokens.base + int(end.max())))
-    if len(states) and states.length > 0:
-        ends.append((states.base + int(states.offset[0]), states.base + states.length))
-    if not ends:
-        return None
-    return TimeWindow(min(begin for begin, _ in ends), max(end for _, end in ends))
-
-
-def _shift(span: TimeWindow, buckets: int) -> int:
-    shift = FINEST
-    while (span.width >> shift) > buckets:
-        shift += 1
+def _shift(width: np.ndarray, buckets: np.ndarray) -> np.ndarray:
+    """The finest shifts with at most so many whole buckets."""
+    shift: np.ndarray = np.full_like(width, FINEST)
+    while np.any(more := width >> shift > buckets):
+        shift += more
     return shift
 
 
-def _chunks(first: int, stop: int) -> list[tuple[int, int]]:
-    """Bucket numbers cut at multiples of the chunk size, so that pairs never cross a cut."""
-    size = 1 << CHUNK_BITS
-    cuts = [first, *range((first // size + 1) * size, stop, size), stop]
-    return list(pairwise(cuts))
+def _token_spans(waves: WaveColumns) -> tuple[_Spans, _Spans]:
+    """When tokens executed, and when those that had to wait did; what takes no time counts as a cycle."""
+    highest = sum(int(column.max(initial=0)) for column in (waves.offset, waves.stall, waves.busy))
+    issue = np.add(waves.offset, waves.stall, dtype=np.int32 if highest < _NARROW else np.int64)
+    end = issue + waves.busy
+    if not waves.busy.all():
+        end += (waves.busy == 0) & (waves.stall == 0)
+    held = np.flatnonzero(waves.stall)
+    until = issue[held]
+    code = _STALL.take(waves.kind[held])
+    stalls = np.diff(held.searchsorted(waves.token_first))
+    return (
+        _Spans(issue, end, _EXECUTION.take(waves.kind), np.diff(waves.token_first)),
+        _Spans(until - waves.stall[held], until, code, stalls),
+    )
 
 
-def _token_cycles(tokens: Tokens, window: TimeWindow, shift: int, used: np.ndarray) -> np.ndarray:
-    """int [used activities, buckets]: cycles of each in each bucket of the window."""
-    rows = tokens.rows_in(window)
-    rows = slice(max(0, rows.start - _SLACK), rows.stop)
-    start = tokens.offset[rows].astype(np.int64) + (tokens.base - window.begin)
-    issue = start + tokens.stall[rows]
-    end = np.maximum(issue + tokens.busy[rows], start + 1)
-    place = np.searchsorted(used, ACTIVITY_OF)
-    kind = tokens.kind[rows]
-    begins, ends = np.concatenate([start, issue]), np.concatenate([issue, end])
-    code = np.concatenate([place[1][kind], place[0][kind]])
-    return _spread(begins, ends, code, shift, (len(used), window.width >> shift))
+def _state_spans(waves: WaveColumns) -> _Spans:
+    """When waves were in states that are shown."""
+    first, begin, length = waves.state_first, waves.state_offset, waves.facts[:, 14]
+    has = first[1:] > first[:-1]
+    end = np.empty(len(begin), begin.dtype if int(length.max(initial=0)) < _NARROW else np.int64)
+    end[:-1] = begin[1:]
+    end[first[1:][has] - 1] = length[has]
+    rows = np.flatnonzero((end > begin) & _IS_STATE.take(waves.state))
+    if len(rows) == len(begin):
+        return _Spans(begin, end, _PLACE.take(waves.state), np.diff(first))
+    return _Spans(begin[rows], end[rows], _PLACE.take(waves.state[rows]), np.diff(rows.searchsorted(first)))
 
 
-def _state_cycles(states: States, window: TimeWindow, shift: int) -> np.ndarray:
-    """int [4, buckets]: cycles in the states of STATE_ORDER in each bucket of the window."""
-    first = find(states.offset, window.begin - states.base, "right") - 1
-    stop = find(states.offset, window.end - states.base, "left")
-    rows = slice(max(0, first), max(0, stop))
-    begin = states.offset[rows].astype(np.int64)
-    after = states.length if rows.stop >= len(states) else int(states.offset[rows.stop])
-    end = np.append(begin, after)[1:]
-    state = STATE_PLACE[states.state[rows]]
-    known = np.isin(states.state[rows], STATE_ORDER)
-    moved = states.base - window.begin
-    spans = begin[known] + moved, end[known] + moved
-    return _spread(*spans, state[known], shift, (_STATES, window.width >> shift))
+def _extents(waves: WaveColumns, executed: _Spans) -> tuple[np.ndarray, np.ndarray]:
+    """First and last cycle of each wave that its tokens or states speak of; its base if there are none."""
+    base, state_base, length = waves.facts[:, 12:15].T
+    begin, end = base.copy(), base.copy()
+    has = np.flatnonzero(executed.count)
+    first = waves.token_first[has]
+    begin[has] += waves.offset[first]
+    if len(has):
+        end[has] += np.maximum.reduceat(executed.end, first)
+    lived = np.flatnonzero((length > 0) & (np.diff(waves.state_first) > 0))
+    since = state_base[lived] + waves.state_offset[waves.state_first[lived]]
+    until = state_base[lived] + length[lived]
+    alone = executed.count[lived] == 0
+    begin[lived] = np.where(alone, since, np.minimum(begin[lived], since))
+    end[lived] = np.where(alone, until, np.maximum(end[lived], until))
+    return begin, end
 
 
-def _spread(
-    begin: np.ndarray, end: np.ndarray, code: np.ndarray, shift: int, shape: tuple[int, int]
-) -> np.ndarray:
-    """Cut spans at bucket edges; return the cycles of each code in each bucket, in `shape`."""
-    codes, buckets = shape
-    begin, end = np.maximum(begin, 0), np.minimum(end, buckets << shift)
-    real = end > begin
-    begin, end, code = begin[real], end[real], code[real] * buckets
+def _running(parts: Sequence[tuple[_Spans, np.ndarray]], grid: _Grid, codes: int) -> np.ndarray:
+    """Cut spans of waves with these bases at the edges of buckets; return their cycles by bucket.
+
+    int [rows, codes], those of each code and of all before it.
+    """
+    pieces = [piece for spans, base in parts for piece in _cut(spans, grid, base, codes)]
+    index, cycles = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    rows = int(grid.first[-1])
+    # A span of no length may begin behind the last bucket.  Sums below 2^53 are exact in doubles.
+    sums = np.bincount(index, cycles, (rows + 1) * codes)[: rows * codes].reshape(rows, codes)
+    running: np.ndarray = sums.astype(np.int32 if sums.max(initial=0) < _SUMMED / codes else np.int64)
+    for code in range(1, codes):
+        running[:, code] += running[:, code - 1]
+    return running
+
+
+def _cut(spans: _Spans, grid: _Grid, base: np.ndarray, codes: int) -> Iterator[Piece]:
+    """The pieces of spans that lie in one bucket each."""
+    origin, shift = np.repeat(grid.origin(base), spans.count), grid.shifts(spans.count)
+    begin, end = spans.begin + origin, spans.end + origin
     bucket, last = begin >> shift, (end - 1) >> shift
+    cycles: np.ndarray = end - begin
     split = np.flatnonzero(last > bucket)
     if len(split):
-        parts = (last - bucket)[split]
-        more = ranges(bucket[split] + 1, parts)
-        cycles = np.minimum(np.repeat(end[split], parts) - (more << shift), 1 << shift)
-        end = np.minimum(end, (bucket + 1) << shift)
-        code, bucket = np.append(code, np.repeat(code[split], parts)), np.append(bucket, more)
-        length = np.append(end - begin, cycles)
-    else:
-        length = end - begin
-    # Sums below 2^53 are exact in the doubles that bincount adds up.
-    sums = np.bincount(code + bucket, weights=length, minlength=codes * buckets)
-    return sums.astype(np.int32 if shift <= _NARROW else np.int64).reshape(codes, buckets)
+        size = shift if len(shift) == 1 else shift[split]
+        first, last, code = bucket[split] + 1, last[split], spans.code[split]
+        cycles[split] = (first << size) - begin[split]
+        yield last.astype(np.intp) * codes + code, end[split] - (last << size)
+        yield _between(first, last, code, grid, codes)
+    yield bucket.astype(np.intp) * codes + spans.code, cycles
 
 
-def _halved(cycles: np.ndarray, first: int) -> np.ndarray:
-    """Sum pairs of buckets; bucket number `first` decides who is whose partner."""
-    n = cycles.shape[-1]
-    front, back = first & 1, (first + n) & 1
-    if front or back:
-        padded = np.zeros((*cycles.shape[:-1], front + n + back), cycles.dtype)
-        padded[..., front : front + n] = cycles
-        cycles = padded
-    return cycles[..., 0::2] + cycles[..., 1::2]
+def _between(first: np.ndarray, stop: np.ndarray, code: np.ndarray, grid: _Grid, codes: int) -> Piece:
+    """The buckets that spans fill, from first to stop."""
+    count, rows = stop - first, int(grid.first[-1])
+    if int(count.sum(dtype=np.int64)) <= len(code) + codes * rows:
+        row = ranges(first, count)
+        index, times = row * codes + np.repeat(code, count), np.ones(1, np.int64)
+    else:  # so many tokens overlap that only counting them where they begin and end is quick
+        edges = (
+            np.bincount(row.astype(np.intp) * codes + code, minlength=rows * codes) for row in (first, stop)
+        )
+        filled = np.subtract(*edges)[: rows * codes].reshape(rows, codes).cumsum(axis=0).ravel()
+        index = np.flatnonzero(filled)
+        row, times = index // codes, filled[index]
+    shift = grid.shifts(np.diff(grid.first)).astype(np.int64)
+    return index, np.broadcast_to(times << (shift if len(shift) == 1 else shift[row]), index.shape)
+
+
+# -- the levels -----------------------------------------------------------------------------------------
+
+
+def _grown(kind: np.ndarray, state: np.ndarray, grid: _Grid, full: np.ndarray) -> LodColumns:
+    """All levels over these running cycles, of each wave up to the first with two buckets.
+
+    `full` are the cycles that a finest bucket of each wave holds.
+    """
+    number, count = grid.begin >> grid.shift, np.diff(grid.first)
+    levels = np.zeros(len(number), np.int64)
+    waves = np.arange(len(number))
+    sizes, kinds, states = [], [], []
+    while True:
+        levels[waves] += 1
+        sizes.append(count)
+        numbers, fulls = ranges(number, count), np.repeat(full, count)
+        kinds.append(_shares(kind, numbers, fulls))
+        states.append(_shares(state, numbers, fulls))
+        is_long = count > 2
+        if not is_long.any():
+            break
+        pairs = _Pairs.of(number, count, is_long)
+        kind, state = pairs.added(kind), pairs.added(state)
+        waves, number, full = waves[is_long], number[is_long] >> 1, full[is_long] << 1
+        count = pairs.count
+    facts = np.stack([grid.begin, grid.shift, levels], axis=1)
+    return LodColumns(facts, *map(np.concatenate, (sizes, kinds, states)))
+
+
+def _shares(running: np.ndarray, number: np.ndarray, full: np.ndarray) -> np.ndarray:
+    """Running shares in 1/FULL, the remainder rounded up in turn; uint8 [buckets, activities or states]."""
+    total = running[:, -1]
+    room = np.maximum(total, full)
+    most = int(room.max(initial=0))
+    turn = (2 * (number * _SPREAD & 255) + 1) * room >> 9
+    dtype = np.int32 if most < _SUMMED else np.int64
+    shares = np.multiply(running, FULL, dtype=dtype)
+    shares += turn.astype(dtype)[:, np.newaxis]
+    if np.any(full & (full - 1)):
+        shares //= room[:, np.newaxis]
+        return shares.astype(np.uint8)
+    over = np.flatnonzero(total > full)  # of tokens that overlap
+    fixed = shares[over] // room[over, np.newaxis]
+    bits = np.log2(full[:, np.newaxis]).astype(dtype)
+    shares >>= bits[:1] if np.all(bits == bits[:1]) else bits  # in one loop, not in one a row
+    shares[over] = fixed
+    return shares.astype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """Which buckets of a level make those of the next."""
+
+    left: np.ndarray  # int64 [buckets of the next], rows; the other is the next row
+    is_first: np.ndarray  # int64, next buckets whose left is none
+    is_last: np.ndarray  # int64, next buckets that have no other
+    count: np.ndarray  # int64 [waves that go on], buckets of the next level
+
+    @classmethod
+    def of(cls, number: np.ndarray, count: np.ndarray, goes_on: np.ndarray) -> _Pairs:
+        """Of waves whose buckets begin at these numbers; a bucket's number decides who its partner is."""
+        row = borders(count)[:-1][goes_on]
+        number, count = number[goes_on], count[goes_on]
+        after = ((number + count - 1) >> 1) - (number >> 1) + 1
+        first = borders(after)
+        inside = np.arange(first[-1]) - np.repeat(first[:-1], after)
+        left = np.repeat(row - (number & 1), after) + 2 * inside
+        odd, alone = number & 1 == 1, (number + count) & 1 == 1
+        return cls(left, first[:-1][odd], first[1:][alone] - 1, after)
+
+    def added(self, running: np.ndarray) -> np.ndarray:
+        """The sums of the next level."""
+        if int(running[:, -1].max(initial=0)) >= _NARROW:
+            running = running.astype(np.int64)
+        sums = running.take(self.left, axis=0, mode="clip")
+        sums[self.is_first] = 0
+        other = running.take(self.left + 1, axis=0, mode="clip")
+        other[self.is_last] = 0
+        sums += other
+        return sums
 
 
 # -- joining waves --------------------------------------------------------------------------------------
 
 
 def _add(lod: WaveLod, shift: int, first: int, kind: np.ndarray, state: np.ndarray) -> None:
-    """Add a wave's running shares to those of the row's buckets, int64 [activities, buckets]."""
+    """Add a wave's running shares to those of the row's buckets, int64 [buckets, activities or states]."""
     level = min(shift - lod.shift, len(lod.kind) - 1)
     beyond = shift - lod.shift - level
     number = lod.base >> (lod.shift + level)
     for table, row in ((lod.kind[level], kind), (lod.state[level], state)):
         if beyond == 0:
-            row[:, number - first : number - first + len(table)] += table.T
+            row[number - first : number - first + len(table)] += table
             continue
         for i, shares in enumerate(table):  # a wave shorter than a bucket: its top level has one or two
-            row[:, ((number + i) >> beyond) - first] += shares >> min(beyond, 8)
+            row[((number + i) >> beyond) - first] += shares >> min(beyond, 8)

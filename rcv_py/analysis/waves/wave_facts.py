@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.timeline.token_details import state_cycles
 from rcv_py.model.columns import joined, of_rows
+from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
+from rcv_py.model.waves import Wave
+from rcv_py.model.window import TimeWindow
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,3 +64,50 @@ def _finish(_trace: Trace, part: WaveFacts) -> WaveFacts:
 
 
 WAVE_FACTS = Reduction(_map, _merge, _finish)
+
+
+@dataclass(frozen=True, eq=False)
+class WaveStates:
+    """One row a wave that was read, by its place in the index: how long it was in each state."""
+
+    row: np.ndarray  # int64, of the wave index
+    tokens: np.ndarray  # int64
+    cycles: np.ndarray  # int64 [waves, WaveState]; -1 where no states were recorded
+
+
+def states_within(wave: Wave, window: TimeWindow | None) -> tuple[int, ...] | None:
+    """Return the cycles in each state, None if the wave has no record of its states.
+
+    Without a window all that was recorded counts, also what lasts beyond the end of the wave's life.
+    """
+    if not len(wave.states):
+        return None
+    if window is not None:
+        return state_cycles(wave, window.begin, window.end)
+    end = wave.states.start + wave.states.duration
+    return state_cycles(wave, int(wave.states.start.min()), int(end.max()))
+
+
+def wave_states(window: TimeWindow | None) -> Reduction[WaveStates, WaveStates]:
+    """Return how long each wave was in each state inside of a window, None: in its whole life."""
+    return Reduction(partial(_map_states, window), _merge_states, _finish_states)
+
+
+def _map_states(window: TimeWindow | None, _trace: Trace, parcel: Parcel) -> WaveStates:
+    waves, unknown = parcel.own.waves, (-1,) * len(WaveState)
+    cycles = [states_within(wave, window) or unknown for wave in waves]
+    return WaveStates(
+        row=np.array([wave.row for wave in waves], dtype=np.int64),
+        tokens=np.array([len(wave.tokens) for wave in waves], dtype=np.int64),
+        cycles=np.array(cycles, dtype=np.int64).reshape(-1, len(WaveState)),
+    )
+
+
+def _merge_states(parts: Sequence[WaveStates]) -> WaveStates:
+    none = np.zeros((0, len(WaveState)), dtype=np.int64)
+    every = joined([WaveStates(none[:, 0], none[:, 0], none), *parts])
+    return of_rows(every, np.argsort(every.row, kind="stable"))
+
+
+def _finish_states(_trace: Trace, part: WaveStates) -> WaveStates:
+    return part

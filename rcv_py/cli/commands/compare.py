@@ -16,7 +16,7 @@ import numpy as np
 from rcv_py.analysis.compare.builds import Build, Step, step
 from rcv_py.analysis.compare.changes import numbers, sides
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.waves.populations import WORKING
 from rcv_py.base.errors import RcvError, UsageError
@@ -26,10 +26,8 @@ from rcv_py.cli.answer import Answer, Facts, Part, Shown, limited
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.opening import (
     all_captures,
-    batches,
     below,
     opened,
-    pooled,
     refuse_for_one,
 )
 from rcv_py.cli.options.look_options import CompareOptions
@@ -51,8 +49,8 @@ from rcv_py.results.places import with_short_places
 from rcv_py.results.table import Table
 from rcv_py.results.trend import trend_table
 from rcv_py.work.builds import builds
+from rcv_py.work.reduce import Reading
 
-POOL_BYTES = 32_000_000  # more than this is read by several processes
 MAX_IN_JUNIT = 10  # rows beyond noise in a message
 TRIPS = {"regression": (Verdict.MORE,), "difference": (Verdict.MORE, Verdict.FEWER)}
 _METRICS = {"cost": "latency and idle", "latency": "latency", "stall": "stall"}
@@ -94,8 +92,8 @@ def _gate(fail_on: str | None, found: Comparison) -> int:
 
 
 def _costs(trace: Trace, wanted: str) -> CaptureCosts:
-    is_large = int(trace.waves.size.sum()) > POOL_BYTES
-    return explained_costs(trace, pooled(trace) if is_large else batches(trace), wanted)
+    with progress() as report, Reading(trace, report=report) as found:
+        return explained_costs_from(found, wanted)
 
 
 def _waves(wanted: str, traces: Sequence[Trace], costs: Sequence[CaptureCosts]) -> dict[str, Any]:

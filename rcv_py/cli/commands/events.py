@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table
-from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.base.text import count, plural
 from rcv_py.cli.answer import Answer, listing, matched
-from rcv_py.cli.opening import batches, opened
+from rcv_py.cli.opening import markers, opened
 from rcv_py.cli.options.dig_options import EventsOptions
 from rcv_py.results.events import events
 from rcv_py.results.table import Table
@@ -31,8 +31,7 @@ _NOTHING = (
 def run(options: EventsOptions) -> Answer:
     """List the events of a capture."""
     trace = opened(options)
-    has_data = any(len(data.time) for data in trace.shader_data)  # else no wave is read
-    spans = marker_spans(trace, list(batches(trace)) if has_data else [])
+    spans = markers(trace)
     entries = event_table(trace, spans)
     kinds = options.kind or default_kinds(entries)
     return listing(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from rcv_py.analysis.events.marker_spans import MarkerSpans, marker_spans
+from rcv_py.analysis.events.marker_spans import MarkerSpans, has_values
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, plural
 from rcv_py.base.whole_files import whole_file
 from rcv_py.cli.answer import Answer
+from rcv_py.cli.opening import markers
 from rcv_py.cli.options.other_options import ExportOptions
 from rcv_py.cli.terminal import progress
 from rcv_py.export.table_files import write_tables
@@ -19,7 +20,7 @@ from rcv_py.export.traces.speedscope import write_speedscope
 from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.work.load import batches, load_all
+from rcv_py.work.load import batches
 
 
 def run(options: ExportOptions) -> Answer:
@@ -52,9 +53,9 @@ def wave_rows(trace: Trace, names: Iterable[str] | None) -> list[int] | None:
     return sorted({trace.wave_row(name) for name in names}) if names else None
 
 
-def markers(trace: Trace) -> MarkerSpans | None:
-    """Return the scopes of markers; all waves are read for them, if there is shader data at all."""
-    return marker_spans(trace, load_all(trace)) if any(len(data.time) for data in trace.shader_data) else None
+def _markers(trace: Trace) -> MarkerSpans | None:
+    """The scopes of markers, None without shader data."""
+    return markers(trace) if has_values(trace) else None
 
 
 def _perfetto(trace: Trace, rows: list[int] | None, options: ExportOptions) -> str:
@@ -64,7 +65,7 @@ def _perfetto(trace: Trace, rows: list[int] | None, options: ExportOptions) -> s
             batches(trace, rows),
             target,
             rows=rows,
-            spans=markers(trace),
+            spans=_markers(trace),
             cycles=options.cycles,
             report=report,
         )
@@ -89,7 +90,7 @@ def _tables(trace: Trace, rows: list[int] | None, options: ExportOptions) -> str
     out: Path = options.out
     paths = {options.table: out} if options.table else {name: out / f"{name}.{form}" for name in TABLES}
     with progress() as report:
-        spans = markers(trace) if "events" in paths else None
+        spans = _markers(trace) if "events" in paths else None
         read = batches(trace, rows)
         done = write_tables(trace, read, paths, form, rows=rows, spans=spans, report=report)
     return ", ".join(f"{name} {count(number)}" for name, number in done.items()) + " rows"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,16 +14,18 @@ from rcv_py.analysis.flame.flame import FlameTree, Metric, What, code_costs, key
 from rcv_py.analysis.flame.flame_frames import METRICS, Charged, flame_tree
 from rcv_py.analysis.flame.flame_layout import FlameLayout, Order, layout, sandwich_frames
 from rcv_py.analysis.flame.flame_text import folded, labels, placed_labels
-from rcv_py.analysis.latency.hidden_latency import hidden_latency
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent
 from rcv_py.cli.answer import Answer, Column, Grid, Part, heading
-from rcv_py.cli.opening import ChosenWaves, announced_batches, batches, counted_waves
+from rcv_py.cli.opening import ChosenWaves, announced, counted_waves
 from rcv_py.cli.options.dig_options import FlameOptions
+from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.results.flame import SANDWICH, at_least, frames, placed
 from rcv_py.results.table import Table
 
+_HIDDEN = HIDDEN[ReferenceRule.OURS]
 _COLUMNS = (*(Column(name, True) for name in ("total", "share", "self")), Column("frame", elastic="right"))
 _OF = {
     Metric.TOTAL: "cycles of latency and idle time of all waves",
@@ -32,14 +36,16 @@ _OF = {
 
 def run(options: FlameOptions) -> Answer:
     """Return the flamegraph of a capture."""
-    waves, metric = counted_waves(options), METRICS[options.metric]
+    metric = METRICS[options.metric]
+    is_hiding = metric is Metric.NONHIDDEN and options.clock is None
+    waves = counted_waves(options, (_HIDDEN,) if is_hiding else ())
     trace = waves.trace
     costs = cost_columns(trace.code)
     charged = Charged(costs, not options.no_idle, options.clock is not None, waves.rows)
     content = "source" if options.content == "sandwich" else options.content
-    tree, note = flame_tree(
-        trace, content, metric, lambda: waves.batches or announced_batches(trace, options), charged
-    )
+    with ExitStack() as open_ones:
+        look = cache(partial(open_ones.enter_context, announced(waves, options)))
+        tree, note = flame_tree(trace, content, metric, look, charged)
     if options.around is not None or options.content == "sandwich":
         return _sandwich(waves, tree, charged, options)
 
@@ -120,7 +126,7 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
         raise UsageError("A sandwich is no tree, so it cannot be folded.", hint="Use --json.")
     trace, metric, costs = waves.trace, METRICS[options.metric], charged.costs
     assert costs is not None
-    own = code_costs(costs, charged.show_idle, _hidden(trace, metric, charged))
+    own = code_costs(costs, charged.show_idle, _hidden(waves, metric, charged))
     element = _element(trace, options.around)
     made = sandwich_frames(trace, own, like, element, metric=metric, order=Order(options.order))
     if made is None:
@@ -146,11 +152,10 @@ def _sandwich(waves: ChosenWaves, like: FlameTree, charged: Charged, options: Fl
     )
 
 
-def _hidden(trace: Trace, metric: Metric, charged: Charged) -> np.ndarray | None:
+def _hidden(waves: ChosenWaves, metric: Metric, charged: Charged) -> np.ndarray | None:
     if metric is not Metric.NONHIDDEN or charged.is_ranged:
         return None
-    found = hidden_latency(trace, list(batches(trace)), rows=charged.rows)
-    return found.hidden(trace.code, charged.show_idle)
+    return waves.of(_HIDDEN).hidden(waves.trace.code, charged.show_idle)
 
 
 def _element(trace: Trace, around: tuple[str, int]) -> int:

@@ -8,18 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rcv_py.analysis.events.marker_spans import marker_spans
-from rcv_py.analysis.health.check import check_waves
+from rcv_py.analysis.events.marker_spans import has_values
+from rcv_py.analysis.health.check import OF_WAVES, wave_problems
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, byte_size, count, nanoseconds, percent, plural, short_kernel
 from rcv_py.cli.answer import Answer, Facts, Part, Shown
-from rcv_py.cli.opening import all_captures, batches, below, opened
+from rcv_py.cli.opening import all_captures, answers, batches, below, markers, opened
 from rcv_py.cli.options.look_options import InfoOptions
 from rcv_py.cli.terminal import bold
 from rcv_py.formats.open import capture_entry
 from rcv_py.model.trace import INFERRED
 from rcv_py.results.info import capture_table, info
-from rcv_py.state.wave_store import WaveStore
+from rcv_py.state.wave_store import problems_of
 
 
 def run(options: InfoOptions) -> Answer:
@@ -47,13 +47,16 @@ def run(options: InfoOptions) -> Answer:
 def _one(path: Path, options: InfoOptions) -> Answer:
     trace = opened(options, path)
     if options.check:
-        trace = replace(trace, problems=(*trace.problems, *check_waves(trace, batches(trace))))
+        found = answers(trace, OF_WAVES)
+        trace = replace(trace, problems=(*trace.problems, *wave_problems(trace, found.of, found.missing)))
     if options.read:  # what the panel Problems shows of waves and markers
-        store = WaveStore(trace)
+        missing: dict[int, str] = {}
+        notes: dict[int, str] = {}
         for batch in batches(trace):
-            store.add(batch)
-        spans = marker_spans(trace, store.batches).problems if trace.shader_data else ()
-        trace = replace(trace, problems=(*trace.problems, *store.problems, *spans))
+            missing.update(batch.missing)
+            notes.update(batch.notes)
+        spans = markers(trace).problems if has_values(trace) else ()
+        trace = replace(trace, problems=(*trace.problems, *problems_of(trace, missing, notes), *spans))
     facts = info(trace)
 
     def text() -> Iterator[Part]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION
+from rcv_py.analysis.core.answers import Analysis
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.annotations import Annotation, Ingredients, annotation, why_not
-from rcv_py.analysis.cost.hotspot import kind_latency
-from rcv_py.analysis.latency.hidden_latency import hidden_latency
-from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.cost.hotspot import KINDS
+from rcv_py.analysis.latency.hidden_latency import HIDDEN
+from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.branches import BRANCHES
-from rcv_py.analysis.waits.wait_latency import wait_summary
+from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import DASH, count, plural
 from rcv_py.cli.answer import Answer, listing, matched, nothing
-from rcv_py.cli.opening import ChosenWaves, announced_batches, counted_waves, wave_of
+from rcv_py.cli.opening import ChosenWaves, announced, counted_waves, wave_of
 from rcv_py.cli.options.dig_options import IsaOptions
-from rcv_py.model.modes import LatencyMode
+from rcv_py.model.modes import LatencyMode, ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.results.isa import Listing, label_table
 from rcv_py.results.isa import listing as rows_of
@@ -36,12 +34,12 @@ _MODES = {
     "wave-max": LatencyMode.MAX_WAVE,
 }
 # Which ingredient the bars of a mode are drawn from, and what makes it.
-_NEEDS: dict[Annotation, tuple[str, Callable[[Trace, Any], Any]]] = {
-    Annotation.NONHIDDEN: ("hidden", lambda trace, read: hidden_latency(trace, tuple(read))),
-    Annotation.KINDS: ("kinds", lambda trace, read: kind_latency(read, len(trace.code))),
-    Annotation.CAUSES: ("causes", attribution),
-    Annotation.MEMORY: ("memory", memory_latency),
-    Annotation.MEMORY_WAITS: ("waits", lambda trace, read: wait_summary(trace, read).latency),
+_NEEDS: dict[Annotation, tuple[str, Analysis]] = {
+    Annotation.NONHIDDEN: ("hidden", HIDDEN[ReferenceRule.OURS]),
+    Annotation.KINDS: ("kinds", KINDS),
+    Annotation.CAUSES: ("causes", ATTRIBUTION),
+    Annotation.MEMORY: ("memory", MEMORY[ReferenceRule.OURS]),
+    Annotation.MEMORY_WAITS: ("waits", WAITS),
 }
 
 
@@ -97,17 +95,19 @@ def _listing(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> Lis
         labels = label_table(trace, costs)
         return Listing(labels, np.asarray(labels.columns["latency"]), costs.label)
     found = rows_of(trace, kind, lambda: waves.of(BRANCHES), costs, show_idle=not options.no_idle)
-    return found if options.bars is None else found.with_bars(_bar_lengths(trace, costs, options))
+    return found if options.bars is None else found.with_bars(_bar_lengths(waves, costs, options))
 
 
-def _bar_lengths(trace: Trace, costs: CostColumns, options: IsaOptions) -> np.ndarray:
+def _bar_lengths(waves: ChosenWaves, costs: CostColumns, options: IsaOptions) -> np.ndarray:
     """One length a code row, in cycles, samples, or cycles a time; raise UsageError if not known."""
     mode = Annotation[(options.bars or "").upper()]
     known = {}
     if mode in _NEEDS:
-        name, make = _NEEDS[mode]
-        known[name] = make(trace, announced_batches(trace, options))
-    ingredients = Ingredients(trace.code, costs, not options.no_idle, **known)
+        name, analysis = _NEEDS[mode]
+        with announced(waves, options) as found:
+            answer = found.of(analysis)
+        known[name] = answer.latency if mode is Annotation.MEMORY_WAITS else answer
+    ingredients = Ingredients(waves.trace.code, costs, not options.no_idle, **known)
     reason = why_not(mode, ingredients)
     if reason:
         raise UsageError(f"There are no bars of {options.bars}: {reason[:1].lower()}{reason[1:]}")

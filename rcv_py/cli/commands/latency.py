@@ -9,7 +9,7 @@ from typing import Any
 
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.latency.hidden_latency import HIDDEN, hidden_table, why_not_hidden
-from rcv_py.analysis.latency.memory_latency import memory_latency
+from rcv_py.analysis.latency.memory_latency import MEMORY
 from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.base.text import count, percent, plural
@@ -35,7 +35,7 @@ def run(options: LatencyOptions) -> Answer:
     if is_hidden:
         waves = choose_waves(options, (LINES, HIDDEN[rule]), (MATRIX,))
     else:
-        waves = choose_waves(options, wanted=(WAITS,) if options.waits else ())
+        waves = choose_waves(options, wanted=(MEMORY[rule], *((WAITS,) if options.waits else ())))
     find = _hidden if is_hidden else _memory
     table, totals, footer, assumption, reason = find(waves, rule, options)
     if reason and options.csv:
@@ -77,8 +77,7 @@ def _hidden(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) ->
 
 
 def _memory(waves: ChosenWaves, rule: ReferenceRule, options: LatencyOptions) -> _Found:
-    trace, read = waves.trace, waves.batches
-    found = memory_latency(trace, read, rule)
+    trace, found = waves.trace, waves.of_all(MEMORY[rule])
     totals = memory_totals(found)
     if options.waits:
         table = memory_and_wait_rows(trace, found, waves.of_all(WAITS).latency)

@@ -21,7 +21,7 @@ from rcv_py.analysis.timeline.wave_places import waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, heading
-from rcv_py.cli.opening import ChosenWaves, chosen, counted_batches, opened, refuse, warn, wave_of
+from rcv_py.cli.opening import ChosenWaves, batches, chosen, opened, refuse, warn, wave_of
 from rcv_py.cli.options.dig_options import LineOptions
 from rcv_py.model.trace import Trace
 from rcv_py.results.line import hit_table, sample_facts, sample_table, spread_facts, spread_table, spreads
@@ -201,7 +201,7 @@ def _place(trace: Trace, text: str) -> dict[str, Any]:
         wave = wave_of(trace, str(selection.wave))
         place |= wave_facts(wave)
         if line is not None:
-            read = counted_batches(trace, set(waves_of_unit(trace, wave.row).tolist()))
+            read = batches(trace, set(waves_of_unit(trace, wave.row).tolist()))
             place |= execution_facts(trace, wave, line, selection.hit, read)
     return place
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from rcv_py.analysis.events.marker_spans import marker_spans
 from rcv_py.analysis.overview.text_hits import text_hits
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import plural
 from rcv_py.cli.answer import Answer, listing
-from rcv_py.cli.opening import batches, opened
+from rcv_py.cli.opening import markers, opened
 from rcv_py.cli.options.dig_options import SearchOptions
 from rcv_py.results.search import hits
 
@@ -17,7 +16,7 @@ def run(options: SearchOptions) -> Answer:
     trace, text = opened(options), options.match
     if not text:
         raise UsageError("There is nothing to look for.", hint="Name a text, e.g. --match buffer_load.")
-    spans = marker_spans(trace, list(batches(trace))) if trace.shader_data else None
+    spans = markers(trace) if trace.shader_data else None
     found = text_hits(trace, text, spans, is_case_sensitive=options.case, is_regex=options.regex)
     if found.problem:
         raise UsageError(found.problem)

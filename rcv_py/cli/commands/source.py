@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.attribution.attribute import ATTRIBUTION
 from rcv_py.analysis.core.cost_columns import SAMPLES, CostColumns, cost_columns
 from rcv_py.analysis.cost.source_costs import SourceLines, reasons, source_lines
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import MAX_DIGITS, count, percent, plural, short_paths, some
 from rcv_py.cli.answer import Answer, Column, Grid, Part, Shown, heading
-from rcv_py.cli.opening import ChosenWaves, batches, counted_waves
+from rcv_py.cli.opening import ChosenWaves, counted_waves
 from rcv_py.cli.options.dig_options import SourceOptions
 from rcv_py.model.code import SourceFile
 from rcv_py.model.modes import SourceCost
@@ -46,7 +46,7 @@ class _Costs:
 
 def run(options: SourceOptions) -> Answer:
     """Return one of the three forms."""
-    waves = counted_waves(options)
+    waves = counted_waves(options, () if options.no_causes else (ATTRIBUTION,))
     trace = waves.trace
     file, line = find_place(trace.sources, options.place) if options.place else (-1, 0)
     made = _costs(waves, options, file, line)
@@ -77,8 +77,7 @@ def _costs(waves: ChosenWaves, options: SourceOptions, file: int, line: int) -> 
     how = SourceCost.INCLUSIVE if options.inlined else SourceCost.SELF
     causes = None
     if len(trace.waves) and not options.no_causes:
-        read = batches(trace) if waves.choice is None else waves.batches
-        causes = attribution(trace, read, waves.rows)
+        causes = waves.of(ATTRIBUTION)
     why = reasons(trace.code, causes)
     lines = source_lines(trace.code, costs, how, why)
     if file < 0:

@@ -14,7 +14,7 @@ from rcv_py.analysis.timeline.wave_places import place_name, waves_of_unit
 from rcv_py.base.errors import UsageError
 from rcv_py.base.text import count, percent, plural
 from rcv_py.cli.answer import Answer, Column, Facts, Grid, Part, Shown, each
-from rcv_py.cli.opening import ChosenWaves, choose_waves, counted_batches, missing_text, opened, window_of
+from rcv_py.cli.opening import ChosenWaves, batches, choose_waves, missing_text, opened, window_of
 from rcv_py.cli.options.look_options import SummaryOptions
 from rcv_py.results.summary import parts, pipe_rows, plain_number, simd_title, summary_document, summary_table
 from rcv_py.results.units import units
@@ -97,7 +97,7 @@ def _unit_times(options: SummaryOptions) -> Answer:
         raise UsageError(f"{trace.name} has no traced waves.", hint="Record a thread trace of the kernel.")
     row = 0 if options.wave is None else trace.wave_row(options.wave)
     rows, index = waves_of_unit(trace, row), trace.waves
-    waves = [wave for batch in counted_batches(trace, set(rows.tolist())) for wave in batch.waves]
+    waves = [wave for batch in batches(trace, set(rows.tolist())) for wave in batch.waves]
     window = window_of(options.clock) or trace.span
     place = place_name(trace, *(int(column[row]) for column in (index.se, index.sa, index.cu)))
     table = units(trace, waves, window)

@@ -14,6 +14,7 @@ from rcv_py.cli.options.other_options import ShotOptions
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Place, Selection
+from rcv_py.work.ahead import Ahead
 
 PICTURE = Path("rcv.png")
 AROUND = 500  # cycles that a picture shows on either side of a moment
@@ -31,10 +32,16 @@ def run(options: ViewOptions) -> int:
     if files and options.folder is not None:
         run_facts(options.folder, "", given=files)  # raises, with nothing shown, if there are none
     if has_display():
+        ahead = None if options.folder is None else Ahead.of(options.folder)
         memory.begin_start()
-        from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
+        try:
+            from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-        return app.run(options.folder, options.compare, options.twin, options.panel, place, run_files=files)
+            compared = options.compare, options.twin
+            return app.run(options.folder, *compared, options.panel, place, run_files=files, ahead=ahead)
+        finally:
+            if ahead is not None:
+                ahead.close()
     return _draw_instead(options, place, files)
 
 

@@ -10,13 +10,13 @@ from rcv_py.analysis.core.occupancy import Residencies, residencies
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import NO_PLACE
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
-from rcv_py.analysis.waves.populations import ALL, WaveChoice, populations, ran_text, wave_choice
+from rcv_py.analysis.waves.populations import ALL, POPULATIONS, WaveChoice, ran_text, wave_choice
+from rcv_py.analysis.waves.wave_facts import wave_states
 from rcv_py.base.text import count, nanoseconds, percent, plural
 from rcv_py.cli.answer import Answer, Facts, Part, Shown, listing
 from rcv_py.cli.opening import (
-    batches,
+    answers,
     check_engine,
-    counted_batches,
     missing_text,
     opened,
     wave_facts,
@@ -43,7 +43,7 @@ def run(options: WavesOptions) -> Answer:
     check_engine(trace, options.se, "resident" if options.resident else "traced")
     choice = None
     if options.waves not in (None, ALL):
-        choice = wave_choice(populations(trace, tuple(batches(trace))), options.waves or ALL)
+        choice = wave_choice(answers(trace, (POPULATIONS,)).of(POPULATIONS), options.waves or ALL)
     if options.resident:
         lives, there = shown_lives(trace, residencies(trace.occupancy), options), len(trace.occupancy)
         table = results.resident(trace, lives, _kernels(trace, lives.kernel.tolist()))
@@ -69,7 +69,7 @@ def run(options: WavesOptions) -> Answer:
 
 
 def _populations(trace: Trace, options: WavesOptions) -> Answer:
-    found = populations(trace, counted_batches(trace, None))
+    found = answers(trace, (POPULATIONS,)).of(POPULATIONS)
     table = results.population_table(found)
     missing = missing_text(found.read, len(trace.waves))
     footer = [f"\n{ran_text(found)}; cycles are lives of waves. --waves takes an id, working or all."]
@@ -94,9 +94,10 @@ def _traced(trace: Trace, options: WavesOptions, choice: WaveChoice | None) -> T
     if choice is not None and choice.rows is not None:
         kept &= choice.rows
     inside = [row for row in rows.tolist() if row in kept]
-    read = {wave.row: wave for batch in counted_batches(trace, set(inside)) for wave in batch.waves}
+    states = wave_states(window_of(options.within))
+    read = answers(trace, (states,), inside).of(states)
     kernels = _kernels(trace, index.kernel[inside].tolist())
-    return results.waves(trace, inside, read, window_of(options.within), kernels)
+    return results.waves(trace, inside, read, kernels)
 
 
 def shown_lives(trace: Trace, lives: Residencies, options: WavesOptions) -> Residencies:

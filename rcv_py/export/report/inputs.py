@@ -9,8 +9,10 @@ from typing import Any
 from rcv_py.analysis.attribution.attribute import Attribution
 from rcv_py.analysis.core.answers import Analysis, InMemory
 from rcv_py.analysis.core.cost_columns import LINES, SAMPLES, CostColumns, cost_columns
-from rcv_py.analysis.core.reduction import Staged
+from rcv_py.analysis.core.reduction import Reduction, Staged
+from rcv_py.analysis.cost.distribution import LatencySpread, latency_spreads
 from rcv_py.analysis.cost.place_text import leaf_texts
+from rcv_py.analysis.cost.ranking import Ranked, ranking
 from rcv_py.analysis.findings.detect import of_inputs
 from rcv_py.analysis.findings.finding import Findings
 from rcv_py.analysis.findings.inputs import OF_ALL, FindingInputs
@@ -32,6 +34,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 
 RULE = ReferenceRule.OURS
+TOP_LINES = 15
 
 
 class ReportInputs(FindingInputs):
@@ -39,7 +42,7 @@ class ReportInputs(FindingInputs):
 
     def ask(self, of_all: Sequence[Analysis] = (), of_counted: Sequence[Analysis] = ()) -> None:
         """Look at all waves once for what sections need of all of them, and once for those that count."""
-        self.answers.ask((*OF_ALL, *OF_WAVES, WORKGROUPS, WAVE_FACTS, *of_all))
+        self.answers.ask((*OF_ALL, *OF_WAVES, WORKGROUPS, WAVE_FACTS, self._spreads, *of_all))
         hidden = () if why_not_hidden(self.trace) else (HIDDEN[RULE],)
         super().ask((), (LINES, WAITS, BUBBLES[RULE], *hidden, self._summary, *of_counted))
 
@@ -54,6 +57,20 @@ class ReportInputs(FindingInputs):
     def costs(self) -> CostColumns:
         """Costs of each line, summed over all waves, as `rcv hotspot` prints them."""
         return cost_columns(self.trace.code)
+
+    @cached_property
+    def top_lines(self) -> tuple[Ranked, ...]:
+        """The instructions that cost most, the first first; what they cost is known before waves are read."""
+        return ranking(self.trace.code, self.trace.sources, self.costs)[:TOP_LINES]
+
+    @property
+    def spreads(self) -> dict[int, LatencySpread]:
+        """How long executions of these lasted, by line."""
+        return self.answers.of(self._spreads)
+
+    @cached_property
+    def _spreads(self) -> Reduction[Any, dict[int, LatencySpread]]:
+        return latency_spreads(row.line for row in self.top_lines)
 
     @property
     def is_sampled(self) -> bool:

@@ -9,9 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
-from rcv_py.analysis.cost.distribution import latency_spreads
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.analysis.cost.ranking import Ranked, ranking
+from rcv_py.analysis.cost.ranking import Ranked
 from rcv_py.analysis.iterations.loop_summary import PHASES, LoopSummary
 from rcv_py.analysis.program.blocks import Blocks, block_costs, blocks
 from rcv_py.analysis.program.branches import BRANCHES
@@ -72,7 +71,7 @@ def _latency(rows: Sequence[Ranked]) -> tuple[Series, ...]:
 def top_lines(inputs: ReportInputs) -> Section | None:
     """The most expensive instructions: per hit, the slowest hit, and the code around them."""
     trace, causes = inputs.trace, {}
-    rows = ranking(trace.code, trace.sources, inputs.costs)[:TOP]
+    rows = inputs.top_lines
     if not rows:
         return None
     lines = [row.line for row in rows]
@@ -103,17 +102,17 @@ def top_lines(inputs: ReportInputs) -> Section | None:
     )
     parts: list[Part] = [bars, main]
     if inputs.waves:
-        parts.append(_hits(inputs, lines))
+        parts.append(_hits(inputs))
     if any(row.text.startswith("s_endpgm") for row in rows):
         parts.append(Note(_END))
     parts += _context(inputs, lines)
     return Section("top", "Most expensive instructions", parts)
 
 
-def _hits(inputs: ReportInputs, lines: list[int]) -> Table:
-    """How long the executions of each instruction took, and where the slowest one is."""
+def _hits(inputs: ReportInputs) -> Table:
+    """How long the executions of each of these took, and where the slowest one is."""
     starts, places = [], []
-    found = inputs.answers.of(latency_spreads(lines))
+    found = inputs.spreads
     for line, one in found.items():
         slowest = one.slowest
         wave = inputs.trace.waves.id(slowest.wave)

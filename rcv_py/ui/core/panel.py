@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.problems import Affects
 from rcv_py.base.registry import Registry
@@ -119,6 +119,7 @@ class Panel(QWidget):
     """
 
     panel_id: ClassVar[str] = ""  # under which it is registered
+    commands_wait: ClassVar[bool] = False  # why a command cannot run does not change before there is a panel
     wants = Signal(str)  # id of a panel that should come to the front, since it shows what was asked for
     copy_asked = Signal()  # copy what the panel shows as a command
 
@@ -159,6 +160,21 @@ class Panel(QWidget):
             stream.started()
         self.ui.tasks.run(self, job, take, topic, visibility=self.visibility)
 
+    def so_far(
+        self,
+        name: str,
+        reduction: Reduction[Any, Result],
+        key: Hashable = None,
+        expected: frozenset[int] | None = None,
+    ) -> Callable[[Collection[int] | None], Result]:
+        """Return a function of rows that count, for a job: the answer for all waves that were read.
+
+        A capture must be open.  While somebody sees the panel, waves that arrive are mapped where they are
+        read.  The other arguments are those of `Snapshot.so_far`.
+        """
+        read = self.session.snapshot()
+        return read.so_far(name, reduction, key, watcher=self.visibility, expected=expected)
+
     def want_result(self, name: str) -> None:
         """Keep a shared result up to date for as long as this capture is open and somebody sees the panel."""
         self.ui.results.want(name, self.visibility)
@@ -186,7 +202,7 @@ class Panel(QWidget):
     def reason(self, otherwise: str) -> str:
         """Return why the panel is empty: what the problems say of the data it needs, else the sentence."""
         trace = self.session.trace.value
-        problems = () if trace is None else trace.problems_about(*PANELS[self.panel_id].needs)
+        problems = () if trace is None else trace.problems_about(*DECLARED[self.panel_id].needs)
         return NO_TRACE if trace is None else "\n\n".join(map(str, problems)) or otherwise
 
     def why_missing(self, what: str) -> str:
@@ -267,8 +283,9 @@ def _load(part: Remembers | QAbstractButton | QSplitter, state: Any) -> None:
         part.setSizes(state)
 
 
-# Of a context, what has the panel if it is made, and what makes it.
-PanelCommands = Callable[[UiContext, Callable[[], Panel | None], Callable[[], Panel]], tuple[Command, ...]]
+Made = Callable[[], Panel | None]  # what has the panel if it is made
+Need = Callable[[], Panel]  # what makes it
+PanelCommands = Callable[[UiContext, Made, Need], tuple[Command, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +306,8 @@ class PanelInfo:
     commands: PanelCommands = lambda ui, made, need: ()
 
 
-PANELS: Registry[PanelInfo] = Registry("panel")
+PANELS: Registry[PanelInfo] = Registry("panel")  # all that there are, from `discover` on
+DECLARED: Registry[PanelInfo] = Registry("panel")  # those whose modules are imported
 
 
 def panel(
@@ -297,12 +315,13 @@ def panel(
 ) -> Callable[[Kind], Kind]:
     """Class decorator: register a panel under `id`; its docstring is the tip of its tab.
 
-    Panels of an area are tabs sorted by `order`.
+    Panels of an area are tabs sorted by `order`.  `make docs` writes what is said here into the table of
+    `rcv_py/ui/panels`, from which a window knows the panel before its module is imported.
     """
 
     def register(kind: Kind) -> Kind:
         tip = (kind.__doc__ or "").split("\n")[0]
-        PANELS.add(
+        DECLARED.add(
             id,
             PanelInfo(
                 id=id,
@@ -322,9 +341,46 @@ def panel(
 
 
 def discover() -> Registry[PanelInfo]:
-    """Import every panel, a module of `rcv_py.ui.panels` or `panel.py` of a package; return the registry."""
-    package = importlib.import_module("rcv_py.ui.panels")
-    for module in pkgutil.iter_modules(package.__path__):
-        inside = ".panel" if module.ispkg else ""
-        importlib.import_module(f"{package.__name__}.{module.name}{inside}")
+    """Return the registry of all panels; a panel's module is imported when the panel is made.
+
+    One whose actions must look at more than the panel is imported for these.
+    """
+    for row in import_module("rcv_py.ui.panels").TABLE:
+        if row["id"] not in PANELS:
+            PANELS.add(row["id"], _from_table(**row))
     return PANELS
+
+
+def _from_table(
+    *, module: str, needs: Iterable[str], commands: Iterable[tuple[Any, ...]] | None, **row: Any
+) -> PanelInfo:
+    def declared() -> PanelInfo:
+        import_module(f"rcv_py.ui.panels.{module}")
+        return DECLARED[row["id"]]
+
+    def made_commands(ui: UiContext, made: Made, need: Need) -> tuple[Command, ...]:
+        if commands is None:
+            return declared().commands(ui, made, need)
+        return tuple(_waiting(line, lambda: declared().commands(ui, made, need), made) for line in commands)
+
+    return PanelInfo(
+        **row, needs=tuple(map(Affects, needs)), make=lambda ui: declared().make(ui), commands=made_commands
+    )
+
+
+def _waiting(line: tuple[Any, ...], declared: Callable[[], tuple[Command, ...]], made: Made) -> Command:
+    """Return a command of a panel whose module is imported when the command is run, or the panel made."""
+    id, title, menu, shortcuts, tip, until = line
+
+    def itself() -> Command:
+        return next(command for command in declared() if command.id == id)
+
+    return Command(
+        id=id,
+        title=title,
+        menu=menu,
+        run=lambda: itself().run(),
+        shortcuts=shortcuts,
+        tip=tip,
+        why_not=lambda: until if made() is None else itself().why_not(),
+    )

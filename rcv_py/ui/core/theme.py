@@ -105,7 +105,8 @@ class Theme(QObject):
         was_on = gc.isenabled()
         gc.disable()
         try:
-            app.setPalette(self._palette())
+            if app.palette() != (palette := self._palette()):
+                app.setPalette(palette)
             if app.styleSheet() != (text := style_sheet(self.role)):
                 app.setStyleSheet(text)
         finally:

@@ -106,6 +106,8 @@ def _text(text: str, role: str = "") -> PlainLabel:
 class HealthPanel(Panel):
     """Whether the capture can be trusted, and how to record a better one."""
 
+    commands_wait = True
+
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.notes: tuple[HealthNote, ...] | None = None
@@ -189,10 +191,11 @@ class HealthPanel(Panel):
         """Copy the input file."""
 
         def why_not() -> str:
+            if late.now is None:
+                return "Open the panel Health first."
             if ui.session.trace.value is None:
                 return "No capture is open."
-            is_known = late.now is not None and late.now.notes is not None
-            return "" if is_known else "The capture is still being looked at."
+            return "" if late.now.notes is not None else "The capture is still being looked at."
 
         tip = "Copy an input file for rocprofv3 that records this kernel again as Health recommends."
         row = ("analyze.copy_input_yaml", "Copy input.yaml for a better capture", "Ctrl+Alt+Y")

@@ -28,6 +28,8 @@ EVERY_MS = 120
 class SearchPanel(TablePanel[Hits]):
     """Search instructions, labels and sources."""
 
+    commands_wait = True
+
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.hits = Hits()

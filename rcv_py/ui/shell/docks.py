@@ -233,6 +233,11 @@ class Dock(QDockWidget):
         """Whether the panel is in front of other tabs, or would be if it were made."""
         return self.isVisible() and self._is_in_front and not self._is_folded
 
+    @property
+    def is_folded(self) -> bool:
+        """Whether nothing but its tab is shown."""
+        return self._is_folded
+
     def has_focus(self) -> bool:
         """Whether keys go to something in it."""
         focus = QApplication.focusWidget()

@@ -196,6 +196,17 @@ class MainWindow(QMainWindow):
         self._soon = soon
         soon.now()
 
+    def make_first_panels(self) -> None:
+        """Make the panels that were seen last, at the first start the first of each place that is open.
+
+        A wrong guess costs time and nothing else: what is seen later is made then.
+        """
+        docks, seen = self.workspace.docks, self.ui.settings.memory("seen")
+        first = {dock.area: name for name, dock in reversed(docks.items()) if not dock.is_folded}
+        for name in seen.split() if isinstance(seen, str) else first.values():
+            if name in docks:
+                docks[name].make()
+
     # -- what commands call --------------------------------------------------------------------------
 
     def browse(self, what: str = "capture") -> None:
@@ -340,6 +351,8 @@ class MainWindow(QMainWindow):
         settings.remember("bottom_folded", self.workspace.is_bottom_folded)
         states = {name: dock.save_state() for name, dock in self.workspace.docks.items()}
         settings.remember("panels", json.dumps(states))
+        seen = (name for name, dock in self.workspace.docks.items() if dock.is_seen)
+        settings.remember("seen", " ".join(seen))
         self.writer.cancel()
         self.loader.close()
         event.accept()

@@ -5,17 +5,15 @@ Where the user was in a capture is remembered.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from rcv_py.analysis.compare.costs import explained_costs
 from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.formats.locate import Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
@@ -28,8 +26,11 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.shell.palette import place_in
-from rcv_py.work.library import row_of
-from rcv_py.work.load import batches
+from rcv_py.work.reduce import Reading
+
+if TYPE_CHECKING:
+    from rcv_py.analysis.compare.costs import CaptureCosts
+    from rcv_py.analysis.core.answers import Answers
 
 NOTHING_BELOW = "no capture lies in it or below it"
 RECENT_LIMIT = 10
@@ -101,6 +102,8 @@ class Opener(QObject):
 
     def _judge(self, entries: tuple[CaptureEntry, ...]) -> None:
         """Look at the health of captures that can be opened, in a thread; answers by signal."""
+        from rcv_py.work.library import row_of  # noqa: PLC0415 - whoever opens a capture does not wait for it
+
         paths = [entry.path for entry in entries if not entry.note][:MAX_JUDGED]
         self._ui.tasks.run(self, lambda: list(map(row_of, paths)), self.judged.emit, "health")
 
@@ -162,6 +165,7 @@ class BaselineOpener(QObject):
         """
         places = [Path(each).expanduser().absolute() for each in (path, replicate) if each is not None]
         workers = int(self._ui.settings["load.workers"]) or None
+        _costs()
 
         def job() -> Baseline:
             baseline, *replicates = (read(place, workers) for place in places)
@@ -174,6 +178,7 @@ class BaselineOpener(QObject):
         place = Path(path).expanduser().absolute()
         workers = int(self._ui.settings["load.workers"]) or None
         baseline = self._ui.session.baseline.value
+        _costs()
 
         def job() -> Baseline:
             replicate = read(place, workers)
@@ -211,10 +216,20 @@ def read(path: Path, workers: int | None = None) -> Baseline:
             f"{path} holds several captures, and a baseline is one.", hint="Choose the folder of one capture."
         )
     trace = open_folder(paths[0])
-    return Baseline(trace, explained_costs(trace, batches(trace, workers=workers)))
+    with Reading(trace, workers=workers) as found:
+        return Baseline(trace, _costs()(found))
+
+
+def _costs() -> Callable[[Answers], CaptureCosts]:
+    """Return what sums up a capture, first on the UI thread: two threads must not import a module at once."""
+    from rcv_py.analysis.compare.costs import explained_costs_from  # noqa: PLC0415 - most are not compared
+
+    return explained_costs_from
 
 
 def _key(path: Path) -> str:
+    import hashlib  # noqa: PLC0415 - it loads OpenSSL
+
     return "capture/" + hashlib.sha1(os.fsencode(path), usedforsecurity=False).hexdigest()[:16]
 
 

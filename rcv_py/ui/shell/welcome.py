@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
@@ -18,7 +19,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from rcv_py.analysis.overview.library import LibraryRow
 from rcv_py.base import resources
 from rcv_py.base.text import elide_left, plural
 from rcv_py.model.trace import CaptureEntry
@@ -28,6 +28,9 @@ from rcv_py.ui.core.layout import boxed, column, grid, row
 from rcv_py.ui.core.plain_text import PlainLabel, button_text, tooltip
 from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.table.table_model import Column, TableModel, grouped
+
+if TYPE_CHECKING:  # it imports what looks at whole libraries
+    from rcv_py.analysis.overview.library import LibraryRow
 
 RECENT_SHOWN = 6
 PATH_LETTERS = 64

@@ -14,7 +14,7 @@ from rcv_py.base.tree import TreeNode
 from rcv_py.state.selection import Hover, Selection
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, BAR_ABOVE, BAR_BELOW, Item, bar, boxed, column, row
-from rcv_py.ui.core.panel import PANELS, Panel, Sheet
+from rcv_py.ui.core.panel import DECLARED, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, with_tip
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
@@ -98,7 +98,7 @@ class TablePanel(Panel, Generic[Found]):
 
     def why_no_waves(self, known: Any) -> str:
         """Return why nothing is known of waves, "" if `known.waves`, how many it is of, is not 0."""
-        trace, title = self.session.trace.value, PANELS[self.panel_id].title
+        trace, title = self.session.trace.value, DECLARED[self.panel_id].title
         topic = self.topic or title.lower()
         if trace is None or not len(trace.waves) or not len(trace.code):
             them = title.lower() if self.topic else "them"
@@ -164,7 +164,7 @@ class TablePanel(Panel, Generic[Found]):
         """The rows that are shown."""
         if self.result is None:
             return None
-        return Sheet(PANELS[self.panel_id].title, self.view.table.headers, self.view.table.table())
+        return Sheet(DECLARED[self.panel_id].title, self.view.table.headers, self.view.table.table())
 
 
 class TreePanel(TablePanel[Found], Generic[Found, N]):

@@ -15,6 +15,7 @@ from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View, look, raster
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import place_name
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import short_kernel
 from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import joined
@@ -246,7 +247,7 @@ def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = N
     """Return the kernels of the waves (or with the ids in `used`) for a menu; none if there is only one."""
     if trace is None:
         return []
-    ids = np.unique(trace.waves.kernel if used is None else used).tolist()
+    ids = ascending(trace.waves.kernel if used is None else used).tolist()
     names = {name: None for kernel in ids if (name := trace.occupancy.names.get(kernel))}
     nice = {kernel.name: kernel.demangled for kernel in trace.code.kernels}
     return [

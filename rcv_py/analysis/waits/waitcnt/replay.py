@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
 from rcv_py.analysis.waits.waitcnt.generations import (
     KIND_OF,
     KINDS,
     NOTHING,
     NUMBER_OF,
     UNORDERED,
-    Effect,
+    Generation,
     generation_of,
 )
 from rcv_py.base.runs import borders, ranges, run_starts, starts_run
@@ -69,62 +69,103 @@ def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target:
     `gfxip` is the major version of the graphics IP, `target` its full name if it is known: gfx1250 has
     counters that others of its generation lack.  A program with instructions of gfx1250 counts as one.
     """
-    rules, line = generation_of(gfxip, target, code.text), batch.line
-    inside = (line >= 0) & (line < len(code))
-    ran = np.flatnonzero(np.bincount(line[inside])).tolist()
-    effects = {row: _effect(code.text[row], rules.effect) for row in ran}
-    effects = {row: effect for row, effect in effects.items() if effect is not NOTHING}
-    matters = np.zeros(len(code) + 1, dtype=bool)  # the last one is for lines that are not in the table
-    matters[list(effects)] = True
-    token = np.flatnonzero(matters[np.where(inside, line, len(code))])
+    tokens = columns_of(batch) if isinstance(batch, WaveBatch) else batch
+    effects = _effects(code, gfxip, target)
+    known, links = _KNOWN.get(tokens, (None, None))
+    if links is None or known is not effects:
+        links = _replayed(tokens, effects)
+        _KNOWN[tokens] = effects, links
+    return links
+
+
+def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
+    line = tokens.code_rows(len(effects))
+    token = np.flatnonzero(effects.matters(line))
+    line, wave = line[token], tokens.owner[token]
+    wave_first = np.searchsorted(token, tokens.first[:-1])  # of those that matter
     none = np.zeros(0, dtype=np.int64)
     waits: list[tuple[np.ndarray, ...]] = [(none, none, none, none, none, none.astype(bool))]
     operations, before = [none], 0
-    for counter in rules.order:
-        times, kind, left = _of_counter(effects, counter, len(code))[:, line[token]]
+    for place, counter in enumerate(effects.rules.order):
+        times, left = effects.times[place][line], effects.left[place][line]
         ops, own = np.flatnonzero(times), np.flatnonzero(left >= 0)
         if not len(own):
             continue
+        before_each = borders(times)
         if times.max() > 1:
             ops = np.repeat(ops, times[ops])
-        wave_first = batch.first[np.searchsorted(batch.first, token[own], side="right") - 1]
-        begin, stop, is_ordered = _released(token[ops], kind[ops], token[own], left[own], wave_first)
+        kind, base = effects.kind[place][line[ops]], before_each[wave_first][wave[own]]
+        mine = _Waits(wave[own], left[own], issued=before_each[own], base=base)
+        begin, stop, is_ordered = _released(kind, mine)
         number = np.full(len(own), NUMBER_OF[counter])
         waits.append((token[own], number, left[own], begin + before, stop - begin, is_ordered))
         operations.append(token[ops])
         before += len(ops)
-    return _links(batch.first, waits, np.concatenate(operations))
+    return _links(tokens.first, waits, np.concatenate(operations))
 
 
-@lru_cache(maxsize=1 << 15)
-def _effect(text: str, effect: Callable[[str], Effect]) -> Effect:
-    return effect(text)
+class _Effects:
+    """What each code row does to each counter, told from its text when it is first seen to have run."""
+
+    def __init__(self, texts: tuple[str, ...], rules: Generation) -> None:
+        self.rules, self._texts = rules, texts
+        shape = len(rules.order), len(texts)
+        self.times = np.zeros(shape, dtype=np.int64)  # how often it raises a counter
+        self.kind = np.zeros(shape, dtype=np.int64)  # as what
+        self.left = np.full(shape, -1, dtype=np.int64)  # how many a wait leaves, -1: no wait
+        self._state = np.zeros(len(texts) + 1, dtype=np.uint8)  # the last one is for tokens without a row
+        self._state[-1] = _NOTHING
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def matters(self, row: np.ndarray) -> np.ndarray:
+        """Whether tokens with these code rows (as many as there are: none) do anything, bool."""
+        if not self._state[row].all():
+            ran = np.bincount(row, minlength=len(self._state)) > 0
+            for new in np.flatnonzero(ran & (self._state == 0)).tolist():
+                self._learn(new)
+        return (self._state == _SOMETHING)[row]
+
+    def _learn(self, row: int) -> None:
+        effect, place = self.rules.effect(self._texts[row]), self.rules.order.index
+        counts = [(name, raised) for name, raised in effect.raises if name in self.rules.order]
+        waits = [(name, number) for name, number in effect.waits if name in self.rules.order]
+        for name, raised in counts:
+            self.kind[place(name), row] = KIND_OF[raised]
+        for name in {name for name, _ in counts}:
+            self.times[place(name), row] = sum(name == other for other, _ in counts)
+        for name, number in waits:
+            self.left[place(name), row] = number
+        self._state[row] = _NOTHING if effect is NOTHING else _SOMETHING  # last: threads may look on
 
 
-def _of_counter(effects: dict[int, Effect], counter: str, rows: int) -> np.ndarray:
-    """How often each code row raises a counter, as what kind, and how many a wait leaves (-1: no wait)."""
-    times, kind, left = table = np.zeros((3, rows), dtype=np.int64)
-    left[:] = -1
-    for row, effect in effects.items():
-        for name, raised in effect.raises:
-            if name == counter:
-                times[row] += 1
-                kind[row] = KIND_OF[raised]
-        for name, number in effect.waits:
-            if name == counter:
-                left[row] = number
-    return table
+_NOTHING, _SOMETHING = 1, 2
+# Several analyses of the same columns ask the same.
+_KNOWN: WeakKeyDictionary[TokenColumns, tuple[_Effects, WaitLinks]] = WeakKeyDictionary()
 
 
-def _released(
-    ops: np.ndarray, kind: np.ndarray, waits: np.ndarray, left: np.ndarray, wave_first: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which operations of a counter each wait released: `begin` to `stop - 1`.
+@lru_cache(maxsize=2)
+def _effects(code: CodeTable, gfxip: int, target: str) -> _Effects:
+    return _Effects(code.text, generation_of(gfxip, target, code.text))
+
+
+@dataclass(frozen=True, eq=False)
+class _Waits:
+    """The waits for a counter, in order of execution; int64 each."""
+
+    wave: np.ndarray  # place in the columns
+    left: np.ndarray  # how many operations may stay outstanding
+    issued: np.ndarray  # operations before it, of all waves
+    base: np.ndarray  # operations before its wave
+
+
+def _released(kind: np.ndarray, waits: _Waits) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which operations of a counter (their kinds) each wait released: `begin` to `stop - 1`.
 
     The third column says whether no outstanding operation could have overtaken another.
     """
-    # Operations issued before each wait, and before its wave; both count through all waves.
-    issued, base = np.searchsorted(ops, waits), np.searchsorted(ops, wave_first)
+    left, issued, base = waits.left, waits.issued, waits.base
 
     def stops(target: np.ndarray) -> np.ndarray:
         return np.maximum.accumulate(np.maximum(target, base))
@@ -133,12 +174,12 @@ def _released(
         return np.maximum(np.append(base[:1], stop[:-1]), base)
 
     # An operation without order may be overtaken, and the first of two kinds in a row.
-    place, row = np.arange(len(ops)), np.arange(len(waits))
+    place, row = np.arange(len(kind)), np.arange(len(left))
     free = np.where(_IS_UNORDERED[kind], place, np.where(starts_run(kind), place - 1, -1))
     last_free = np.maximum.accumulate(np.append(-1, free))[issued]
     is_disordered = last_free >= begins(stops(issued - left))  # as if every wait said something
     # Whether an earlier wait said nothing, counted anew after every wait for zero and in every wave.
-    opens = starts_run(wave_first)
+    opens = starts_run(waits.wave)
     opens[1:] |= left[:-1] == 0
     unknown = np.maximum.accumulate(np.where(is_disordered & (left > 0), row, -1))
     is_known = (unknown < np.maximum.accumulate(np.where(opens, row, 0))) | (left == 0)

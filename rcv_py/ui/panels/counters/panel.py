@@ -58,6 +58,8 @@ class _Answer:
 class CountersPanel(CurvePanel):
     """Hardware counters over time, and formulas."""
 
+    commands_wait = True
+
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui, "Counters over time")
         self.files = FormulaFiles(ui.settings.folder)

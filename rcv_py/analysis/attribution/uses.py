@@ -1,0 +1,224 @@
+"""Which earlier instruction wrote what an executed one reads.
+
+That depends only on the code lines that ran before, so tokens with the same last lines are looked at once,
+and what was found is kept for the waves to come.  A result further back than WINDOW instructions is never
+waited for: on gfx9 the longest distance is 21 turns, and later a matrix instruction takes 32 cycles.
+
+Most tokens stand behind the WINDOW lines that are in front of them in the program; then the line says it all.
+Behind a jump it is the line, how far the jump is back, and what ran before that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.lines import Lines
+from rcv_py.analysis.core.kept import kept
+from rcv_py.base.runs import borders, order, ranges, starts_run
+
+WINDOW = 32  # instructions
+_MOST_KNOWN = 1 << 14  # sequences of lines that are kept
+
+
+@dataclass(frozen=True, eq=False)
+class Uses:
+    """One row a reader and writer, nearest writers first within a reader."""
+
+    row: np.ndarray  # int64, place in the readers
+    writer: np.ndarray  # int64, token
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """How far back what each sequence of lines wants was last offered."""
+
+    context: np.ndarray  # uint64, ascending, a number for each sequence
+    first: np.ndarray  # int64 [n + 1]
+    back: np.ndarray  # int64, instructions, ascending within a sequence
+
+    def place(self, context: np.ndarray) -> np.ndarray:
+        """The row of each sequence, int64, -1 if it is not known."""
+        if not len(self.context):
+            return np.full(len(context), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.context, context), len(self.context) - 1)
+        return np.where(self.context[at] == context, at, -1)
+
+
+_NOTHING_KNOWN = _Known(*(np.zeros(n, dtype=kind) for n, kind in ((0, np.uint64), (1, int), (0, int))))
+
+
+class History:
+    """The lines that ran before each token of some waves."""
+
+    def __init__(self, line: np.ndarray, first: np.ndarray) -> None:
+        """`line` are rows of Lines, `first` (int64 [waves + 1]) the tokens that waves begin with."""
+        self.line, self._first = line, first
+
+    @cached_property
+    def _jumps(self) -> np.ndarray:
+        """Tokens that do not follow the line in front of them, int64."""
+        is_jump = np.ones(len(self.line) + 1, dtype=bool)
+        np.not_equal(self.line[1:] - self.line[:-1], 1, out=is_jump[1:-1])
+        is_jump[self._first] = True
+        return np.flatnonzero(is_jump[:-1])
+
+    @cached_property
+    def _run(self) -> np.ndarray:
+        """The place in `_jumps` of the last jump up to each token, int64."""
+        return np.repeat(np.arange(len(self._jumps)), np.diff(self._jumps, append=len(self.line)))
+
+    def start(self, token: np.ndarray) -> np.ndarray:
+        """The first token of the waves of some tokens, int64."""
+        return self._first[np.searchsorted(self._first, token, side="right") - 1]
+
+    @cached_property
+    def _behind(self) -> tuple[np.ndarray, np.ndarray]:
+        """What jumps stand behind, and are: a number for each sequence of last lines, and that of each jump.
+
+        The number is a sum of random ones, one of each line, times powers of another by how far back it is.
+        """
+        jump, value = self._jumps, _random(np.arange(int(self.line.max(initial=0)) + 1))[self.line]
+        power, inverse = _powers(1 << len(value).bit_length())
+        before = np.zeros(len(value) + 1, dtype=np.uint64)
+        np.cumsum(value * power[: len(value)], out=before[1:])
+        first = np.maximum(jump - WINDOW, self.start(jump))
+        number = (before[jump + 1] - before[first]) * inverse[jump]
+        known, place = np.unique(number, return_inverse=True)
+        return known, place.reshape(-1)
+
+    def contexts(self, readers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the sequences of last lines of tokens: number and one token of each, and that of each token.
+
+        Tokens are not empty.
+        """
+        known, place = self._behind
+        run, lines = self._run[readers], int(self.line.max()) + 1
+        apart = readers - self._jumps[run]
+        number = np.where(apart < WINDOW, lines + place[run] * WINDOW + apart, self.line[readers])
+        rows = order(number)
+        number = number[rows]
+        is_first = starts_run(number)
+        of = np.empty(len(rows), dtype=np.int64)
+        of[rows] = np.cumsum(is_first) - 1
+        at = np.flatnonzero(is_first)
+        jump, depth = np.divmod(number[at] - lines, WINDOW)
+        behind = np.append(known, np.uint64(0))[np.where(jump < 0, len(known), jump)]
+        context = _random(behind ^ _random(np.where(jump < 0, WINDOW + number[at], depth)))
+        return context, readers[rows[at]], of
+
+
+def _random(number: np.ndarray) -> np.ndarray:
+    """A number for each that looks like a random one, uint64: the finalizer of splitmix64."""
+    mixed = number.astype(np.uint64) + np.uint64(_ODD)
+    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ mixed >> np.uint64(31)
+
+
+_ODD = 0x9E3779B97F4A7C15
+
+
+@lru_cache(maxsize=2)
+def _powers(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Powers from 0 on of an odd number and of its inverse, uint64."""
+    powers = np.full((2, count), [[_ODD], [pow(_ODD, -1, 1 << 64)]], dtype=np.uint64)
+    powers[:, 0] = 1
+    one, other = np.multiply.accumulate(powers, axis=1)
+    return one, other
+
+
+class _Registers:
+    """Registers that lines want of the lines before them, and offer to those behind.
+
+    What was found of a sequence of lines is kept.
+    """
+
+    def __init__(self, wanted: np.ndarray, offered: np.ndarray, is_meant: np.ndarray) -> None:
+        """`wanted` and `offered` are uint64 [rows of Lines, words]; offers of lines that are not meant count
+        only as the last ones."""
+        self._wanted, self._offered, self._is_meant = wanted, offered, is_meant
+        self._known = _NOTHING_KNOWN
+
+    def pairs(self, history: History, readers: np.ndarray) -> Uses:
+        """Return the tokens that were the last to offer what each reader wants, each pair once."""
+        if not len(readers):
+            return Uses(readers, readers)
+        context, one, of = history.contexts(readers)
+        known, place = self._looked_up(history, context, one)
+        first, count = known.first[place][of], (known.first[place + 1] - known.first[place])[of]
+        return Uses(
+            np.repeat(np.arange(len(readers)), count),
+            np.repeat(readers, count) - known.back[ranges(first, count)],
+        )
+
+    def _looked_up(
+        self, history: History, context: np.ndarray, readers: np.ndarray
+    ) -> tuple[_Known, np.ndarray]:
+        """Return what is known with some sequences, each of which ends with a reader, and the row of each."""
+        known = self._known
+        if len(known.context) > _MOST_KNOWN:
+            known = _NOTHING_KNOWN
+        place = known.place(context)
+        new = np.flatnonzero(place < 0)
+        if len(new):
+            row, back = self._backs(history, readers[new])
+            counts = np.append(np.diff(known.first), np.bincount(row, minlength=len(new)))
+            every, backs = np.append(known.context, context[new]), np.append(known.back, back)
+            rows = np.argsort(every, kind="stable")
+            first = borders(counts)[:-1]
+            backs = backs[ranges(first[rows], counts[rows])]
+            self._known = known = _Known(every[rows], borders(counts[rows]), backs)
+            place = known.place(context)
+        return known, place
+
+    def _backs(self, history: History, readers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (place in readers, instructions back) of every last one that offered something wanted."""
+        missing = self._wanted[history.line[readers]].copy()
+        start = history.start(readers)
+        places, backs = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        for back in range(1, WINDOW + 1):
+            at = readers - back
+            there = np.flatnonzero((at >= start) & missing.any(axis=1))
+            if not len(there):
+                break
+            line = history.line[at[there]]
+            is_found = (missing[there] & self._offered[line]).any(axis=1) & self._is_meant[line]
+            missing[there] &= ~self._offered[line]
+            places.append(there[is_found])
+            backs.append(np.full(len(places[-1]), back))
+        place, back_ = np.concatenate(places), np.concatenate(backs)
+        rows = np.argsort(place, kind="stable")
+        return place[rows], back_[rows]
+
+
+@kept
+def _tables(lines: Lines) -> dict[object, _Registers]:
+    return {}
+
+
+def uses(lines: Lines, history: History, readers: np.ndarray, units: tuple[int, ...]) -> Uses:
+    """Return for each reader (token) the last writer of each register it reads, each pair once.
+
+    Pairs with writers of other units are left out; they still overwrite.
+    """
+    tables = _tables(lines)
+    if units not in tables:
+        tables[units] = _Registers(lines.reads, lines.writes, np.isin(lines.unit, units))
+    return tables[units].pairs(history, readers)
+
+
+def overwritten(lines: Lines, history: History, writers: np.ndarray, form: Cause) -> Uses:
+    """Return for each token the last reader before it of each register it writes, each pair once.
+
+    Only readers of which a wait has that cause count; `Uses.writer` is the reader here.
+    """
+    tables = _tables(lines)
+    if form not in tables:
+        is_reader = lines.form == form
+        read = np.where(is_reader[:, None], lines.reads, np.uint64(0))
+        tables[form] = _Registers(lines.writes, read, is_reader)
+    return tables[form].pairs(history, writers)

@@ -1,0 +1,109 @@
+"""What is done before there is a window: a large capture is read, a small one starts nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from multiprocessing import active_children
+from pathlib import Path
+
+import pytest
+
+from rcv_py.base.errors import Cancelled, NotATrace
+from rcv_py.work import load, pool
+from rcv_py.work.ahead import Ahead
+from rcv_py.work.load import load_all, plan
+from rcv_py.work.pool import WorkerPool, end_ahead, start_ahead
+from tests.support.captures import ROOT
+from tests.support.processes import wait_until
+
+SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every capture is worth processes."""
+    monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(load, "PROCESS_BYTES", 20_000)
+    monkeypatch.setattr(load, "JOB_BYTES", 40_000)
+    yield
+    end_ahead()
+    assert not active_children()
+
+
+def test_a_small_capture_starts_no_process(tmp_path: Path) -> None:
+    assert Ahead.of(SAMPLE) is None
+    assert Ahead.of(tmp_path) is None
+    assert Ahead.of(tmp_path / "nothing") is None
+    assert not active_children()
+
+
+def test_all_waves_are_read_before_anybody_asks(large: None) -> None:
+    """Up to as many batches as may wait; whoever comes then gets the same as ever."""
+    ahead = Ahead.of(SAMPLE)
+    assert ahead is not None
+    trace, stream = ahead.open(), ahead.stream()
+    jobs = len(plan(trace.waves, job_bytes=load.JOB_BYTES))
+    wait_until(lambda: stream.waiting >= min(jobs, load.MAX_UNSEEN), "batches that wait")
+    found = {wave.row: wave for batch in stream for wave in batch.waves}
+    expected = {wave.row: wave for batch in load_all(trace, workers=0) for wave in batch.waves}
+    assert found.keys() == expected.keys()
+    for row, wave in found.items():
+        assert wave.tokens.offset.tolist() == expected[row].tokens.offset.tolist()
+    ahead.close()
+
+
+def test_what_nobody_asks_for_is_ended(large: None) -> None:
+    ahead = Ahead.of(SAMPLE)
+    assert ahead is not None
+    ahead.close()
+    assert not active_children()
+
+
+def test_opening_fails_for_whoever_asks(large: None, tmp_path: Path) -> None:
+    ahead = Ahead(tmp_path, 1)
+    with pytest.raises(NotATrace):
+        ahead.open()
+    ahead.close()
+    assert not active_children()
+
+
+def test_whoever_asked_may_stop_it(large: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report that raises, as that of a load that was cancelled, ends the opening."""
+
+    def stop(_: object) -> None:
+        raise Cancelled
+
+    ahead = Ahead(SAMPLE, 1)
+    monkeypatch.setattr(ahead, "_report", stop)
+    ahead.close()
+    assert not active_children()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="copies are of Linux")
+def test_copies_hold_nothing_of_their_parent_and_answer() -> None:
+    """Where nothing runs beside the main thread: no open file of it, no handler, and the same answers."""
+    script = "from tests.work.test_ahead import copies; copies()"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["spawned", "False", "copies", "True", "3", "3"]
+    assert not done.stderr
+
+
+def copies() -> None:
+    """Tell which processes are copies, and what those have open: a pipe, a sentinel and the list itself."""
+    print("spawned", "PySide6" in sys.modules)
+    with open(os.devnull) as _held:  # noqa: PTH123 - a file of the parent
+        start_ahead(2, "rcv_py.work.load")
+        print("copies", all(type(process).__name__ == "ForkProcess" for process, _ in pool._ahead))
+        with WorkerPool(opened_besides, 2) as workers:
+            for future in [workers.submit(is_alone=True) for _ in range(2)]:
+                print(future.result())
+
+
+def opened_besides() -> int:
+    """How many files this process has open besides its three streams."""
+    return len(os.listdir("/proc/self/fd")) - 3  # noqa: PTH208
