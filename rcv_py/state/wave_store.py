@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from rcv_py.analysis.core.answers import Answers
+from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction, Staged
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.problems import Affects, Problem, Severity
@@ -71,18 +71,26 @@ class Snapshot:
     ) -> Answer:
         """Return the answer of what looks at waves beside each other; those in `rows` (None: all) count.
 
+        The others are as in `answer`.
+        """
+        chosen = None if rows is None else frozenset(rows)
+        return self.answer(lambda found: found.of(analysis, chosen), flag)
+
+    def answer(self, ask: Callable[[Answers], Answer], flag: AnswerFlag) -> Answer:
+        """Return what `ask` makes of answers about all waves that were read.
+
         Once nothing streams in any more, those that left the memory are read again, until the flag is set.
         """
-        trace = self.store.trace
+        here = InMemory(self.store.trace, self.batches)
         if self.store.rereads is None or not self.absent or self.is_streaming:
-            return analysis.of(trace, self.batches, rows)
+            return ask(here)
         try:
             with self.store.reading(self.here | self.absent, self.batches, flag) as found:
-                return found.of(analysis, None if rows is None else frozenset(rows))
+                return ask(found)
         except Cancelled:
             if flag.is_over:
                 raise
-            return analysis.of(trace, self.batches, rows)
+            return ask(here)
 
 
 class WaveStore:

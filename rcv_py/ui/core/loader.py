@@ -22,12 +22,14 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.ahead import Ahead
 from rcv_py.work.load import STAGE, Order, WaveStream, prepare
+from rcv_py.work.machine import half_of_memory
 from rcv_py.work.reduce import Reading
 
 NOTIFY_MS = 80  # panels hear of new waves at most this often
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
+UNKNOWN_BUDGET = 4 << 30  # bytes, where nobody says how much memory there is
 AGAIN = "Reading waves again"
 
 OpenPath = Callable[[Path, Report], Trace]
@@ -131,7 +133,7 @@ class Loader(QObject):
     def _show(self, trace: Trace) -> None:
         self._session.open(trace)
         if self._session.store is not None:
-            self._session.store.budget = int(self._settings["load.budget_gb"]) << 30
+            self._session.store.budget = budget(int(self._settings["load.budget_gb"]))
             self._session.store.rereads = partial(self._reread, trace)
 
     @contextmanager
@@ -173,6 +175,11 @@ class Loader(QObject):
         row = self._session.wave_row
         if row is not None and self._load is not None and self.is_lacking(row):
             self._load.prioritize([row])
+
+
+def budget(gigabytes: int) -> int:
+    """Return the bytes that waves may take; of 0 gigabytes half of what the machine has."""
+    return gigabytes << 30 or half_of_memory() or UNKNOWN_BUDGET
 
 
 def _open_folder(path: Path, report: Report) -> Trace:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -143,7 +144,7 @@ class Dock(QDockWidget):
         self.made: Panel | None = None
         self._ui = ui
         self._state: dict[str, Any] = {}  # of a panel that is not made yet
-        self._is_in_front = self._is_folded = False
+        self._is_in_front = self._is_folded = self._is_loaded = False
         self.is_strip = info.id in STRIPS
         area = "strip" if self.is_strip else info.area
         self.area = area if any(place.area == area for place in PLACES) else "bottom"
@@ -171,6 +172,14 @@ class Dock(QDockWidget):
     def commands(self) -> tuple[Command, ...]:
         """The actions of the panel, which make it when they need it."""
         return self.info.commands(self._ui, lambda: self.made, lambda: self.panel)
+
+    def load(self) -> bool:
+        """Import what the panel needs; return whether that was still to do."""
+        was_loaded, self._is_loaded = self._is_loaded, True
+        if not was_loaded:
+            with suppress(Exception):  # whatever is wrong is wrong when it is made, too, and told then
+                self.info.load()
+        return not was_loaded
 
     def make(self) -> None:
         """Make the panel, if it is not made."""
@@ -470,14 +479,25 @@ class Workspace(QMainWindow):
     # -- inside -------------------------------------------------------------------------------------
 
     def _make_seen(self) -> None:
-        """Make the panels that are in front."""
+        """Make the panels that are in front: at first all at once, later step by step, painting between."""
         if self._tidy_timer.isActive():  # not all are where they will be
             return
         for dock in self.docks.values():
             dock.look()
-        for dock in [dock for dock in self.docks.values() if dock.is_seen]:
+        seen = [dock for dock in self.docks.values() if dock.is_seen]
+        new = next((dock for dock in seen if dock.made is None), None)
+        if new is not None and self._focus_order:
+            if not new.load():
+                new.make()
+            self._make_timer.start()
+            return
+        for dock in seen:
             dock.panel.visibility.wake()
         self._order_focus()
+
+    def load_next(self) -> bool:
+        """Import what a panel needs that was not seen yet; False if there is no such panel any more."""
+        return any(dock.load() for dock in self.docks.values() if dock.made is None)
 
     def _order_focus(self) -> None:
         """Let Tab go through the docks by their places: columns from the left, each from the top.
