@@ -21,7 +21,7 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.ahead import Ahead
-from rcv_py.work.load import STAGE, Order, WaveStream, prepare
+from rcv_py.work.load import SMALL_JOB_BYTES, STAGE, Order, WaveStream, plan, prepare
 from rcv_py.work.machine import half_of_memory
 from rcv_py.work.reduce import Reading
 
@@ -64,6 +64,7 @@ class Loader(QObject):
         self.batch.connect(self._store)
         self.stage.connect(lambda stage: session.busy.set(() if stage is None else (stage,)))
         session.selection.watch(self._follow)
+        session.looked_at.watch(self._read_looked_at)
 
     # -- requests -----------------------------------------------------------------------------------
 
@@ -171,6 +172,11 @@ class Loader(QObject):
             self._session.report()
             self._session.wave_loaded()
 
+    def _read_looked_at(self) -> None:
+        rows = [row for row in self._session.looked_at.value if self.is_lacking(row)]
+        if rows and self._load is not None and not self._session.is_streaming:
+            self._load.prioritize(rows)
+
     def _follow(self) -> None:
         row = self._session.wave_row
         if row is not None and self._load is not None and self.is_lacking(row):
@@ -273,8 +279,11 @@ class _Load:
             self.count(-1)
             while (rows := self._wanted.get()) is not None:
                 # What was wanted but did not come: there was no room for it, or it was dropped since.
-                if lacking := [row for row in rows if self._loader.is_lacking(row)]:
-                    self._post_batch(prepare(trace.reader, lacking))
+                lacking = [row for row in rows if self._loader.is_lacking(row)]
+                for some in plan(trace.waves, lacking, SMALL_JOB_BYTES):
+                    self._post_batch(prepare(trace.reader, some))
+                    if len(rows) > 1 and not self._wanted.empty():  # others are looked at by now
+                        break
                 self.count(-1)
         except Cancelled:
             return
