@@ -11,6 +11,7 @@ import numpy as np
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
+from rcv_py.base.runs import ascending
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
@@ -280,7 +281,7 @@ class Session:
             return
         code = trace.code
         places = np.flatnonzero((code.chain_file == file) & (code.chain_line == line))
-        rows = np.unique(np.searchsorted(code.chain_first, places, side="right") - 1)
+        rows = ascending(np.searchsorted(code.chain_first, places, side="right") - 1)
         if not len(rows):
             self.select(Selection(self.selection.value.wave, source=(file, line)))
             return

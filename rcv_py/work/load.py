@@ -28,13 +28,13 @@ from rcv_py.work.pool import WorkerPool, WorkerStopped
 STAGE = "Reading waves"
 PROCESS_BYTES = 24 << 20  # of files that another process is worth
 WORKER_BYTES = 200 << 20  # of memory that a process may need
-JOB_BYTES = 8 << 20  # of JSON: a tenth of a second of work, so that progress and cancelling are honest
+JOB_BYTES = 4 << 20  # of JSON: a twentieth of a second of work, which needs 25 MB of memory
 SMALL_JOB_BYTES = 1 << 20  # in the viewer's own process, where a job competes with painting
 FILE_BYTES = 16 << 10  # what opening a file costs besides its size
 HELD_BYTES = 31 << 20  # a block that the C library keeps when it is freed
 IN_PROCESS_BYTES = 24 << 20  # below this, starting processes takes longer than reading
 MAX_BATCHES_AHEAD = 2  # that a process has been asked for: the one it reads, and the next
-MAX_UNSEEN = 16  # batches that wait for whoever iterates
+MAX_UNSEEN = 32  # batches that wait for whoever iterates
 RETRIES = 2  # of a batch whose process died: the next one may have the memory
 MAX_GIVEN_UP = 3  # batches, before the rest of the waves is
 STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
@@ -57,7 +57,9 @@ class Order(Protocol):
 
 
 class WaveStream:
-    """Iterate over it once, in any thread, to get the batches; no process outlives the iteration.
+    """Iterate over it once, in any thread, to get the batches.
+
+    No process outlives the iteration, unless it `keeps` those that have nothing to do for the next pool.
 
     Of waves of a `trace`, processes also map what `orders` says is wanted when they are asked for them; who
     wants it has the part before the batch is yielded.
@@ -74,10 +76,11 @@ class WaveStream:
         workers: int | None = None,
         lod: bool = True,
         trace: Trace | None = None,
+        keeps: bool = False,
     ) -> None:
         chosen = list(range(len(index))) if rows is None else list(rows)
         self._reader = reader
-        self._lod, self._trace = lod, trace
+        self._lod, self._trace, self._keeps = lod, trace, keeps
         self.orders: Callable[[], Sequence[Order]] = tuple
         self._cancelled = CancelFlag()
         self._done: SimpleQueue[Future[_Prepared] | None] = SimpleQueue()  # None: cancelled
@@ -109,6 +112,7 @@ class WaveStream:
             setup=hold_memory,
             calls_ahead=MAX_BATCHES_AHEAD,
             retries=RETRIES,
+            keeps=self._keeps,
         )
         if is_idle:
             with self._lock:

@@ -26,6 +26,7 @@ import numpy as np
 
 from rcv_py.analysis.core.answers import Answers, AnyReduction, Rows
 from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
+from rcv_py.analysis.core.reduction import mapped
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -97,7 +98,7 @@ class Shelf:
         here = [self._waves[row] for row in needed if row in self._waves]
         parcel, index = parcel_of(here, rows, slab), self._trace.waves
         return Look(
-            tuple(reduction.map(self._trace, parcel) for reduction in reductions),
+            mapped(reductions, self._trace, parcel),
             {row: self._missing[row] for row in needed if row in self._missing},
             {
                 wave.row: (wave.begin, wave.end)

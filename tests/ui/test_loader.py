@@ -1,7 +1,6 @@
 """The loader: waves arrive, the newest folder wins, failures are sentences, nothing stays behind."""
 
 import gc
-import os
 import threading
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +17,7 @@ from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import load
 from rcv_py.work.ahead import Ahead
 from tests.support.captures import ROOT
+from tests.support.deadly_readers import Deadly
 from tests.support.wave_folder import reader, trace, wave
 
 MOST_MS = 60_000  # a bound for hangs: on a loaded machine a process starts in seconds
@@ -148,19 +148,12 @@ def test_a_bug_while_opening_arrives_too(qtbot, ui):
     loader.close()
 
 
-class Dying:
-    """Whoever reads with it ends."""
-
-    base_clock = 4
-
-    def columns(self, rows):
-        os._exit(1)
-
-
 @pytest.mark.usefixtures("processes")
-def test_a_dead_process_becomes_a_sentence(qtbot, loader, folders, ui):
+def test_a_dead_process_becomes_a_sentence(qtbot, loader, folders, ui, monkeypatch):
     first, _ = folders
-    folders[first] = replace(folders[first], reader=Dying())
+    folders[first] = replace(folders[first], reader=Deadly(folders[first].reader, deadly=range(12)))
+    monkeypatch.setattr(load, "RETRIES", 1)  # each starts a process
+    monkeypatch.setattr(load, "MAX_GIVEN_UP", 1)
     with qtbot.waitSignal(loader.failed, timeout=MOST_MS) as heard:
         loader.open(first)
     assert "probably for lack of memory" in str(heard.args[0])

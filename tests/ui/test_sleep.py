@@ -263,21 +263,22 @@ def test_a_sleeping_panel_says_that_it_reads_until_it_has_numbers(app: App, qtbo
 # -- exporting -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["bubbles", "loops", "causes", "distribution"])
-def test_the_table_of_a_panel_behind_a_tab_has_its_numbers(
-    name: str, app: App, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_the_table_of_a_panel_behind_a_tab_has_its_numbers(app: App, qtbot: QtBot, tmp_path: Path) -> None:
     open_sample(app, qtbot)
     app.ui.session.select_line(4)  # the distribution is that of a line
-    assert panel_of(app, name).visibility.is_asleep
-    app.window.exporter.save(name, tmp_path / "table.csv")
-    behind = list(csv.reader((tmp_path / "table.csv").read_text().splitlines()))
-    assert len(behind) > 1
-    assert panel_of(app, name).visibility.is_asleep, "it sleeps again"
-    app.window.workspace.show_panel(name)
-    settle(app, qtbot)
-    app.window.exporter.save(name, tmp_path / "table.csv")
-    assert list(csv.reader((tmp_path / "table.csv").read_text().splitlines())) == behind
+
+    def table(name: str) -> list[list[str]]:
+        app.window.exporter.save(name, tmp_path / "table.csv")
+        return list(csv.reader((tmp_path / "table.csv").read_text().splitlines()))
+
+    for name in ("bubbles", "loops", "causes", "distribution"):
+        assert panel_of(app, name).visibility.is_asleep, name
+        behind = table(name)
+        assert len(behind) > 1, name
+        assert panel_of(app, name).visibility.is_asleep, f"{name} sleeps again"
+        app.window.workspace.show_panel(name)
+        settle(app, qtbot)
+        assert table(name) == behind, name
 
 
 def test_the_picture_of_a_panel_behind_a_tab_shows_it_computed(

@@ -32,6 +32,9 @@ from rcv_py.model.waves import Wave, WaveBatch
 FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
 ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate columns of a parcel fit 300 MB
 MARGIN = 512  # cycles behind the end of a wave in which what it did still occupies a unit
+FEW = 1 << 17  # tokens of a piece of a parcel
+MOST_PIECES = 4  # more of them save little: what rules need of all tokens of a parcel is there all the time
+SAMPLED = 16  # every so many tokens tell where the time of a parcel is cut
 SLACK = 2  # a slab may become so many times as large in search for a better cut
 
 
@@ -123,6 +126,35 @@ class Parcel:
         if is_meant.all():
             return self.tokens
         return of_waves(wave for wave, is_one in zip(self.tokens.waves, is_meant, strict=True) if is_one)
+
+    def in_time(self, few: int = FEW) -> list[Parcel]:
+        """Cut the slab so that not many more than `few` tokens start in a piece, also within waves.
+
+        All pieces hold all waves: what crosses a cut is as if there were none.
+        """
+        count = min(MOST_PIECES, -(-len(self.tokens) // few))
+        start = self.tokens.start[::SAMPLED] if count > 1 else self.tokens.start[:0]
+        start = np.sort(start[self.holds(start)])
+        cuts = np.unique(start[len(start) * np.arange(1, count) // count]) if len(start) else start
+        ends = pairwise([self.begin, *cuts[cuts > self.begin].tolist(), self.end])
+        return [Parcel(self.tokens, self.chosen, begin, end) for begin, end in ends]
+
+    def by_simd(self, few: int = FEW) -> list[Parcel]:
+        """Return a parcel a SIMD, of a parcel with more than `few` tokens; for what looks no further."""
+        if len(self.tokens) <= few:
+            return [self]
+        place = np.array([(wave.id.se << 8) + wave.id.simd for wave in self.tokens.waves], dtype=np.int64)
+        return [self._part(place == simd) for simd in np.unique(place)]
+
+    def by_wave(self, few: int = FEW) -> list[Parcel]:
+        """Return parcels of one wave or of several with not many more than `few` tokens."""
+        if len(self.tokens) <= SLACK * few:
+            return [self]
+        turn = self.tokens.first[1:] // few
+        return [self._part(turn == number) for number in np.unique(turn)]
+
+    def _part(self, is_in: np.ndarray) -> Parcel:
+        return Parcel(self._of(is_in), self.chosen[is_in], self.begin, self.end)
 
     def holds(self, time: np.ndarray) -> np.ndarray:
         """Whether times (cycles, aligned) lie in the slab, bool."""

@@ -260,7 +260,7 @@ def _finish_reference(trace: Trace, part: _Waves) -> HiddenLatency:
 
 
 HIDDEN: dict[ReferenceRule, Reduction[Any, HiddenLatency]] = {
-    ReferenceRule.OURS: Reduction(_map, _merge, _finish, is_together=True),
+    ReferenceRule.OURS: Reduction(_map, _merge, _finish, is_together=True, is_of_simd=True),
     ReferenceRule.REFERENCE: Reduction(_map_reference, _merge_reference, _finish_reference),
 }
 

@@ -23,6 +23,7 @@ from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.ahead import Ahead
 from rcv_py.work.load import SMALL_JOB_BYTES, STAGE, Order, WaveStream, plan, prepare
 from rcv_py.work.machine import half_of_memory
+from rcv_py.work.pool import end_ahead
 from rcv_py.work.reduce import Reading
 
 NOTIFY_MS = 80  # panels hear of new waves at most this often
@@ -30,6 +31,7 @@ MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memor
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
 UNKNOWN_BUDGET = 4 << 30  # bytes, where nobody says how much memory there is
+KEEP_MS = 5_000  # processes that have read all waves wait for somebody who needs some
 AGAIN = "Reading waves again"
 
 OpenPath = Callable[[Path, Report], Trace]
@@ -58,6 +60,9 @@ class Loader(QObject):
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
+        self._keep = QTimer(self, singleShot=True, interval=KEEP_MS)
+        self._keep.timeout.connect(end_ahead)
+        self.finished.connect(self._keep.start)
         self.posted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._again.connect(self._show_again, Qt.ConnectionType.QueuedConnection)
         self.opened.connect(self._show)
@@ -100,6 +105,7 @@ class Loader(QObject):
         for load in self._ended:
             load.thread.join(TIMEOUT_S)
         self._ended = []
+        end_ahead()
 
     @property
     def idle(self) -> bool:
@@ -195,7 +201,7 @@ def _open_folder(path: Path, report: Report) -> Trace:
 
 
 def _stream_of(workers: int | None, trace: Trace) -> WaveStream:
-    return WaveStream(trace.reader, trace.waves, workers=workers, trace=trace)
+    return WaveStream(trace.reader, trace.waves, workers=workers, trace=trace, keeps=True)
 
 
 class _Load:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.cost.hotspot import Bins, hotspot_bins, static_bins
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import percent
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.results.hotspot import bins_table
@@ -118,7 +119,7 @@ class HotspotPanel(Panel):
         self.plot.clear()
         self.empty.say(missing)
         if trace is not None and not missing:
-            self.scope.setVisible(len(np.unique(trace.waves.se)) > 1)
+            self.scope.setVisible(len(ascending(trace.waves.se)) > 1)
             self._compute()
 
     def _engine(self) -> int | None:
