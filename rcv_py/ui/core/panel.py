@@ -306,6 +306,7 @@ class PanelInfo:
     icon: str = "line"
     is_at_start: bool = True
     commands: PanelCommands = lambda ui, made, need: ()
+    load: Callable[[], object] = lambda: None  # imports what `make` needs
 
 
 PANELS: Registry[PanelInfo] = Registry("panel")  # all that there are, from `discover` on
@@ -375,7 +376,11 @@ def _from_table(
         return tuple(_waiting(line, lambda: declared().commands(ui, made, need), made) for line in commands)
 
     return PanelInfo(
-        **row, needs=tuple(map(Affects, needs)), make=lambda ui: declared().make(ui), commands=made_commands
+        **row,
+        needs=tuple(map(Affects, needs)),
+        make=lambda ui: declared().make(ui),
+        commands=made_commands,
+        load=declared,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -95,7 +96,7 @@ class Dock(QDockWidget):
         self.made: Panel | None = None
         self._ui = ui
         self._state: dict[str, Any] = {}  # of a panel that is not made yet
-        self._is_in_front = self._is_folded = False
+        self._is_in_front = self._is_folded = self._is_loaded = False
         self.is_strip = info.id in STRIPS
         home = "strip" if self.is_strip else info.area
         self.home = home if any(place.area == home for place in PLACES) else "bottom"
@@ -124,6 +125,14 @@ class Dock(QDockWidget):
     def commands(self) -> tuple[Command, ...]:
         """The actions of the panel, which make it when they need it."""
         return self.info.commands(self._ui, lambda: self.made, lambda: self.panel)
+
+    def load(self) -> bool:
+        """Import what the panel needs; return whether that was still to do."""
+        was_loaded, self._is_loaded = self._is_loaded, True
+        if not was_loaded:
+            with suppress(Exception):  # whatever is wrong is wrong when it is made, too, and told then
+                self.info.load()
+        return not was_loaded
 
     def make(self) -> None:
         """Make the panel, if it is not made."""

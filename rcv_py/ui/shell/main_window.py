@@ -37,6 +37,7 @@ from rcv_py.ui.shell.workspace import VERSION, Workspace, takers
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
+LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
 BROWSE = {
     "capture": "Open a capture, or a folder of captures",
     "baseline": "Compare the open capture with another one, its baseline",
@@ -197,6 +198,9 @@ class MainWindow(QMainWindow):
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
+        self._load_timer = QTimer(self, singleShot=True)
+        self._load_timer.timeout.connect(self._load_panels)
+        self.workspace.panels_changed.connect(lambda: self._load_timer.start(LOAD_AFTER_MS))
         soon.now()
 
     def make_first_panels(self) -> None:
@@ -280,6 +284,13 @@ class MainWindow(QMainWindow):
         """Whether nothing is being read, searched or computed."""
         is_computed = self.ui.tasks.idle and self.ui.results.idle and not self.workspace.is_waking
         return self.loader.idle and is_computed and not self.opener.is_searching
+
+    def _load_panels(self) -> None:
+        """Import what panels need that nobody has seen, one a turn, while nothing else is to do."""
+        if not self.idle:
+            self._load_timer.start(LOAD_AFTER_MS)
+        elif self.workspace.isVisible() and self.workspace.load_next():
+            self._load_timer.start(LOAD_EVERY_MS)
 
     # -- following -----------------------------------------------------------------------------------
 

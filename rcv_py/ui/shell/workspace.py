@@ -68,7 +68,7 @@ class Workspace(QMainWindow):
         self._away: dict[str, list[Dock]] = {}  # what a folded side hides
         self._wanted, self._passes = QSize(), 0
         self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
-        self._was_shown = False
+        self._was_shown = self._has_woken = False
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
@@ -313,13 +313,25 @@ class Workspace(QMainWindow):
     # -- inside -------------------------------------------------------------------------------------
 
     def _make_seen(self) -> None:
-        """Make the panels that are in front."""
+        """Make the panels that are in front: at first all at once, later step by step, painting between."""
         if self._tidy_timer.isActive():  # not all are where they will be
             return
         for dock in self.docks.values():
             dock.look()
-        for dock in [dock for dock in self.docks.values() if dock.is_seen]:
+        seen = [dock for dock in self.docks.values() if dock.is_seen]
+        new = next((dock for dock in seen if dock.made is None), None)
+        if new is not None and self._has_woken:
+            if not new.load():
+                new.make()
+            self._make_timer.start()
+            return
+        for dock in seen:
             dock.panel.visibility.wake()
+            self._has_woken = True
+
+    def load_next(self) -> bool:
+        """Import what a panel needs that was not seen yet; False if there is no such panel any more."""
+        return any(dock.load() for dock in self.docks.values() if dock.made is None)
 
     def _tidy_soon(self) -> None:
         self._tidy_timer.start(0)
