@@ -36,6 +36,7 @@ from rcv_py.work.pool import WorkerPool, WorkerStopped
 SLAB_BYTES = 6 << 20  # of the files of the waves that begin in a slab: a quarter of a million tokens
 STRIPS_A_WORKER = 4  # at least, so that all workers end at about the same time
 LONGEST_STRIP = 8  # slabs
+PARCEL_BYTES = 16 << 20  # of files of the parcels that are looked at at a time, on average
 CALLS_AHEAD = 2  # strips that a process has been asked for: the one it looks at, and the next
 TRIES = 3  # processes that one strip may end
 MAX_LOST = 3  # strips that may be given up before all others are, too
@@ -248,8 +249,12 @@ class Reading(Answers):
         done: SimpleQueue[Future[Look]] = SimpleQueue()
         asked: dict[Future[Look], int] = {}
         waiting = list(range(len(strips)))[::-1]
+        sizes, most = self._sizes(strips), self._processes * CALLS_AHEAD
         while waiting or asked:
-            while waiting and len(asked) < self._processes * CALLS_AHEAD:
+            while waiting and len(asked) < most:
+                ahead = sizes[waiting[-1]] + sum(sizes[at] for at in asked.values())
+                if asked and ahead > most * PARCEL_BYTES:
+                    break  # long waves live together: fewer processes look at them, so that memory suffices
                 at = waiting.pop()
                 inside = {row for slab in strips[at] for row in slab.rows.tolist()}
                 batches = {id(batch): batch for row in inside if (batch := self._held.get(row)) is not None}
@@ -268,6 +273,11 @@ class Reading(Answers):
                 for rest in waiting[::-1]:
                     yield strips[rest], _given_up(reductions, strips[rest])
                 waiting.clear()
+
+    def _sizes(self, strips: list[Strip]) -> list[int]:
+        """Bytes of the files of the largest parcel of each strip."""
+        cost = costs(self.trace.waves)
+        return [max((int(cost[slab.rows].sum()) for slab in strip), default=0) for strip in strips]
 
     def _heard(self, done: SimpleQueue[Future[Look]]) -> Future[Look]:
         """Wait until a strip has been looked at."""

@@ -31,7 +31,7 @@ from rcv_py.model.waves import Wave, WaveBatch
 FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
 ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate columns of a parcel fit 300 MB
 MARGIN = 512  # cycles behind the end of a wave in which what it did still occupies a unit
-FEW = 1 << 17  # tokens of a piece of a parcel
+FEW = 300_000  # tokens of a piece of a parcel: what begins in a slab is one, unless waves are long
 MOST_PIECES = 4  # more of them save little: what rules need of all tokens of a parcel is there all the time
 SAMPLED = 16  # every so many tokens tell where the time of a parcel is cut
 SLACK = 2  # a slab may become so many times as large in search for a better cut
