@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -21,6 +22,7 @@ os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and t
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.forked import Forks
 from tests.support.samples import STORE
 
 sys.dont_write_bytecode = False  # as for the processes that tests start
@@ -69,6 +71,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Tests and modules stay to the end: what collects garbage after every window need not look at them."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # tables of results are many objects, and next to none of them garbage
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -110,12 +113,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for path in paths for item in files[path]]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def bytecode_of_programs() -> None:
-    """Programs that tests start do not compile the package each: where none is to lie beside the sources,
-    they find it in a folder of the run.  The process of the tests itself goes on writing none."""
-    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(os.environ[STORE]) / "bytecode")
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    """Starts `rcv` without starting Python each time."""
+    with Forks() as started:
+        yield started
 
 
 @pytest.fixture(autouse=True)

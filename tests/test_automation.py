@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from rcv_py.cli.arguments import parse
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.options.commands import COMMANDS
 from tests.support.captures import ROOT
+from tests.support.forked import Forks
 from tests.support.samples import write_sample
 
 PAGE = (ROOT / "docs" / "automation.md").read_text()
@@ -26,7 +26,7 @@ NO_JQ = "#!/bin/sh\ncat >/dev/null 2>&1 </dev/stdin || :\n"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Path:
     """A folder with the captures that the page speaks of, and `rcv` on the path."""
     place = tmp_path_factory.mktemp("automation")
     write_sample("matmul_small", place / "before", seed=0)
@@ -38,12 +38,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(place / "after", place / "nightly" / "tuesday")
     tools = place / "bin"
     tools.mkdir()
-    programs = {"rcv": f'#!/bin/sh\nexec "{sys.executable}" -m rcv_py.cli.main "$@"\n'}
+    forks.program(tools)
     if shutil.which("jq") is None:
-        programs["jq"] = NO_JQ
-    for name, text in programs.items():
-        (tools / name).write_text(text)
-        (tools / name).chmod(0o755)
+        (tools / "jq").write_text(NO_JQ)
+        (tools / "jq").chmod(0o755)
     return place
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from html import escape
 
 from rcv_py.base.text import visible
 
@@ -17,6 +16,7 @@ _LEADING = re.compile(r"^(?=[-+](?:\s|$)|[-=:]+$)")
 _BREAKS = re.compile(r"[\n\t]+")
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _ADDRESS = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp)(?=:)|\b(www)(?=\.)|(@)(?=\w)")
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 _MARKS = "`[]*_|~$\\"
 _NOTHING = "<!-- -->"
 
@@ -62,7 +62,9 @@ def md_verbatim(text: str) -> str:
 
 
 def _in_tags(line: str) -> str:
-    letters = "".join(f"&#{ord(letter)};" if letter in _MARKS else letter for letter in escape(line))
+    letters = "".join(
+        f"&#{ord(letter)};" if letter in _MARKS else letter for letter in line.translate(_ESCAPES)
+    )
     return _ADDRESS.sub(rf"\g<0>{_NOTHING}", letters)
 
 

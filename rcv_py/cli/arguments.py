@@ -6,7 +6,6 @@ Nothing here, nor in the declarations of options, imports what a command needs t
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -93,5 +92,7 @@ def _print_and_leave(text: str) -> NoReturn:
 
 
 def _nearest(word: str) -> str:
+    import difflib  # noqa: PLC0415 - of use after a mistake only
+
     near = difflib.get_close_matches(word, COMMANDS, 1)
     return f"Did you mean `rcv {near[0]}`?" if near else f"Commands: {', '.join(COMMANDS)}."

@@ -11,6 +11,7 @@ import numpy as np
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
+from rcv_py.base.runs import ascending
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
@@ -18,7 +19,7 @@ from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
 from rcv_py.state.selection import Hover, SearchQuery, Selection
-from rcv_py.state.wave_store import WaveStore
+from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # it imports the analyses of a comparison, and most sessions compare nothing
     from rcv_py.analysis.compare.costs import CaptureCosts
@@ -154,6 +155,11 @@ class Session:
         """Whether more waves may be on their way."""
         return bool(self.busy.value) and self.store is not None and not self.store.is_complete
 
+    def snapshot(self) -> Snapshot:
+        """Return the waves that were read, for a job; a capture must be open."""
+        assert self.store is not None
+        return self.store.snapshot(self.is_streaming)
+
     def wave_loaded(self) -> None:
         """Tell that the store has more waves."""
         self.loaded.set(self.loaded.value + 1)
@@ -271,7 +277,7 @@ class Session:
             return
         code = trace.code
         places = np.flatnonzero((code.chain_file == file) & (code.chain_line == line))
-        rows = np.unique(np.searchsorted(code.chain_first, places, side="right") - 1)
+        rows = ascending(np.searchsorted(code.chain_first, places, side="right") - 1)
         if not len(rows):
             self.select(Selection(self.selection.value.wave, source=(file, line)))
             return

@@ -152,8 +152,8 @@ class ComputeUnit:
     def _ready(self, wave: LiveWave, instruction: Instruction, now: int) -> int:
         """The first cycle at which everything known now would let the instruction pass."""
         ready, longest = now, dict[Cause, tuple[int, int]]()
-        for moment, cause, producer, blamed, by in self._obstacles(wave, instruction, now - self._hw.step):
-            moment = self._hw.up(moment)
+        for until, cause, producer, blamed, by in self._obstacles(wave, instruction, now - self._hw.step):
+            moment = self._hw.up(until)
             if moment > now:
                 wave.block(moment - now, cause, producer, blamed, by)
                 if cause not in longest or moment - now > longest[cause][0]:
@@ -178,20 +178,21 @@ class ComputeUnit:
             yield free, Cause.OWN_UNIT if holder[1] is wave else Cause.ARBITER, -1, *holder
         if wave.untold > over:
             yield wave.untold, Cause.UNTOLD, -1, *_NOBODY
-        if unit in _SHARED:
-            depth = self._hw.lds_queue if unit == "lds" else self._hw.vmem_queue
-            free = self._pipe_free.get(unit, 0) - depth
-            if free > over:
-                yield free, Cause.PIPE, -1, *self._held_by.get((-1, unit), _NOBODY)
-        elif unit == "matrix":
-            free = self._matrix_free.get(simd, 0)
-            if free > over:
-                yield free, Cause.PIPE, -1, *self._held_by.get((simd, "matrix"), _NOBODY)
+        free, pipe = self._pipe(unit, simd)
+        if free > over:
+            yield free, Cause.PIPE, -1, *self._held_by.get(pipe, _NOBODY)
         if wave.ready:
             moments = [wave.ready[name] for name in instruction.meaning.reads if name in wave.ready]
             if moments:
                 cycle, token = max(moments)
                 yield cycle, Cause.DEPENDENCY, token, wave.instruction_of(token), wave
+
+    def _pipe(self, unit: str, simd: int) -> tuple[int, tuple[int, str]]:
+        """When the pipe behind a unit takes more, 0 without one, and who holds it in `_held_by`."""
+        if unit in _SHARED:
+            depth = self._hw.lds_queue if unit == "lds" else self._hw.vmem_queue
+            return self._pipe_free.get(unit, 0) - depth, (-1, unit)
+        return (self._matrix_free.get(simd, 0) if unit == "matrix" else 0), (simd, "matrix")
 
     def _issue(self, wave: LiveWave, instruction: Instruction, now: int) -> None:
         what = instruction.meaning

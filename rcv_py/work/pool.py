@@ -35,6 +35,7 @@ from warnings import catch_warnings, simplefilter
 
 from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
+from rcv_py.base.memory import trim
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
 # How much a process lets others go first.  Beside a program that computes on the same core it has 25 % of it
@@ -64,6 +65,14 @@ class CallTimedOut(RcvError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What a process is to do with all calls that follow."""
+
+    setup: Callable[[], None] | None
+    function: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Call:
     future: Future[Any]
     arguments: Message
@@ -82,6 +91,7 @@ class WorkerPool(Generic[T]):
     - A call that takes longer than `timeout_s` seconds is ended with its process.
     - A process that is ended gets `grace_s` seconds to remove half-written files; 0: it is killed at once.
     - Only processes of a pool that `nests` may start processes themselves.
+    - Processes of a pool that `keeps` wait for the next pool when it closes; see `start_ahead`.
 
     All methods may be called from any thread.
     """
@@ -97,8 +107,10 @@ class WorkerPool(Generic[T]):
         timeout_s: float | None = None,
         grace_s: float = 0.0,
         nests: bool = False,
+        keeps: bool = False,
     ) -> None:
-        self._task = dumps((setup, function))
+        self._task = dumps(_Task(setup, function))
+        self._keeps = keeps and not grace_s and not nests
         self._size, self._calls_ahead, self._retries, self._nests = size, calls_ahead, retries, nests
         self._timeout_s, self._grace_s = timeout_s, grace_s
         self._lock = Lock()
@@ -136,7 +148,7 @@ class WorkerPool(Generic[T]):
         return sum(not call.future.cancelled() for call in list(self._waiting))
 
     def close(self) -> None:
-        """Cancel all calls, and return when all processes have ended."""
+        """Cancel all calls, and return when all processes have ended, or wait for another pool."""
         with self._lock:
             self._is_closed = True
         self._wake()
@@ -168,6 +180,10 @@ class WorkerPool(Generic[T]):
         with self._lock:
             self._is_closed = True
         calls = [*(call for worker in self._workers for call in worker.calls), *self._waiting]
+        if self._keeps:
+            idle = [worker for worker in self._workers if not worker.calls]
+            self._workers = [worker for worker in self._workers if worker.calls]
+            _ahead.extend((worker.process, worker.connection) for worker in idle)
         try:
             for worker in self._workers:
                 worker.terminate()
@@ -398,11 +414,20 @@ def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str) ->
             os.nice(NICE)
         if module:
             import_module(module)
-        setup, function = loads(receive(connection))
-        if setup is not None:
-            setup()
+        function = _nothing
         while True:
-            send(connection, _outcome(function, loads(receive(connection))))
+            told = loads(receive(connection))
+            if not isinstance(told, _Task):
+                send(connection, _outcome(function, told))
+                continue
+            function = told.function
+            trim()  # what the task before left
+            if told.setup is not None:
+                told.setup()
+
+
+def _nothing(*_: object) -> None:
+    """What a process does that has no task."""
 
 
 def _forget_parent(connection: Connection) -> None:

@@ -75,8 +75,10 @@ def row(made: Tokens, timeline: States = NO_STATES) -> TokenRow:
 def test_the_shares_of_tokens_are_their_cycles(made: Tokens, where: tuple[Pixels, int, int]) -> None:
     pixels, first, stop = where
     window = TimeWindow(int(pixels.edges[first]), int(pixels.edges[stop]) + 1)
-    shares = np.zeros((stop - first, ACTIVITY_COUNT), np.uint8)
-    put_spans([SpanPart(made, made.rows_in(window), first, shares)], pixels)
+    picture = np.zeros((1, pixels.width_px, ACTIVITY_COUNT), np.uint8)
+    put_spans([SpanPart(made, made.rows_in(window), 0, first, stop)], picture, pixels)
+    shares = picture[0, first:stop]
+    assert shares.sum() == picture.sum()
     assert np.all(np.diff(shares.astype(int), axis=1) >= 0)
     each = pixels.cycles_per_px
     for px, running in enumerate(shares.astype(int), first):
@@ -91,25 +93,16 @@ def test_the_shares_of_tokens_are_their_cycles(made: Tokens, where: tuple[Pixels
 @given(st.lists(waves(), min_size=1, max_size=4), views())
 def test_rows_drawn_together_look_as_each_alone(made: list[Tokens], where: tuple[Pixels, int, int]) -> None:
     pixels, first, stop = where
-    parts = [(first, stop), (0, pixels.width_px)]
-
-    def pieces() -> list[SpanPart]:
-        return [
-            SpanPart(
-                one,
-                one.rows_in(TimeWindow(int(pixels.edges[a]), int(pixels.edges[b]) + 1)),
-                a,
-                np.zeros((b - a, ACTIVITY_COUNT), np.uint8),
-            )
-            for one, (a, b) in zip(made, parts * 2, strict=False)
-        ]
-
-    together, alone = pieces(), pieces()
-    put_spans(together, pixels)
-    for piece in alone:
-        put_spans([piece], pixels)
-    for one, other in zip(together, alone, strict=True):
-        assert one.shares.tolist() == other.shares.tolist()
+    bounds = [(first, stop), (0, pixels.width_px), (0, pixels.width_px)]
+    parts = [
+        SpanPart(one, one.rows_in(TimeWindow(int(pixels.edges[a]), int(pixels.edges[b]) + 1)), row, a, b)
+        for row, (one, (a, b)) in enumerate(zip(made, bounds * 2, strict=False))
+    ]
+    together, alone = np.zeros((2, len(made), pixels.width_px, ACTIVITY_COUNT), np.uint8)
+    put_spans(parts, together, pixels)
+    for part in parts:
+        put_spans([part], alone, pixels)
+    assert together.tolist() == alone.tolist()
 
 
 @given(st.integers(0, 5000), st.integers(1, 200_000), st.integers(1, 300), st.integers(5, 12))

@@ -216,6 +216,18 @@ def test_commands_run_where_qt_is_not_installed() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_info_loads_nothing_of_numpy_or_python_that_it_does_not_need() -> None:
+    code = (
+        "import sys\n"
+        "from rcv_py.cli.main import main\n"
+        "assert main(['info', 'sample_traces/matmul_tiled']) == 0\n"
+        "slow = {'numpy.ma', 'numpy.random', 'hashlib', 'difflib', 'pygments', 'regex'} & set(sys.modules)\n"
+        "assert not slow, slow\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_command_loads_only_what_it_needs() -> None:
     code = (
         "import sys\n"

@@ -19,6 +19,7 @@ from tests.formats.test_broken_corpus import FILES, SHAPES, rich
 from tests.formats.test_broken_corpus import damaged as corpus
 from tests.support import captures
 from tests.support.command_runs import ON_A_CAPTURE, Run, a_place, run
+from tests.support.forked import Forks
 from tests.support.samples import write_sample
 from tests.support.whole_capture import write
 
@@ -267,13 +268,14 @@ def test_closed_and_full_outputs() -> None:
         assert done.stderr.count("\n") == 1
 
 
-def test_a_pipe_gets_the_same_text_everywhere() -> None:
+def test_a_pipe_gets_the_same_text_everywhere(tmp_path: Path, forks: Forks) -> None:
     script = "rcv hotspot $FOLDER --top 5; rcv triage $FOLDER"
-    first = shell(script).stdout
+    first = shell(script, LC_ALL="C").stdout
     assert "\x1b" not in first
-    for more in ({"TERM": "xterm-256color"}, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, {"LC_ALL": "C"}):
-        assert shell(script, **more).stdout == first, more
-    forced = shell(script, FORCE_COLOR="1").stdout
+    forked = f'rcv() {{ "{forks.program(tmp_path)}" "$@"; }}; {script}'
+    for more in ({}, {"TERM": "xterm-256color"}, {"FORCE_COLOR": "1", "NO_COLOR": "1"}):
+        assert shell(forked, **more).stdout == first, more
+    forced = shell(forked, FORCE_COLOR="1").stdout
     assert forced != first
     assert forced.replace("\x1b[1m", "").replace("\x1b[0m", "") == first
 

@@ -24,6 +24,7 @@ from rcv_py.base.errors import ExportError
 from rcv_py.base.whole_files import whole_file, whole_folder
 from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
+from tests.support.forked import Forked, Forks
 from tests.support.samples import write_sample
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -224,8 +225,8 @@ def test_a_sample_is_whole_or_not_there(
 
 # -- ended while it works ---------------------------------------------------------------------------
 
-HALF_A_FILE = """
-import os, sys, time
+SLOW = """
+import os, time
 from contextlib import contextmanager
 from rcv_py.base import whole_files
 real = whole_files._opened
@@ -240,44 +241,35 @@ def opened(path, part):
         yield stream
 whole_files._opened = opened
 """
-SLOW = f"""
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a runner in the background ignores it
-{HALF_A_FILE}
-from rcv_py.cli.main import main
-sys.exit(main(sys.argv[1:]))
-"""
 
 
-def started(words: list[str], script: str = SLOW) -> subprocess.Popen[str]:
-    """A process that has half a file, and waits."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, *words],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
+@contextmanager
+def started(forks: Forks, words: list[str], said: Path) -> Iterator[Forked]:
+    """A process that has half a file, and waits; what it says on stderr goes to a file."""
+    ours, theirs = os.pipe()
+    with said.open("wb") as stderr, open(ours) as out:  # noqa: PTH123 - a pipe
+        process = forks.start(words, stdout=theirs, stderr=stderr.fileno(), before=SLOW)
+        os.close(theirs)
+        try:
+            assert out.readline() == "ready\n"
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("name", ["report html", "perfetto", "speedscope", "one csv", "index html"])
-@pytest.mark.parametrize(
-    ("number", "code"),
-    [(signal.SIGTERM, ExitCode.ENDED), (signal.SIGINT, ExitCode.STOPPED)],
-    ids=["term", "int"],
-)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
 def test_a_signal_leaves_the_old_file(
-    name: str, number: signal.Signals, code: ExitCode, capture: Path, tmp_path: Path
+    name: str, number: signal.Signals, capture: Path, tmp_path: Path, forks: Forks
 ) -> None:
+    code = ExitCode.ENDED if number == signal.SIGTERM else ExitCode.STOPPED
     out = tmp_path / "out"
-    with started(words_of(name, capture, out)) as process:
-        try:
-            assert len(list(out.iterdir())) == 2, "the half file is beside the old one"
-            process.send_signal(number)
-            _, err = process.communicate(timeout=30)
-        finally:
-            process.kill()
-    assert process.returncode == code
+    with started(forks, words_of(name, capture, out), tmp_path / "said") as process:
+        assert len(list(out.iterdir())) == 2, "the half file is beside the old one"
+        os.kill(process.pid, number)
+        assert process.wait() == code
+    err = (tmp_path / "said").read_text()
     assert [path.name for path in out.iterdir()] == [WRITERS[name][1]]
     assert (out / WRITERS[name][1]).read_bytes() == OLD
     assert err == (
@@ -285,23 +277,19 @@ def test_a_signal_leaves_the_old_file(
     )
 
 
-def test_reports_of_several_processes_that_are_ended(capture: Path, tmp_path: Path) -> None:
+def test_reports_of_several_processes_that_are_ended(capture: Path, tmp_path: Path, forks: Forks) -> None:
     """SIGTERM while the page of one is written: no part of a file is left, and no process."""
     for number in range(2):
         shutil.copytree(capture, tmp_path / "in" / f"capture{number}")
     out = tmp_path / "out"
     words = ["report", str(tmp_path / "in"), "--out-dir", str(out), "--jobs", "2"]
-    with started(words) as process:
-        try:
-            children = psutil.Process(process.pid).children(recursive=True)
-            process.terminate()
-            _, err = process.communicate(timeout=60)
-        finally:
-            process.kill()
+    with started(forks, words, tmp_path / "said") as process:
+        children = psutil.Process(process.pid).children(recursive=True)
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait() == ExitCode.ENDED
     assert len(children) >= 2
     assert not psutil.wait_procs(children, 10)[1]
-    assert process.returncode == ExitCode.ENDED
-    assert err == ENDED
+    assert (tmp_path / "said").read_text() == ENDED
     assert not out.exists() or not list(out.iterdir())
 
 

@@ -14,9 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
-from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from rcv_py.cli.commands.mcp import NEEDED
 from rcv_py.cli.main import main
@@ -25,12 +23,15 @@ from tests.support.captures import ROOT, trace_path
 from tests.support.mcp_client import McpClient
 
 SAMPLE = "matmul_tiled"
+REAL = ("flash_attn_small_before", "flash_attn_small_after")
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of captures: a sample, one that is cut off, and links that lead out."""
+    """A folder of captures: a sample, real ones, one that is cut off, and links that lead out."""
     place = tmp_path_factory.mktemp("mcp").resolve()
+    for name in REAL:
+        shutil.copytree(trace_path(name), place / "captures" / name)
     shutil.copytree(ROOT / "sample_traces" / SAMPLE, place / "captures" / SAMPLE)
     broken = place / "captures" / "broken"
     broken.mkdir()
@@ -48,6 +49,7 @@ def agent(place: Path) -> Iterator[McpClient]:
     """A client of a server that may read the captures and write into one folder."""
     with McpClient("--root", place / "captures", "--out", place / "out") as client:
         yield client
+        assert client.close() == "", "nothing of what tests do is worth a word on stderr"
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
@@ -100,22 +102,22 @@ def test_numbers_are_those_of_the_command_line(
     assert words[:2] == ["rcv", tool]
 
 
-def test_a_real_capture_gives_the_same_too(capsys: pytest.CaptureFixture[str]) -> None:
-    before, after = (trace_path(f"flash_attn_small_{name}").resolve() for name in ("before", "after"))
-    with McpClient("--root", before.parents[1]) as agent:
-        result = agent.call("compare", folder=str(before), other=str(after), top=3, max_kb=0)
-        assert result["structuredContent"] == printed(capsys, "compare", before, after, "--top=3")
-        result = agent.call("triage", folder=str(before), max_kb=0)
-        assert result["structuredContent"] == printed(capsys, "triage", before)
-        short = agent.call("causes", folder=str(before), max_kb=20)
-        whole = printed(capsys, "causes", before)
-        assert len(json.dumps(short["structuredContent"], separators=(",", ":"))) <= 20_000
-        assert "max_kb (0: all)" in short["content"][0]["text"]
-        assert short["structuredContent"]["shortened"]
-        assert short["structuredContent"]["totals"] == whole["totals"]
-        first = short["structuredContent"]["rows"][0]
-        assert first["parts"] == whole["rows"][0]["parts"][: len(first["parts"])]
-        assert agent.close() == ""
+def test_a_real_capture_gives_the_same_too(
+    agent: McpClient, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = (place / "captures" / name for name in REAL)
+    result = agent.call("compare", folder=str(before), other=str(after), top=3, max_kb=0)
+    assert result["structuredContent"] == printed(capsys, "compare", before, after, "--top=3")
+    result = agent.call("triage", folder=str(before), max_kb=0)
+    assert result["structuredContent"] == printed(capsys, "triage", before)
+    short = agent.call("causes", folder=str(before), max_kb=20)
+    whole = printed(capsys, "causes", before)
+    assert len(json.dumps(short["structuredContent"], separators=(",", ":"))) <= 20_000
+    assert "max_kb (0: all)" in short["content"][0]["text"]
+    assert short["structuredContent"]["shortened"]
+    assert short["structuredContent"]["totals"] == whole["totals"]
+    first = short["structuredContent"]["rows"][0]
+    assert first["parts"] == whole["rows"][0]["parts"][: len(first["parts"])]
 
 
 @pytest.mark.parametrize("name", ["../outside", "link", "/etc", "matmul_tiled/../../outside", "~root", "\0"])
@@ -153,14 +155,6 @@ def test_a_picture_is_sent(agent: McpClient) -> None:
     result = agent.call("shot", folder=SAMPLE, panel="hotspot", size="400x300")
     assert [block["type"] for block in result["content"]] == ["image"]
     assert base64.b64decode(result["content"][0]["data"]).startswith(b"\x89PNG")
-
-
-def test_without_a_folder_for_files_none_is_written(place: Path) -> None:
-    with McpClient("--root", place / "captures") as agent:
-        names = {tool["name"] for tool in agent.ask("tools/list")["tools"]}
-        assert not {"report", "export"} & names
-        assert "There is no tool export" in agent.complaint("export", folder=SAMPLE)
-        assert "writes no files" in agent.complaint("shot", folder=SAMPLE, panel="isa", out="x.png")
 
 
 def test_the_index_needs_no_argument(agent: McpClient) -> None:
@@ -207,18 +201,21 @@ def test_a_capture_that_changed_is_read_again(agent: McpClient, place: Path) -> 
     assert agent.call("hotspot", folder="changing")["isError"]
 
 
-def test_two_calls_are_under_way_at_a_time_and_either_can_be_cancelled(place: Path) -> None:
-    with McpClient("--root", place / "captures") as agent:
-        slow = agent.send("tools/call", {"name": "shot", "arguments": {"folder": SAMPLE, "panel": "isa"}})
-        other = agent.send("tools/call", {"name": "hotspot", "arguments": {"folder": SAMPLE}})
-        assert agent.wait(other)["result"]["structuredContent"]["capture"] == SAMPLE
-        agent.tell("notifications/cancelled", {"requestId": slow})
-        assert agent.ask("ping") == {}
-        assert not agent.call("hotspot", folder=SAMPLE)["isError"]
+def test_two_calls_are_under_way_at_a_time_and_either_can_be_cancelled(agent: McpClient) -> None:
+    slow = agent.send("tools/call", {"name": "shot", "arguments": {"folder": SAMPLE, "panel": "isa"}})
+    other = agent.send("tools/call", {"name": "hotspot", "arguments": {"folder": SAMPLE}})
+    assert agent.wait(other)["result"]["structuredContent"]["capture"] == SAMPLE
+    agent.tell("notifications/cancelled", {"requestId": slow})
+    assert agent.ask("ping") == {}
+    assert not agent.call("hotspot", folder=SAMPLE)["isError"]
 
 
-def test_it_ends_with_its_input_even_in_the_middle_of_a_call(place: Path) -> None:
+def test_without_a_folder_for_files_none_is_written_and_it_ends_in_the_middle_of_a_call(place: Path) -> None:
     agent = McpClient("--root", place / "captures")
+    names = {tool["name"] for tool in agent.ask("tools/list")["tools"]}
+    assert not {"report", "export"} & names
+    assert "There is no tool export" in agent.complaint("export", folder=SAMPLE)
+    assert "writes no files" in agent.complaint("shot", folder=SAMPLE, panel="isa", out="x.png")
     agent.send("tools/call", {"name": "shot", "arguments": {"folder": SAMPLE, "panel": "isa"}})
     time.sleep(0.2)
     assert "Traceback" not in agent.close()
@@ -247,6 +244,9 @@ def test_prompts_are_workflows(agent: McpClient) -> None:
 
 
 def test_the_client_of_the_official_package_understands_it(place: Path) -> None:
+    import anyio
+    from mcp import ClientSession, StdioServerParameters, stdio_client  # slow to import
+
     async def talk() -> tuple[int, Any]:
         start = StdioServerParameters(
             command=sys.executable,

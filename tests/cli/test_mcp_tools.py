@@ -10,7 +10,6 @@ from unittest.mock import patch
 
 import orjson
 import pytest
-from mcp_types import ListToolsResult
 
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.cli.arguments import parse
@@ -23,7 +22,6 @@ from rcv_py.cli.mcp.handler import (
     fitted,
     reply,
 )
-from rcv_py.cli.mcp.server import definitions
 from rcv_py.cli.mcp.tools import NO_TOOLS, AllowedPaths, Tool, tools
 from rcv_py.cli.options.commands import COMMANDS
 from tests.support.captures import ROOT, trace_path
@@ -141,6 +139,10 @@ def test_an_answer_has_eight_kilobytes_at_most(command: str) -> None:
 
 
 def test_all_definitions_together_are_short() -> None:
+    from mcp_types import ListToolsResult  # slow to import
+
+    from rcv_py.cli.mcp.server import definitions
+
     listed = ListToolsResult(tools=definitions(TOOLS))
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True)) / 4 < 4_000
 

@@ -327,8 +327,9 @@ def test_bubbles_charge_cycles_in_which_nothing_happens_one_by_one(name: str) ->
         resident += 4 * len(place)
         issuing += 4 * len(busy)
         matrix += 4 * len(computing & place.keys())
+        works = busy | computing
         for time, lines_there in place.items():
-            if time not in busy | computing:
+            if time not in works:
                 for line in lines_there:
                     charged[line] += 4 / len(lines_there)
     document = told(name, "bubbles", "--top", "0")

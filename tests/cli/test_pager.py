@@ -9,30 +9,37 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from rcv_py.cli.terminal import has_style, pager_words, watched, wrapped
 from tests.support.captures import ROOT
+from tests.support.forked import Forks
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"
 ROWS, COLUMNS = 24, 90
 
 
-def on_a_terminal(*words: str, **environment: str) -> tuple[str, int]:
-    """Run rcv with its output on a terminal; return what the terminal got, and the exit code."""
+OnATerminal = Callable[..., tuple[str, int]]
+
+
+@pytest.fixture
+def on_a_terminal(forks: Forks) -> OnATerminal:
+    """Runs rcv with its output on a terminal; returns what the terminal got, and the exit code."""
+    return partial(_on_a_terminal, forks)
+
+
+def _on_a_terminal(forks: Forks, *words: str, **environment: str) -> tuple[str, int]:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     base = {name: value for name, value in os.environ.items() if name not in ("PAGER", "COLUMNS", "NO_COLOR")}
-    child = subprocess.Popen(
-        [sys.executable, "-m", "rcv_py", *words],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=subprocess.PIPE,
-        env={**base, "TERM": "xterm", **environment},
-    )
+    with Path(os.devnull).open("wb") as unheard:
+        child = forks.start(
+            words, stdout=theirs, stderr=unheard.fileno(), env={**base, "TERM": "xterm", **environment}
+        )
     os.close(theirs)
     got = b""
     try:
@@ -42,9 +49,7 @@ def on_a_terminal(*words: str, **environment: str) -> tuple[str, int]:
         pass
     finally:
         os.close(ours)
-        assert child.stderr is not None
-        child.stderr.close()
-        code = child.wait(timeout=60)
+        code = child.wait()
     return got.decode().replace("\r\n", "\n"), code
 
 
@@ -59,7 +64,7 @@ def pager(tmp_path: Path) -> tuple[str, Path]:
     return f"'{sys.executable}' '{script}'", target
 
 
-def test_a_long_listing_goes_through_the_pager(pager: tuple[str, Path]) -> None:
+def test_a_long_listing_goes_through_the_pager(on_a_terminal: OnATerminal, pager: tuple[str, Path]) -> None:
     words, target = pager
     shown, code = on_a_terminal("isa", str(SAMPLE), RCV_PAGER=words)
     assert (shown, code) == ("", 0)
@@ -69,7 +74,7 @@ def test_a_long_listing_goes_through_the_pager(pager: tuple[str, Path]) -> None:
     assert all(len(line.replace("\x1b[1m", "").replace("\x1b[0m", "")) <= COLUMNS for line in lines)
 
 
-def test_help_goes_through_the_pager(pager: tuple[str, Path]) -> None:
+def test_help_goes_through_the_pager(on_a_terminal: OnATerminal, pager: tuple[str, Path]) -> None:
     words, target = pager
     assert on_a_terminal("help", "hotspot", RCV_PAGER=words) == ("", 0)
     assert target.read_text().startswith("usage: rcv hotspot")
@@ -87,7 +92,10 @@ def test_help_goes_through_the_pager(pager: tuple[str, Path]) -> None:
     ],
 )
 def test_what_is_not_paged(
-    words: tuple[str, ...], environment: dict[str, str], pager: tuple[str, Path]
+    words: tuple[str, ...],
+    environment: dict[str, str],
+    on_a_terminal: OnATerminal,
+    pager: tuple[str, Path],
 ) -> None:
     shown, code = on_a_terminal(*words, RCV_PAGER=pager[0], **environment)
     assert code == 0
@@ -96,13 +104,13 @@ def test_what_is_not_paged(
 
 
 @pytest.mark.parametrize("name", ["there-is-no-such-pager", "cat", "", "'"])
-def test_without_a_pager_the_terminal_gets_it(name: str) -> None:
+def test_without_a_pager_the_terminal_gets_it(on_a_terminal: OnATerminal, name: str) -> None:
     shown, code = on_a_terminal("isa", str(SAMPLE), RCV_PAGER=name)
     assert code == 0
     assert len(shown.split("\n")) > ROWS
 
 
-def test_a_pager_that_is_left_early_is_no_error() -> None:
+def test_a_pager_that_is_left_early_is_no_error(on_a_terminal: OnATerminal) -> None:
     shown, code = on_a_terminal("isa", str(SAMPLE), RCV_PAGER=f"'{sys.executable}' -c ''")
     assert (shown, code) == ("", 0)
 

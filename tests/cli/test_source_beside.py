@@ -94,11 +94,23 @@ def text_faults(text: str, reach: int = 1) -> list[str]:
     lines, faults = text.split("\n"), []
     for at, line in enumerate(lines):
         around = "\n".join(lines[at : at + reach])
-        for word in {one for one in spelled() if one.split(" ", 1)[0] in line and one in line}:
-            longer = any(word != other and word in other and other in line for other in spelled())
+        named = {
+            one for first, texts in by_first_word().items() if first in line for one in texts if one in line
+        }
+        for word in named:
+            longer = any(word != other and word in other for other in named)
             if not longer and not any(place in around for place in spelled()[word]):
                 faults.append(line)
     return faults
+
+
+@cache
+def by_first_word() -> dict[str, list[str]]:
+    """The texts of `spelled` by their first words, of which there are few."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for text in spelled():
+        found[text.split(" ", 1)[0]].append(text)
+    return found
 
 
 @pytest.mark.parametrize(("command", "more"), VARIANTS)

@@ -18,6 +18,7 @@ from tests.support.samples import write_sample
 NIGHTS = ("mon", "tue", "wed")
 DAYS = ("04-30", "05-01", "05-01", "05-02", "05-04")
 DAY_S = 86_400
+HERE = ("--jobs", "0")  # processes find the same: `test_other_forms` and `test_processes_find_the_same`
 BEGIN = 69_000  # no wave of the sample starts before
 
 
@@ -29,7 +30,7 @@ def run(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> st
 
 
 def rows_of(capsys: pytest.CaptureFixture[str], *words: object, code: int = 0) -> list[dict]:
-    return json.loads(run(capsys, *words, "--json", code=code))["captures"]
+    return json.loads(run(capsys, *words, *HERE, "--json", code=code))["captures"]
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +110,7 @@ def test_what_it_says_is_what_compare_says(nights: Path, capsys: pytest.CaptureF
 def test_the_document_names_the_first_that_takes_more(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document = json.loads(run(capsys, "trend", nights, "--json", "--waves", "all"))
+    document = json.loads(run(capsys, "trend", nights, "--json", "--waves", "all", *HERE))
     assert document["first_more"] == str(nights / "tue")
     assert document["about"]["waves"]["chosen"] == "all"
     assert document["about"]["captures"] == ["mon", "other", "tue", "wed", "broken"]
@@ -121,9 +122,9 @@ def test_other_forms(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "trend", nights)
     assert text.startswith(f"5 captures below {nights}; 2 differ from the one before beyond noise\n")
     assert "\ntue (B), compared with mon (A):\n    The launch of B takes 50.0 % more cycles" in text
-    rows = list(csv.DictReader(io.StringIO(run(capsys, "trend", nights, "--csv"))))
+    rows = list(csv.DictReader(io.StringIO(run(capsys, "trend", nights, *HERE, "--csv"))))
     assert [row["verdict"] for row in rows if row["capture"] == "tue"] == ["takes more cycles"]
-    table = run(capsys, "trend", nights, "--markdown").splitlines()
+    table = run(capsys, "trend", nights, *HERE, "--markdown").splitlines()
     assert len(table) == 2 + 5
     assert "+50.0 % (±" in next(line for line in table if line.startswith("| tue"))
 
@@ -141,7 +142,7 @@ def test_other_forms(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_gate(
     names: tuple[str, ...], gate: str, code: int, nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(capsys, "trend", *(nights / name for name in names), "--fail-on", gate, code=code)
+    run(capsys, "trend", *(nights / name for name in names), "--fail-on", gate, *HERE, code=code)
 
 
 def test_nothing_below_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,6 +165,11 @@ def test_each_is_compared_with_a(nights: Path, capsys: pytest.CaptureFixture[str
     assert named == [rows["tue"], rows["wed"]]
 
 
+def test_processes_find_the_same(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("compare", nights / "mon", nights / "tue", nights / "wed")
+    assert json.loads(run(capsys, *words, "--json"))["captures"] == rows_of(capsys, *words)
+
+
 def test_a_replicate_counts_for_all_of_them(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("compare", nights / "mon", nights / "wed", nights / "mon", nights / "other")
     noise = [row["noise"] for row in rows_of(capsys, *words, "--least", 0)]
@@ -184,7 +190,7 @@ def test_the_gate_of_several(
     names: tuple[str, ...], code: int, said: str, nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["compare", str(nights / "mon"), *(str(nights / name) for name in names)]
-    assert main([*words, "--fail-on", "regression"]) == code
+    assert main([*words, "--fail-on", "regression", *HERE]) == code
     assert said in capsys.readouterr().err
 
 

@@ -88,10 +88,10 @@ def test_a_folder_of_captures_gets_a_line_each(parent: Path, capsys: pytest.Capt
     assert by_name["2"]["note"]
     assert by_name["3"]["name"].startswith("samples-")
     assert by_name["4"]["note"] or by_name["4"]["name"], "a broken one is told, and stops nothing"
-    text = run(capsys, parent)
+    text = run(capsys, parent, "--jobs", "0")
     assert len(text.splitlines()) == 1 + len(document["captures"]) + 2
-    assert run(capsys, parent, "--csv").count("\n") == 1 + len(document["captures"])
-    assert run(capsys, parent, "--markdown").count("\n") == 2 + len(document["captures"])
+    assert run(capsys, parent, "--jobs", "0", "--csv").count("\n") == 1 + len(document["captures"])
+    assert run(capsys, parent, "--jobs", "0", "--markdown").count("\n") == 2 + len(document["captures"])
 
 
 def test_a_placeholder_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

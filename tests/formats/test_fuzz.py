@@ -67,16 +67,25 @@ documents = st.recursive(
 )
 
 
-def survives(changes: dict[str, Any]) -> None:
-    """Open the damaged folder in every way; check what a result promises."""
-    with TemporaryDirectory() as place:
-        folder = write(Path(place) / "c", changes, base=FULL)
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of each kind, which is whole again after each example."""
+    return write(tmp_path_factory.mktemp("fuzz") / "c", base=FULL)
+
+
+def survives(good: Path, changes: dict[str, bytes]) -> None:
+    """Open the folder, damaged, in every way; check what a result promises."""
+    was = {name: (good / name).read_bytes() for name in changes}
+    try:
+        write(good, changes, base={})
         begin = time.perf_counter()
         with suppress(TraceError):
-            check(open_trace(folder))
-        for entry in find_captures(folder):
+            check(open_trace(good))
+        for entry in find_captures(good):
             assert isinstance(entry.note, str)
         assert time.perf_counter() - begin < SLOW
+    finally:
+        write(good, was, base={})
 
 
 def check(trace) -> None:
@@ -115,22 +124,22 @@ def replaced(document: Any, path: list[int], value: Any) -> Any:
 @pytest.mark.parametrize("name", JSON_FILES)
 @given(data=st.binary(max_size=40))
 @settings(max_examples=12)
-def test_any_bytes_in_any_file(name, data):
-    survives({name: data})
+def test_any_bytes_in_any_file(good, name, data):
+    survives(good, {name: data})
 
 
 @pytest.mark.parametrize("name", JSON_FILES)
 @given(document=documents)
 @settings(max_examples=20)
-def test_any_json_in_any_file(name, document):
-    survives({name: orjson.dumps(document)})
+def test_any_json_in_any_file(good, name, document):
+    survives(good, {name: orjson.dumps(document)})
 
 
 @pytest.mark.parametrize("name", JSON_FILES)
 @given(path=st.lists(st.integers(0, 30), min_size=1, max_size=6), value=documents)
 @settings(max_examples=40)
-def test_any_value_at_any_place_of_a_good_file(name, path, value):
-    survives({name: orjson.dumps(replaced(FULL[name], path, value))})
+def test_any_value_at_any_place_of_a_good_file(good, name, path, value):
+    survives(good, {name: orjson.dumps(replaced(FULL[name], path, value))})
 
 
 @given(
@@ -139,8 +148,8 @@ def test_any_value_at_any_place_of_a_good_file(name, path, value):
     flips=st.dictionaries(st.integers(0, 5000), st.integers(0, 255), max_size=4),
 )
 @settings(max_examples=150)
-def test_good_files_with_damaged_bytes(name, cut, flips):
-    survives({name: mutated(orjson.dumps(FULL[name]), cut, flips)})
+def test_good_files_with_damaged_bytes(good, name, cut, flips):
+    survives(good, {name: mutated(orjson.dumps(FULL[name]), cut, flips)})
 
 
 REAL = ("filenames.json", "code.json", "occupancy.json", "realtime.json", "snapshots.json")
@@ -160,7 +169,7 @@ def test_real_files_with_damaged_bytes(name, cut, flips):
 
 
 @pytest.mark.parametrize("depth", [500, 3000])
-def test_deep_nesting_is_no_recursion_error(depth):
+def test_deep_nesting_is_no_recursion_error(good, depth):
     deep = b'{"0":' * depth + b"1" + b"}" * depth
     for name in JSON_FILES:
-        survives({name: deep})
+        survives(good, {name: deep})

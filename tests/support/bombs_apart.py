@@ -20,7 +20,7 @@ from rcv_py.cli.options.commands import COMMANDS
 from rcv_py.formats.open import open_trace
 from tests.support.bombs import answer
 
-CPU_S = 30  # of one capture and all its commands, in which its process is killed; each takes less than 5 s
+CPU_S = 12  # of one capture and all its commands, in which its process is killed; each takes less than 5 s
 
 
 def main() -> None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
+import pickle
 import re
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 from rcv_py.cli.main import main
 from rcv_py.formats.capture_cache import CaptureCache
+from tests.support.captures import SHARED
+from tests.support.samples import STORE
 
 # What is asked of one capture; FOLDER goes in front.  One word list a variant, the first is the golden one.
 # {wave}, {place} and {line} are a wave of the capture, and its first wait.
@@ -86,12 +91,35 @@ class Run:
 
 
 _WAVE_FILE = re.compile(r"se(\d+)_sm(\d+)_sl(\d+)_wv(\d+)\.json")
-CACHE = CaptureCache(16)  # dozens of commands read the same capture, and that is most of their time
+FIXED = f"{SHARED}{os.sep}"
+CACHE = CaptureCache(64)  # dozens of commands read the same captures, and that is most of their time
 
 
 @cache
 def run(*words: str) -> Run:
-    """Run a command line in this process; equal ones only once."""
+    """Run a command line in this process; equal ones only once.
+
+    What is asked of captures that no test changes is shared with the other processes of a run of tests.
+    """
+    if STORE not in os.environ or not _is_of_fixed_captures(words):
+        return _run(words)
+    known = Path(os.environ[STORE]) / f"run-{sha256(repr(words).encode()).hexdigest()}"
+    with contextlib.suppress(OSError):
+        return Run(*pickle.loads(known.read_bytes()))
+    done = _run(words)
+    part = known.with_suffix(f".{os.getpid()}")
+    part.write_bytes(pickle.dumps((done.code, done.out, done.err)))
+    part.replace(known)
+    return done
+
+
+def _is_of_fixed_captures(words: tuple[str, ...]) -> bool:
+    """Whether all places that are named are among the captures beside the tests, and no file is written."""
+    places = [word for word in words if word.startswith(os.sep)]
+    return "--out" not in words and all(word.startswith(FIXED) for word in places) and bool(places)
+
+
+def _run(words: tuple[str, ...]) -> Run:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:

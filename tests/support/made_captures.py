@@ -13,6 +13,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,7 @@ def _measures(size: float, waves: int | None, seed: int, tokens: int | None) -> 
     return waves, max(2, round(4 + (size / waves - few_bytes) / bytes_per_round))
 
 
+@cache
 def _measured(rounds: int, seed: int) -> tuple[int, float]:
     """Tokens and bytes of a wave, times of eight digits assumed."""
     capture = build(_product_plan(seed, rounds)).capture

@@ -21,7 +21,7 @@ from rcv_py.ui.core.panel import PANELS, discover
 from rcv_py.ui.panels.causes import CausesPanel
 from rcv_py.ui.panels.counters.panel import CountersPanel
 from rcv_py.ui.shell.docks import BrokenPanel
-from tests.ui.window import open_sample, settle, window
+from tests.ui.window import SAMPLE, open_sample, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 FIRST = {
@@ -76,6 +76,15 @@ def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) ->
         app.qt.removeEventFilter(windows)
         assert not windows.shown, "a part of a panel was shown as a window of its own"
         assert made(app) == set(PANELS.ids())
+        session = app.ui.session  # and all of them live through what may happen to a capture
+        session.select_line(1)
+        session.step_hit(1)
+        session.step_token(1)
+        session.zoom(0.5)
+        settle(app, qtbot)
+        app.window.close_capture()
+        settle(app, qtbot)
+        assert app.window.pages.currentWidget() is app.window.welcome
 
 
 def docks_by_tab(app: App) -> list[str]:
@@ -126,6 +135,28 @@ def test_a_restored_layout_makes_the_tab_that_is_in_front(tmp_path: Path, qtbot:
     with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
         open_sample(app, qtbot)
         assert made(app) == FIRST - {"hotspot"} | {"waits"}
+
+
+def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+        open_sample(app, qtbot)
+        app.ui.settings["look.theme"] = "dark"
+        app.window.workspace.docks["labels"].hide()
+        app.ui.session.select_line(2)
+        app.ui.session.toggle_bookmark()
+        place = app.ui.session.selection.value
+        begin = app.ui.session.view.value.begin
+        app.ui.session.set_view(TimeWindow(begin + 100, begin + 500))
+        view = app.ui.session.view.value
+    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
+        assert app.ui.theme.is_dark
+        assert not app.window.workspace.is_shown("labels")
+        assert app.window.opener.recent == [SAMPLE]
+        open_sample(app, qtbot)
+        assert str(app.ui.session.selection.value) == str(place)
+        assert len(app.ui.session.bookmarks.value) == 1
+        assert app.ui.session.view.value == view
 
 
 def test_what_an_unmade_panel_remembers_survives_two_restarts(tmp_path: Path, qtbot: QtBot) -> None:

@@ -16,7 +16,6 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.progress import Stage
-from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import PANELS, Panel, PanelInfo, discover
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
@@ -51,23 +50,6 @@ def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtb
         assert empty.is_empty
         assert empty.sentence.text().endswith(".")
     panel.hide()
-
-
-def test_panels_live_through_a_capture(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
-        for name in app.window.workspace.docks:
-            app.window.workspace.show_panel(name)
-            settle(app, qtbot)
-        session = app.ui.session
-        session.select_line(1)
-        session.step_hit(1)
-        session.step_token(1)
-        session.zoom(0.5)
-        settle(app, qtbot)
-        app.window.close_capture()
-        settle(app, qtbot)
-        assert app.window.pages.currentWidget() is app.window.welcome
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
@@ -117,28 +99,6 @@ def test_the_overview_cannot_be_closed(reused: Reused) -> None:
         dock = app.window.workspace.docks["overview"]
         assert "overview" in STRIPS
         assert dock.features() == dock.DockWidgetFeature.NoDockWidgetFeatures
-
-
-def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
-    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
-        open_sample(app, qtbot)
-        app.ui.settings["look.theme"] = "dark"
-        app.window.workspace.docks["labels"].hide()
-        app.ui.session.select_line(2)
-        app.ui.session.toggle_bookmark()
-        place = app.ui.session.selection.value
-        begin = app.ui.session.view.value.begin
-        app.ui.session.set_view(TimeWindow(begin + 100, begin + 500))
-        view = app.ui.session.view.value
-    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
-        assert app.ui.theme.is_dark
-        assert not app.window.workspace.is_shown("labels")
-        assert app.window.opener.recent == [SAMPLE]
-        open_sample(app, qtbot)
-        assert str(app.ui.session.selection.value) == str(place)
-        assert len(app.ui.session.bookmarks.value) == 1
-        assert app.ui.session.view.value == view
 
 
 def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:

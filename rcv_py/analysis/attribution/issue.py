@@ -27,7 +27,7 @@ from rcv_py.analysis.attribution.stream import Stream, Work, largest_in
 from rcv_py.analysis.attribution.survey import place_of
 from rcv_py.analysis.attribution.uses import overwritten, uses
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
-from rcv_py.base.runs import run_starts
+from rcv_py.base.runs import ascending, run_starts
 
 _FAR = 1 << 62  # cycles before all others
 READING = 16  # turns after its issue in which a memory instruction may still read registers
@@ -80,25 +80,25 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         line = stream.line[work.token]
         begin = work.issue + lines.lead[line]
         until = begin + lines.passes[line] + tail
-        busy, shift = (
-            IntervalSet.of(begin + work.shift, until + work.shift),
-            _shift(stream, stream.simd, ledger),
-        )
-        cycles = busy.covered(ledger.at[rows] + shift[rows], ledger.end[rows] + shift[rows])
-        rows, cycles = _some(rows, cycles)
+        busy = IntervalSet.of(begin + work.shift, until + work.shift)
+        rows, cycles, shift = _covered(stream, stream.simd, busy, ledger, rows)
         blamed = _held_longest(stream, stream.simd, (work, until), ledger, rows)
-        ledger.take(rows, cycles, Cause.MATRIX_BUSY, blamed, Within(busy, shift[rows]))
+        ledger.take(rows, cycles, Cause.MATRIX_BUSY, blamed, Within(busy, shift))
 
 
-def _shift(stream: Stream, lane: np.ndarray, ledger: Ledger) -> np.ndarray:
-    """What brings times of each row onto an axis where lanes (int64 [waves]) do not overlap, int64."""
-    return lane[stream.owner[ledger.token]] * stream.stride
+def _covered(
+    stream: Stream, lane: np.ndarray, busy: IntervalSet, ledger: Ledger, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rows of which some cycles are covered, these, and the shifts of the rows to their lanes."""
+    shift = _shift(stream, lane, ledger.token[rows])
+    cycles = busy.covered(ledger.at[rows] + shift, ledger.end[rows] + shift)
+    some = np.flatnonzero(cycles)
+    return rows[some], cycles[some], shift[some]
 
 
-def _some(rows: np.ndarray, cycles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows that get cycles, and these."""
-    some = np.flatnonzero(cycles > 0)
-    return rows[some], cycles[some]
+def _shift(stream: Stream, lane: np.ndarray, token: np.ndarray) -> np.ndarray:
+    """What brings times of tokens onto an axis where lanes (int64 [waves]) do not overlap, int64."""
+    return lane[stream.owner[token]] * stream.stride
 
 
 def claim_own_unit(stream: Stream, ledger: Ledger) -> None:
@@ -120,31 +120,32 @@ def claim_arbitration(stream: Stream, ledger: Ledger) -> None:
     The producer is the instruction of another wave that had the unit for most of these cycles.
     """
     of_line = np.where(stream.lines.unit == MATRIX, VALU, stream.lines.unit)
-    open_ = np.flatnonzero(ledger.left > 0)
+    if not stream.has_mates.any():
+        return
+    open_ = ledger.open(stream.has_mates[stream.owner[ledger.token]])
     unit = of_line[ledger.line[open_]]
     for each in np.flatnonzero(np.bincount(unit)).tolist():
         if each == NONE:
             continue
         rows, work = open_[unit == each], stream.work(each)
-        until, shift = _until(stream, work.token), _shift(stream, stream.simd, ledger)[rows]
-        near = work.token[_near(work, until, ledger.begin[rows] + shift, ledger.end[rows] + shift)]
-        near.sort()
-        busy = owned(stream.issue[near], _until(stream, near), stream.owner[near], stream.stride, stream.simd)
-        own = stream.owner[ledger.token[rows]] * stream.stride
+        token = ledger.token[rows]
+        shift = _shift(stream, stream.simd, token)
+        near = np.sort(work.token[_near(work, ledger.begin[rows] + shift, ledger.end[rows] + shift)])
+        busy = owned(stream.issue[near], stream.until(near), stream.owner[near], stream.stride, stream.simd)
+        own = stream.owner[token] * stream.stride
         cycles = busy.by_others(ledger.at[rows], ledger.end[rows], shift, own)
         some = np.flatnonzero(cycles)
         rows, cycles, shift = rows[some], cycles[some], shift[some]
-        blamed = _held_longest(stream, stream.simd, (work, until), ledger, rows)
+        blamed = _held_longest(stream, stream.simd, (work, work.until), ledger, rows)
         ledger.take(rows, cycles, Cause.ARBITRATION, blamed, Within(busy.all, shift))
 
 
-def _near(work: Work, until: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+def _near(work: Work, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Return the places of the operations that may have a unit between some begins and ends, int64.
 
     These are on the axis of the units; so few rows are often left that few operations are near.
     """
-    reach = np.maximum.accumulate(until + work.shift)  # of all so far
-    first = np.searchsorted(reach, begin, side="right")
+    first = np.searchsorted(work.reach, begin, side="right")
     stop = np.maximum(np.searchsorted(work.key, end, side="left"), first)
     opened = np.bincount(first, minlength=len(work) + 1) - np.bincount(stop, minlength=len(work) + 1)
     return np.flatnonzero(np.cumsum(opened)[:-1])
@@ -160,13 +161,12 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         rows = ledger.of_lines(stream.lines.unit == each)
         if not len(rows):
             continue
-        work, shift = stream.work(each, by_cu=True), _shift(stream, stream.cu, ledger)
+        work = stream.work(each, by_cu=True)
         flight = at_least(work.key, stream.released[work.token] + work.shift, CROWD[each])
-        cycles = flight.covered(ledger.at[rows] + shift[rows], ledger.end[rows] + shift[rows])
-        rows, cycles = _some(rows, cycles)
+        rows, cycles, shift = _covered(stream, stream.cu, flight, ledger, rows)
         taken = work, _next_taken(work)
         blamed = _held_longest(stream, stream.cu, taken, ledger, rows, queue=each)
-        ledger.take(rows, cycles, cause, blamed, Within(flight, shift[rows]))
+        ledger.take(rows, cycles, cause, blamed, Within(flight, shift))
 
 
 def claim_operand_reads(stream: Stream, ledger: Ledger) -> None:
@@ -217,12 +217,6 @@ def claim_drain(stream: Stream, ledger: Ledger) -> None:
     last = stream.last_of(np.flatnonzero(is_pending), ledger.token[rows])
     some = last >= 0
     ledger.rest(rows[some], Cause.DRAIN, last[some])
-
-
-def _until(stream: Stream, work: np.ndarray) -> np.ndarray:
-    """When the units are free again: on gfx9 by the trace, later by the form."""
-    held = stream.issue[work] + stream.lines.hold[stream.line[work]]
-    return np.maximum(held, stream.end[work]) if stream.lines.step == 4 else held
 
 
 def _next_taken(work: Work) -> np.ndarray:
@@ -280,7 +274,7 @@ def _outside(
     index = np.array([wave.row for wave in stream.tokens.waves], dtype=np.int64)
     issued = np.where(front >= 0, stream.issue[front], -_FAR)
     wave = index[stream.owner[front]]
-    for number in np.unique(stream.cu[owner]).tolist():
+    for number in ascending(stream.cu[owner]).tolist():
         mine = np.flatnonzero(stream.cu[owner] == number)
         one = stream.tokens.waves[int(owner[mine[0]])]
         rows = last.of(place_of(one.id.se, one.cu, queue))

@@ -105,7 +105,10 @@ class Ledger:
         some = np.flatnonzero(got)
         if not len(some):
             return
-        columns = (np.broadcast_to(column, row.shape)[some] for column in (cause, producer, is_guess))
+        columns = (
+            column[some] if isinstance(column, np.ndarray) else np.full(len(some), column)
+            for column in (cause, producer, is_guess)
+        )
         why, blamed, guess = columns
         row, got = row[some], got[some]
         guess = (guess | _IS_GUESS[why]) & (blamed != -1)
@@ -170,13 +173,16 @@ def _taken(open_: ClaimSpans, part: _Part, some: np.ndarray) -> tuple[ClaimSpans
     at = np.minimum(np.searchsorted(rows, open_.claim), len(rows) - 1)
     is_claimed = rows[at] == open_.claim
     claim, spans = order[at[is_claimed]], of_rows(open_, is_claimed)
-    shift = np.zeros_like(spans.begin) if part.within is None else part.within.shift[claim]
-    covered = IntervalSet.of(spans.begin[:0], spans.end[:0]) if part.within is None else part.within.covered
-    cut = covered.split(spans.begin + shift, spans.end + shift)
-    # By claim, what is within before what is not, then by time.
-    order = np.lexsort((cut.begin, ~cut.is_inside, claim[cut.span]))
-    claim, shift = claim[cut.span[order]], shift[cut.span[order]]
-    begin, end = cut.begin[order] - shift, cut.end[order] - shift
+    if part.within is None:
+        order = np.lexsort((spans.begin, claim))
+        claim, begin, end = claim[order], spans.begin[order], spans.end[order]
+    else:
+        shift = part.within.shift[claim]
+        cut = part.within.covered.split(spans.begin + shift, spans.end + shift)
+        # By claim, what is within before what is not, then by time.
+        order = np.lexsort((cut.begin, ~cut.is_inside, claim[cut.span]))
+        claim, shift = claim[cut.span[order]], shift[cut.span[order]]
+        begin, end = cut.begin[order] - shift, cut.end[order] - shift
     length, first = end - begin, starts_run(claim)
     before = np.cumsum(length) - length
     before -= np.repeat(before[first], np.diff(np.flatnonzero(first), append=len(claim)))

@@ -80,6 +80,24 @@ class Stream:
         np.minimum.at(done, links.producers, self.issue[links.token[links.row_of]])
         return done
 
+    @cached_property
+    def has_mates(self) -> np.ndarray:
+        """Whether another wave of its SIMD was there while each wave was, or kept a unit; bool [waves]."""
+        some, held = np.flatnonzero(np.diff(self.tokens.first)), int(self.lines.hold.max())
+        begins = np.array([wave.begin for wave in self.tokens.waves], dtype=np.int64)
+        begin, end = since(begins, self.base, self.stride), np.zeros(len(begins), dtype=np.int64)
+        if len(some):
+            first = self.tokens.first[some]
+            begin[some] = np.minimum(begin[some], np.minimum.reduceat(self.start, first))
+            end[some] = np.maximum.reduceat(self.end, first) + held
+        shift = self.simd * (self.stride + held)
+        rows = order(begin + shift)
+        begin, end = (begin + shift)[rows], (end + shift)[rows]
+        is_met = np.zeros(len(rows), dtype=bool)
+        is_met[rows[1:]] = begin[1:] < np.maximum.accumulate(end)[:-1]  # one that came before is still there
+        is_met[rows[:-1]] |= begin[1:] < end[:-1]
+        return is_met
+
     def first(self, token: np.ndarray) -> np.ndarray:
         """The first token of the wave of each of these, int64."""
         return self.tokens.first[self.owner[token]]
@@ -114,8 +132,15 @@ class Stream:
             token = self.vector if unit == VALU else self.of_unit(unit)
             lane = (self.cu if by_cu else self.simd)[self.owner[token]]
             rows = order(self.issue[token] + lane * self.stride)
-            self._works[unit, by_cu] = Work(token[rows], lane[rows], self.stride, self.issue[token[rows]])
+            token, lane = token[rows], lane[rows]
+            work = Work(token, lane, self.stride, self.issue[token], self.until(token))
+            self._works[unit, by_cu] = work
         return self._works[unit, by_cu]
+
+    def until(self, token: np.ndarray) -> np.ndarray:
+        """When the units of tokens are free again, int64: on gfx9 by the trace, later by the form."""
+        held = self.issue[token] + self.lines.hold[self.line[token]]
+        return np.maximum(held, self.end[token]) if self.lines.step == 4 else held
 
     def last_of(self, places: np.ndarray, token: np.ndarray) -> np.ndarray:
         """Return for each token the last of some (ascending) before it in its wave, int64, -1: none."""
@@ -134,9 +159,15 @@ class Work:
     lane: np.ndarray  # int64, number of the unit
     stride: int
     issue: np.ndarray  # int64
+    until: np.ndarray  # int64, when its unit was free again
 
     def __len__(self) -> int:
         return len(self.token)
+
+    @cached_property
+    def reach(self) -> np.ndarray:
+        """When all units up to here were free again, on the axis of `key`, int64, ascending."""
+        return np.maximum.accumulate(self.until + self.shift)
 
     @cached_property
     def shift(self) -> np.ndarray:

@@ -28,7 +28,7 @@ from rcv_py.analysis.attribution.lines import MATRIX, VALU
 from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.analysis.attribution.survey import Candidates, candidates
 from rcv_py.analysis.attribution.uses import uses
-from rcv_py.base.runs import ends_run, run_starts, starts_run
+from rcv_py.base.runs import run_starts, starts_run
 
 SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several
 _FREEDOM = 4.0  # of Student's t
@@ -57,7 +57,7 @@ def wait_ends(stream: Stream, gfxip: int) -> WaitEnds:
     score[nothing[group]], best[nothing] = 0.0, 0.0
     weight = np.exp(score - best[group])
     # Of equals the newest: candidates of a wait are in order of issue.
-    chosen = np.lexsort((np.arange(len(score)), score, group))[ends_run(group)]
+    chosen = np.maximum.reduceat(np.where(score == best[group], np.arange(len(score)), -1), first)
     sure = weight[chosen] / np.add.reduceat(weight, first)
     return WaitEnds(found.token[first], found.operation[chosen], sure < SURE)
 

@@ -63,6 +63,12 @@ class Answers(ABC):
         answer: Answer = self._answers[key]
         return answer
 
+    def part(self, reduction: Reduction[Part, Any], rows: Rows = None) -> Part:
+        """Return the part of all waves, of which the costs of `rows` count, to be merged with others."""
+        self._ask([reduction], rows)
+        part: Part = self._parts.pop((reduction, rows))
+        return part
+
     def _plain(self, analysis: Analysis) -> AnyReduction:
         if isinstance(analysis, Reduction):
             return analysis

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.step_curve import StepCurve
-from rcv_py.base.runs import ends_run, starts_run
+from rcv_py.base.runs import ascending, ends_run, starts_run
 from rcv_py.model.columns import Columns, of_rows
 from rcv_py.model.device import WaveEvents
 from rcv_py.model.modes import ReferenceRule
@@ -123,7 +123,7 @@ def _running(
 ) -> dict[int, StepCurve]:
     order = np.lexsort((is_start, time))
     curves = {}
-    for name in np.unique(group).tolist():
+    for name in ascending(group).tolist():
         own = order[group[order] == name]
         moment, waves = time[own], np.cumsum(np.where(is_start[own], 1, -1))
         if has_zero:

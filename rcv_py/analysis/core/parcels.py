@@ -25,6 +25,7 @@ from itertools import pairwise
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, columns_of, of_waves
+from rcv_py.base.runs import ascending
 from rcv_py.model.columns import of_rows
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -64,7 +65,7 @@ def slabs(lives: Lives, enough: int = ENOUGH) -> tuple[Slab, ...]:
     A wave that lasts as long as the trace is part of every slab: what it weighs is not cut.
     """
     lives = replace(lives, end=np.maximum(lives.begin, lives.end))
-    engines = [np.flatnonzero(lives.se == se) for se in np.unique(lives.se)]
+    engines = [np.flatnonzero(lives.se == se) for se in ascending(lives.se)]
     return tuple(slab for rows in engines for slab in _of_engine(of_rows(lives, rows), rows, enough))
 
 

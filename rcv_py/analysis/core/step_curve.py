@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from rcv_py.base.runs import ascending
 from rcv_py.model.window import TimeWindow
 
 DIRECT = 1 << 16  # rows in a window up to which they are all looked at
@@ -139,7 +140,7 @@ def total(curves: Sequence[StepCurve]) -> StepCurve:
         return StepCurve(np.zeros(0, np.int64), np.zeros(0, np.int64))
     if all(curve.time is curves[0].time for curve in curves):
         return StepCurve(curves[0].time, np.sum([curve.value for curve in curves], axis=0))
-    time = np.unique(np.concatenate([curve.time for curve in curves]))
+    time = ascending(np.concatenate([curve.time for curve in curves]))
     value = np.zeros(len(time), np.result_type(*(curve.value for curve in curves), np.int64))
     for curve in curves:
         row = curve.time.searchsorted(time, "right") - 1

@@ -10,6 +10,7 @@ import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
 from rcv_py.analysis.core.step_curve import StepCurve
+from rcv_py.base.runs import ascending
 from rcv_py.model.device import Dispatch, WaveEvents
 from rcv_py.model.trace import Trace
 
@@ -89,7 +90,7 @@ def occupancy_curves(trace: Trace, by: str = "se", *, is_all: bool = False) -> t
     lives = residencies(trace.occupancy)
     unit = _unit(lives.se, lives.sa, lives.cu)
     index = trace.waves
-    traced = np.unique(_unit(index.se, index.sa, index.cu)[index.cu >= 0])
+    traced = ascending(_unit(index.se, index.sa, index.cu)[index.cu >= 0])
     group = {
         "all": np.zeros(len(lives), np.int64),
         "se": lives.se.astype(np.int64),
@@ -104,7 +105,7 @@ def occupancy_curves(trace: Trace, by: str = "se", *, is_all: bool = False) -> t
     for one, steps in resident(lives, group).items():
         if one >= 0:
             row = int(np.flatnonzero(group == one)[0])
-            units = len(np.unique(unit[group == one]))
+            units = len(ascending(unit[group == one]))
             simds = 1 if by == "simd" else SIMDS * units
             curves.append(OccupancyCurve(_name(lives, row, by), steps, units, per_simd * simds))
     return tuple(curves)
@@ -151,7 +152,7 @@ def dispatch_curves(events: WaveEvents, dispatches: Sequence[Dispatch] = ()) -> 
     records the launches it takes part in, so their number is that of the engine with most records.
     """
     lives = residencies(events)
-    used = np.unique(lives.kernel).tolist()
+    used = ascending(lives.kernel).tolist()
     names = {kernel: events.names.get(kernel, "") for kernel in used}
     numbers: dict[str | int, int] = {}  # kernels of one name are one group
     groups = {kernel: numbers.setdefault(name or kernel, len(numbers)) for kernel, name in names.items()}

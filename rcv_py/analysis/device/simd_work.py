@@ -32,7 +32,7 @@ from rcv_py.analysis.core.saturated import MAX_CYCLES, summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
-from rcv_py.base.runs import starts_run
+from rcv_py.base.runs import ascending, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.columns import joined
 from rcv_py.model.modes import ReferenceRule
@@ -273,7 +273,9 @@ def _axis(parts: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
         high = max(high, *(max(wave.begin, wave.end) for wave in piece.waves))
         high = max(high, int(piece.end.max(initial=high)))
         work += int(passes.of_tokens(piece)[1].sum())
-    place = np.unique([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves])
+    place = ascending(
+        np.array([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves], np.int64)
+    )
     return SimdAxis(place, low, high - low + work + 1)
 
 

@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 
 from rcv_py.analysis.events.marker_spans import CLOSES, OPENS, MarkerRecords, MarkerSpans
-from rcv_py.base.runs import distinct
+from rcv_py.base.runs import ascending, distinct
 from rcv_py.base.text import count, short_kernel
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.device import Dispatch, HardwareEvents
@@ -88,7 +88,7 @@ def lasting(events: HardwareEvents) -> np.ndarray:
     """
     length = np.full(len(events.time), -1, dtype=np.int64)
     for begin, end in _ENDS.items():
-        for se in np.unique(events.se[events.kind == begin]).tolist():
+        for se in ascending(events.se[events.kind == begin]).tolist():
             opens = np.flatnonzero((events.kind == begin) & (events.se == se))
             closes = events.time[(events.kind == end) & (events.se == se)]
             at = np.searchsorted(closes, events.time[opens])

@@ -36,7 +36,7 @@ from rcv_py.analysis.core.occupancy import latest, place, residencies, slot_key
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.problems import Affects, Problem, Severity
-from rcv_py.base.runs import distinct, starts_run
+from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import count, plural
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.device import MarkerName
@@ -98,7 +98,7 @@ def _records(trace: Trace, ran: _Ran, rule: ReferenceRule) -> MarkerRecords:
         codeobj[wave < 0] = UNKNOWN
     vague = codeobj == UNKNOWN
     codeobj[vague] = _by_kernels(trace, kernel[vague])
-    objects = np.unique(trace.code.codeobj)
+    objects = ascending(trace.code.codeobj)
     if is_ours and len(objects) == 1:
         codeobj[(codeobj == UNKNOWN) & (life >= 0)] = objects[0]
     marker = columns["value"].astype(np.int64) >> 2
@@ -168,7 +168,7 @@ def _index_key(trace: Trace) -> np.ndarray:
     cu, sa = index.cu.copy(), index.sa.copy()
     if np.any(cu < 0):
         for data in trace.shader_data:
-            seen = np.unique(data.cu)
+            seen = ascending(data.cu)
             if len(seen) == 1 and seen[0] >= 0:
                 mine = (cu < 0) & (index.se == data.se)
                 cu[mine], sa[mine] = seen[0] & 0x7F, (seen[0] >> 7) & 1
@@ -390,7 +390,7 @@ def _problems(trace: Trace, spans: MarkerSpans) -> Iterator[Problem]:
         yield Problem(Severity.INFO, FILE, text, "Build the kernel with markers to see scopes.", _AFFECTS)
     rows = np.flatnonzero(spans.kind == MarkerKind.UNKNOWN)
     if len(rows):
-        ids = _listed(map(str, np.unique(spans.marker[rows]).tolist()))
+        ids = _listed(map(str, ascending(spans.marker[rows]).tolist()))
         text = f"{plural(len(rows), 'marker has', 'markers have')} no name in the dictionary: id {ids}."
         hint = "Take the capture and its code objects from one build."
         yield Problem(Severity.WARNING, FILE, text, hint, _AFFECTS)

@@ -11,6 +11,7 @@ from rcv_py.analysis.device.occupancy_curves import SIMDS, OccupancyNumbers, occ
 from rcv_py.analysis.health.note import HealthNote, Measured, number, share
 from rcv_py.analysis.health.traced_units import main_kernel, unit_key
 from rcv_py.base.problems import Severity
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
@@ -31,7 +32,7 @@ def concurrent_kernels(trace: Trace) -> HealthNote | None:
     theirs, total = int(beside[~own].sum()), int(beside.sum())
     if theirs <= NOTABLE * total:
         return None
-    kernels = len(np.unique(lives.kernel[~own & (beside > 0)]))
+    kernels = len(ascending(lives.kernel[~own & (beside > 0)]))
     waves = int(np.count_nonzero(beside[~own]))
     return HealthNote(
         name="sharing",
@@ -84,7 +85,7 @@ def grid_fill(trace: Trace) -> GridFill | None:
     return GridFill(
         waves=len(own),
         units=len(names),
-        engines=len(np.unique(chosen.se)),
+        engines=len(ascending(chosen.se)),
         slots=slots_of_simd(trace, lives) * SIMDS * len(names),
         most_of_unit=max(int(unit.value.max()) for unit in curves),
         numbers=numbers,

@@ -18,7 +18,7 @@ from rcv_py.analysis.health.note import HealthNote, Measured, Setting, number, p
 from rcv_py.analysis.health.traced_units import CU_BITS, MAX_TARGET, engine_mask
 from rcv_py.analysis.program.code_match import CONSEQUENCE, REMEDY, TITLE, CodeMatch
 from rcv_py.base.problems import Severity
-from rcv_py.base.runs import borders
+from rcv_py.base.runs import ascending, borders
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.trace import Trace
 
@@ -52,7 +52,7 @@ def _lost(trace: Trace) -> HealthNote | None:
     for table in trace.counters:
         for unit in set(zip(table.cu.tolist(), table.bank.tolist(), strict=True)):
             time = table.time[(table.cu == unit[0]) & (table.bank == unit[1])]
-            step = np.diff(np.unique(time))
+            step = np.diff(ascending(time))
             there += len(time)
             if len(step) >= MIN_SAMPLES:
                 usual = float(median(step))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +26,8 @@ class ReplicateNoise:
 
 def fingerprint(code: CodeTable) -> str:
     """Return a name that two code tables share if they hold the same instructions in the same order."""
+    import hashlib  # noqa: PLC0415 - it loads OpenSSL, and few commands look at two captures
+
     lines = [text for text, is_label in zip(code.text, code.is_label.tolist(), strict=True) if not is_label]
     return hashlib.sha256("\n".join(lines).encode("utf-8", "replace")).hexdigest() if lines else ""
 

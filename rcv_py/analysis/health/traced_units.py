@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.core.occupancy import Residencies
+from rcv_py.base.runs import ascending
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 
@@ -45,7 +46,7 @@ def main_kernel(trace: Trace, lives: Residencies) -> int:
 
 def engine_mask(engines: np.ndarray) -> str:
     """Return the value of att_shader_engine_mask that records these shader engines."""
-    bits = sum(1 << int(se) for se in np.unique(engines) if 0 <= se < ENGINES)
+    bits = sum(1 << int(se) for se in ascending(engines) if 0 <= se < ENGINES)
     return hex(bits or 1)
 
 
@@ -63,7 +64,7 @@ def missing_lives(
     theirs, starts, stops = _lives(others, other_rows)
     order = np.lexsort((starts, theirs))
     middle, missing = (begin + end) // 2, len(slot)
-    for name in np.unique(slot).tolist():
+    for name in ascending(slot).tolist():
         own, other = middle[slot == name], order[theirs[order] == name]
         before = np.searchsorted(starts[other], own, side="right")
         reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, stops[other]))

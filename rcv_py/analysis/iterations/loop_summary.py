@@ -30,7 +30,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, of_waves
-from rcv_py.base.runs import distinct, ends_run, ranges, run_starts, starts_run
+from rcv_py.base.runs import ascending, distinct, ends_run, ranges, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
@@ -158,8 +158,9 @@ def _iterations(tokens: TokenColumns, spans: Sequence[tuple[np.ndarray, ...]], s
     owner = tokens.owner[first]
     end = tokens.start[np.minimum(stop, len(tokens) - 1)]
     end[is_last] = tokens.end[stop[is_last] - 1]
-    gap = np.append(tokens.idle, 0)[1:]
-    gap[tokens.is_last] = 0
+    gap = np.zeros_like(tokens.idle)
+    gap[:-1] = tokens.idle[1:]
+    gap[tokens.first[1:][np.diff(tokens.first) > 0] - 1] = 0
     return Iterations(
         loop=loop.astype(np.int32),
         wave=np.array([wave.row for wave in tokens.waves], dtype=np.int32)[owner],
@@ -361,7 +362,7 @@ def _map(trace: Trace, parcel: Parcel, *, keeps: bool) -> _Part:
     tokens = parcel.own
     pairs, owner = _jumps_back(tokens, len(trace.code))
     pair, place, taken = np.unique(pairs, return_inverse=True, return_counts=True)
-    waves = np.bincount(np.unique(place << 32 | owner) >> 32, minlength=len(pair))
+    waves = np.bincount(ascending(place << 32 | owner) >> 32, minlength=len(pair))
     at, no = np.zeros(0, np.int64), np.zeros(0, bool)
     places = enumerate(zip((pair >> 32).tolist(), (pair & 0xFFFFFFFF).tolist(), strict=True))
     spans: list[tuple[np.ndarray, ...]] = [(at, at, at, no, no)]

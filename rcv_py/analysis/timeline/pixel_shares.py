@@ -28,14 +28,14 @@ from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF, STATE_ORDER, STAT
 from rcv_py.model.tokens import States, Tokens
 
 FULL = 255  # share of a pixel that is all of it
-_CACHED = 1 << 14  # pixels and spans that are worked on at once
+_CACHED = 1 << 15  # pixels and spans that are worked on at once
 
 # By activity or state, the bytes of a pixel that grow with it: its own and all above.
 _GROW = np.tril(np.ones((ACTIVITY_COUNT, ACTIVITY_COUNT), np.uint8)).T.copy().view(np.uint64)
-# By word, what a stretch adds to its pixel: of a kind's stall, then of its execution; uint64 [words, kinds].
+# By word, what a stretch adds to its pixel: of a kind's stall, then of its execution; [words, kinds].
 _TOKEN_UNITS = np.ascontiguousarray(np.concatenate([_GROW[of] for of in ACTIVITY_OF[::-1]]).T)
 _IS_STATE = np.isin(np.arange(256), STATE_ORDER)
-_STATE_UNITS = np.where(_IS_STATE, _GROW[STATE_PLACE, 0] & np.uint64(0xFFFFFFFF), np.uint64(0))[None]
+_STATE_UNITS = np.where(_IS_STATE, _GROW[STATE_PLACE, 0].astype(np.uint32), np.uint32(0))[None]
 
 
 # By columns of a table: a number as wide as a row, which numpy takes at once.
@@ -44,63 +44,65 @@ _WIDE: dict[int, type[np.generic]] = {ACTIVITY_COUNT: np.complex128, len(STATE_O
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpanPart:
-    """Tokens or states of one segment that may be in view, and the pixels of its row that they fill."""
+    """Tokens or states of one segment that may be in view, and the pixels of a picture that they fill."""
 
     spans: Tokens | States
     rows: slice  # sorted by start; each ends at the latest where the next begins, or is cut there
-    first: int  # pixel of the window that shares[0] is
-    shares: np.ndarray  # uint8 [pixels, activities or states], running; what is there is added to
+    row: int  # of the picture
+    first: int  # pixels
+    stop: int
 
     @property
     def weight(self) -> int:
         """Numbers to be worked on."""
-        return len(self.shares) + self.rows.stop - self.rows.start
+        return self.stop - self.first + self.rows.stop - self.rows.start
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TablePart:
-    """A level of a table, and the pixels of its row that its buckets fill."""
+    """A level of a table, and the pixels of a picture that its buckets fill."""
 
     table: np.ndarray  # uint8 [buckets, activities or states]
     number: int  # of its first bucket
-    first: int
-    shares: np.ndarray  # as above
+    row: int  # of the picture
+    first: int  # pixels
+    stop: int
 
     @property
     def weight(self) -> int:
         """Numbers to be worked on."""
-        return 2 * len(self.shares)
+        return 2 * (self.stop - self.first)
 
 
 Part = TypeVar("Part", SpanPart, TablePart)
 
 
-def put_spans(parts: Sequence[SpanPart], pixels: Pixels) -> None:
-    """Add the shares of tokens (without sub-rows) or of states, exact to 1/255 of a pixel."""
-    for group in _groups([part for part in parts if len(part.shares) and part.rows.start < part.rows.stop]):
-        _put_group(group, pixels)
+def put_spans(parts: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -> None:
+    """Add the shares of tokens (without sub-rows) or of states, exact to 1/255 of a pixel.
+
+    A picture is uint8 [rows, width, activities or states] of running shares; what is there is added to.
+    """
+    for group in _groups([part for part in parts if part.rows.start < part.rows.stop]):
+        _put_group(group, picture, pixels)
 
 
-def put_table(parts: Sequence[TablePart], bits: int, pixels: Pixels) -> None:
+def put_table(parts: Sequence[TablePart], bits: int, picture: np.ndarray, pixels: Pixels) -> None:
     """Add the shares that tables with buckets of 2^bits cycles know."""
-    buckets = pixels.buckets(bits)
-    for group in _groups([part for part in parts if len(part.shares)]):
-        size = group[0].table.shape[1]
-        row = _WIDE[size]
-        strips = tuple((part.first, part.first + len(part.shares)) for part in group)
+    buckets, size = pixels.buckets(bits), picture.shape[2]
+    wide = _WIDE[size]
+    for group in _groups(parts):
+        strips = tuple((part.first, part.stop) for part in group)
         ends = borders([stop - first for first, stop in strips]).tolist()
-        found: np.ndarray = np.empty((len(buckets.weight), ends[-1]), row)
-        for part, (first, stop), begin, end in zip(group, strips, ends[:-1], ends[1:], strict=True):
-            table: np.ndarray = np.ascontiguousarray(part.table).view(row)[:, 0]
-            _take(table, buckets.numbers[:, first:stop] - part.number, found[:, begin:end])
-        shares = _mean(found.view(np.uint16), buckets.weights(strips, size // 2)).view(np.uint8)
-        shares = shares.reshape(-1, size)
+        found: np.ndarray = np.empty((len(buckets.weight), ends[-1]), wide)
         for part, begin, end in zip(group, ends[:-1], ends[1:], strict=True):
-            add_shares(part.shares, shares[begin:end])
+            table: np.ndarray = np.ascontiguousarray(part.table).view(wide)[:, 0]
+            _take(table, buckets.numbers[:, part.first : part.stop] - part.number, found[:, begin:end])
+        shares = _mean(found.view(np.uint16), buckets.weights(strips, size // 2)).view(np.uint8)
+        _add_group(group, picture, shares.reshape(-1, size), 0)
 
 
 def add_shares(shares: np.ndarray, new: np.ndarray) -> None:
-    """Put shares into pixels, of which only the outermost may hold some already."""
+    """Put shares into pixels, of which only the outermost may hold some already; uint8 [pixels, parts]."""
     begin, end = shares[0, -1], shares[-1, -1]
     if not begin and not end:
         shares[:] = new
@@ -109,6 +111,21 @@ def add_shares(shares: np.ndarray, new: np.ndarray) -> None:
     shares[:] = new
     for at in {0, len(shares) - 1}:
         shares[at] = np.minimum(old[min(at, 1)] + new[at], FULL)
+
+
+def _add_group(group: Sequence[Part], picture: np.ndarray, new: np.ndarray, between: int) -> None:
+    """Put the shares of a group, part after part with so many numbers between, into the picture."""
+    rows, width, size = len(group), picture.shape[1], picture.shape[2]
+    whole = picture[group[0].row : group[0].row + rows]
+    at = [(group[0].row + i, 0, width) for i in range(rows)]
+    if at == [(part.row, part.first, part.stop) for part in group] and not whole[:, [0, -1], -1].any():
+        whole[:] = new[: rows * (width + between)].reshape(rows, width + between, size)[:, :width]
+        return
+    begin = 0
+    for part in group:
+        length = part.stop - part.first
+        add_shares(picture[part.row, part.first : part.stop], new[begin : begin + length])
+        begin += length + between
 
 
 def _groups(parts: Sequence[Part]) -> Iterator[list[Part]]:
@@ -157,31 +174,30 @@ def _mean(pairs: np.ndarray, weight: np.ndarray) -> np.ndarray:
 # -- tokens and states ----------------------------------------------------------------------------------
 
 
-def _put_group(group: Sequence[SpanPart], pixels: Pixels) -> None:
+def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -> None:
     """All parts on one axis, in 1/255 of a pixel: each has room for its pixels, and an edge more.
 
     What was spent before an edge is known from the stretch that runs there: `sums` up to its end, less what
     of it lies behind the edge.  Sums may overflow: only their differences count.
     """
-    slots = borders([len(part.shares) + 1 for part in group])
+    slots = borders([part.stop - part.first + 1 for part in group])
     begin, end, codes = _stretches(group, slots, pixels)
-    units = _STATE_UNITS if isinstance(group[0].spans, States) else _TOKEN_UNITS
+    units: np.ndarray = _STATE_UNITS if isinstance(group[0].spans, States) else _TOKEN_UNITS
+    word = units.dtype
     edges = np.arange(0, int(slots[-1]) * FULL, FULL, np.int32)
     first = np.append((begin + (FULL - 1)) // FULL, len(edges))  # edge at or behind the begin
     running = np.repeat(np.arange(len(begin)), first[1:] - first[:-1])
-    seen = np.minimum(edges, end.take(running)).astype(np.uint64)
-    length, until = (end - begin).astype(np.uint64), end.astype(np.uint64)
-    shares = np.empty((len(edges) - 1, len(units)), np.uint64)
-    for word, unit in enumerate(units.take(codes, axis=1)):
-        sums = np.cumsum(length * unit)
+    seen = np.minimum(edges, end.take(running)).astype(word)
+    length, until = (end - begin).astype(word), end.astype(word)
+    shares = np.empty((len(edges), len(units)), word)
+    for number, unit in enumerate(units.take(codes, axis=1)):
+        sums = np.cumsum(length * unit, dtype=word)
         sums -= until * unit
         total = unit.take(running)
         total *= seen
         total += sums.take(running)
-        np.subtract(total[1:], total[:-1], out=shares[:, word])
-    flat = shares.view(np.uint8)[:, : group[0].shares.shape[1]]
-    for part, at in zip(group, slots.tolist(), strict=False):
-        add_shares(part.shares, flat[at : at + len(part.shares)])
+        np.subtract(total[1:], total[:-1], out=shares[:-1, number])
+    _add_group(group, picture, shares.view(np.uint8), 1)
 
 
 def _stretches(
@@ -196,7 +212,7 @@ def _stretches(
     origin = np.repeat([float(pixels.window.begin - part.spans.base) for part in group], counts)
     # What is before its part counts from the first edge, what is behind it to the last one.
     low = [float(part.first * FULL) for part in group]
-    high = [float((part.first + len(part.shares)) * FULL) for part in group]
+    high = [float(part.stop * FULL) for part in group]
     moved = np.repeat((slots[:-1] * FULL - np.array(low)).astype(np.int32), counts)
     bounds = (each[0] if len(set(each)) == 1 else np.repeat(each, counts) for each in (low, high))
     lowest, highest = bounds

@@ -162,17 +162,17 @@ def raster(view: View, with_states: bool = True, without: Sequence[Piece] = ()) 
     state = _planes(view.rows, width if with_states else 0, len(STATE_ORDER))
     work, pixels = _Work(Raster(kind, state)), view.pixels
     for row, lod in view.tables:
-        _look_up(lod, pixels, kind[row], work)
+        _look_up(lod, pixels, kind, row, work)
         if with_states:
-            _look_up(lod, pixels, state[row], work)
+            _look_up(lod, pixels, state, row, work)
     left_out = {id(piece) for piece in without}
     _look_closer(work, [piece for piece in view.pieces if id(piece) not in left_out], pixels)
     if with_states:
         _look_at_states(work, view.pieces, pixels)
-    for (bits, _), parts in work.tables.items():
-        put_table(parts, bits, pixels)
-    put_spans(work.kinds, pixels)
-    put_spans(work.states, pixels)
+    for (bits, size), tables in work.tables.items():
+        put_table(tables, bits, kind if size == ACTIVITY_COUNT else state, pixels)
+    put_spans(work.kinds, kind, pixels)
+    put_spans(work.states, state, pixels)
     return work.picture
 
 
@@ -210,14 +210,13 @@ def _look_closer(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
     """Choose tokens themselves, or the finest buckets where there would be too many."""
     most = _most([piece.count for piece in pieces])
     for piece in pieces:
-        shares, segment = work.picture.kind[piece.row], piece.segment
         if piece.count > most:
-            _look_up(segment.lod, pixels, shares, work)
-        elif segment.tokens.lane is None:
-            part = shares[piece.first : piece.stop]
-            work.kinds.append(SpanPart(segment.tokens, piece.tokens, piece.first, part))
+            _look_up(piece.segment.lod, pixels, work.picture.kind, piece.row, work)
+        elif piece.segment.tokens.lane is None:
+            place = piece.row, piece.first, piece.stop
+            work.kinds.append(SpanPart(piece.segment.tokens, piece.tokens, *place))
         else:
-            _put_lanes(segment, piece.tokens, piece.first, shares[piece.first : piece.stop], pixels)
+            _put_lanes(piece, work.picture.kind, pixels)
 
 
 def _look_at_states(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> None:
@@ -225,13 +224,12 @@ def _look_at_states(work: _Work, pieces: Sequence[Piece], pixels: Pixels) -> Non
     rows = [_states_in(piece.segment, pixels.window) for piece in pieces]
     most = _most([part.stop - part.start for part in rows])
     for piece, part in zip(pieces, rows, strict=True):
-        shares, segment = work.picture.state[piece.row], piece.segment
+        segment = piece.segment
         is_near = 1 << segment.lod.shift <= NEAR_PX * pixels.cycles_per_px
         if is_near or part.stop - part.start > most:
-            _look_up(segment.lod, pixels, shares, work)
+            _look_up(segment.lod, pixels, work.picture.state, piece.row, work)
         elif part.start < part.stop:
-            own = shares[piece.first : piece.stop]
-            work.states.append(SpanPart(segment.states, part, piece.first, own))
+            work.states.append(SpanPart(segment.states, part, piece.row, piece.first, piece.stop))
 
 
 def _most(counts: list[int]) -> float:
@@ -245,15 +243,16 @@ def _states_in(segment: Segment, window: TimeWindow) -> slice:
     return slice(max(0, low), max(0, find(states.offset, window.end - states.base + 1, "left")))
 
 
-def _put_lanes(segment: Segment, rows: slice, first: int, shares: np.ndarray, pixels: Pixels) -> None:
+def _put_lanes(piece: Piece, picture: np.ndarray, pixels: Pixels) -> None:
     """Sum tokens that overlap sub-row by sub-row; an overfilled pixel shows parts of the sum."""
-    tokens = segment.tokens
+    segment, tokens, rows = piece.segment, piece.segment.tokens, piece.tokens
     assert tokens.lane is not None
+    shares = picture[piece.row, piece.first : piece.stop]
     total = np.zeros(shares.shape, np.uint16)
     for lane in range(segment.lanes):
         chosen = rows.start + np.flatnonzero(tokens.lane[rows] == lane)
         if len(chosen):
-            part = np.zeros_like(shares)
+            part = np.zeros((1, *picture.shape[1:]), np.uint8)
             own = replace(
                 tokens,
                 lane=None,
@@ -262,25 +261,25 @@ def _put_lanes(segment: Segment, rows: slice, first: int, shares: np.ndarray, pi
                     for name in ("offset", "stall", "busy", "kind", "line")
                 },
             )
-            put_spans([SpanPart(own, slice(0, len(chosen)), first, part)], pixels)
-            total += part
+            put_spans([SpanPart(own, slice(0, len(chosen)), 0, piece.first, piece.stop)], part, pixels)
+            total += part[0, piece.first : piece.stop]
     over = total[:, -1:] > FULL
     scaled = total.astype(np.uint32) * FULL // np.maximum(total[:, -1:], 1)
     add_shares(shares, np.where(over, scaled, total).astype(np.uint8))
 
 
-def _look_up(lod: WaveLod, pixels: Pixels, shares: np.ndarray, work: _Work) -> None:
-    """Take a level of the table of kinds or of states, of whichever these are the shares."""
+def _look_up(lod: WaveLod, pixels: Pixels, picture: np.ndarray, row: int, work: _Work) -> None:
+    """Take a level of the table of kinds or of states, of whichever this is the picture."""
     level = max(0, lod.level(pixels.cycles_per_px))
-    table = (lod.kind if shares.shape[1] == ACTIVITY_COUNT else lod.state)[level]
+    table = (lod.kind if picture.shape[2] == ACTIVITY_COUNT else lod.state)[level]
     bits = lod.shift + level
     number = lod.base >> bits
     if pixels.cycles_per_px >= 2 << bits:  # a top level: one or two buckets, narrower than a pixel
-        _put_dots(table, number, bits, pixels, shares)
+        _put_dots(table, number, bits, pixels, picture[row])
         return
     first, stop = pixels.part(number << bits, (number + len(table)) << bits)
     if first < stop:
-        part = TablePart(table, number, first, shares[first:stop])
+        part = TablePart(table, number, row, first, stop)
         work.tables.setdefault((bits, table.shape[1]), []).append(part)
 
 

@@ -39,7 +39,7 @@ from rcv_py.analysis.program.blocks import Blocks, blocks
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.analysis.program.program_ends import ends_of
 from rcv_py.base.errors import UsageError
-from rcv_py.base.runs import ascending, borders, distinct, starts_run
+from rcv_py.base.runs import ascending, distinct, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
@@ -134,7 +134,7 @@ class _Program:
         here = np.zeros(len(self.table), dtype=bool)
         here[way] = True
         tail, head = self.table.edge_from, self.table.edge_to
-        return np.unique(head[(head <= tail) & here[head] & here[tail]])
+        return ascending(head[(head <= tail) & here[head] & here[tail]])
 
     def works(self, way: np.ndarray) -> bool:
         """Whether a way stores, multiplies matrices or goes round a loop."""
@@ -151,7 +151,7 @@ class _Program:
 
     def around(self, way: np.ndarray) -> np.ndarray:
         """All blocks of the kernels that a way is in, ascending."""
-        return np.flatnonzero(np.isin(self.table.kernel, np.unique(self.table.kernel[way])))
+        return np.flatnonzero(np.isin(self.table.kernel, ascending(self.table.kernel[way])))
 
 
 @dataclass(eq=False)
@@ -219,7 +219,7 @@ def _merge(parts: Sequence[_Read]) -> _Read:
     for part in parts:
         place = np.array([ways.setdefault(blocks, len(ways)) for blocks in part.ways], dtype=np.int64)
         waves.append(replace(part.waves, way=place[part.waves.way]))
-    ran = np.unique(np.concatenate([nothing, *(part.ran for part in parts)]))
+    ran = ascending(np.concatenate([nothing, *(part.ran for part in parts)]))
     return _Read(joined(waves), tuple(ways), ran)
 
 
@@ -288,7 +288,10 @@ def _program(code: CodeTable) -> _Program:
 
 def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
     line = tokens.code_rows(len(program.is_end))
-    does = borders(~np.append(program.is_idle, False)[line])[tokens.first]
+    does = ~np.append(program.is_idle, False)[line]
+    some = np.flatnonzero(np.diff(tokens.first))
+    is_empty = np.ones(len(tokens.waves), dtype=bool)
+    is_empty[some] = ~np.logical_or.reduceat(does, tokens.first[some]) if len(some) else True
     at_end = np.zeros(len(tokens.waves), dtype=bool)
     last = np.flatnonzero(tokens.is_last)
     at_end[tokens.owner[last]] = np.append(program.is_end, False)[line[last]]
@@ -297,7 +300,7 @@ def _facts(program: _Program, tokens: TokenColumns, way: np.ndarray) -> _Waves:
         tokens=np.diff(tokens.first),
         life=np.array([wave.end - wave.begin for wave in tokens.waves], dtype=np.int64),
         at_end=at_end,
-        is_empty=does[1:] == does[:-1],
+        is_empty=is_empty,
         way=way,
     )
 
@@ -312,7 +315,7 @@ def _ways(trace: Trace, waves: _Waves, sets: Sequence[bytes]) -> list[_Way]:
     first, group = distinct(ids, waves.is_empty, waves.way)
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group)))[: len(first)]
     alike = sorted(zip(first.tolist(), members, strict=True), key=lambda one: one[0])
-    kernel_of = {id: names.get(id) or f"kernel {id}" if id >= 0 else "" for id in np.unique(ids).tolist()}
+    kernel_of = {id: names.get(id) or f"kernel {id}" if id >= 0 else "" for id in ascending(ids).tolist()}
     by_blocks: dict[bytes, str] = {}
     by_entry: dict[bytes, str] = {}
     for at, _ in alike:
@@ -370,7 +373,7 @@ def _judge(program: _Program, ways: list[_Way]) -> None:
 
 
 def _union(ways: list[_Way]) -> np.ndarray:
-    return np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *(way.blocks for way in ways)]))
+    return ascending(np.concatenate([np.zeros(0, dtype=np.int32), *(way.blocks for way in ways)]))
 
 
 # -- names ----------------------------------------------------------------------------------------------

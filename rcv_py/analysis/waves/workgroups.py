@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
-from rcv_py.base.runs import borders, distinct, ranges, run_starts, starts_run
+from rcv_py.base.runs import ascending, borders, distinct, ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
@@ -43,6 +44,7 @@ BURST = 12  # cycles: the waves of a workgroup start no further apart, one after
 TURN = 4  # and so much further for each SIMD that is not traced
 SIMDS = 4
 MAX_BY_CHANCE = 2  # barriers: so many may open together by chance in two workgroups
+_AT_ONCE = 1 << 16  # barriers that are looked at together
 CLOSE = 64  # cycles: a wave that fits two workgroups by its barriers started no further from its own
 _WAITS, _SIGNALS = 1, 2  # what an instruction does at a barrier
 # Operands of s_barrier_signal and s_barrier_wait (gfx12) that mean the workgroup, not a cluster or a name.
@@ -247,6 +249,18 @@ def crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     Only barriers of the whole workgroup: those of clusters and those with names hold other waves.  Some
     captures of gfx9 have two tokens a barrier, a message and a wait, one after the other: they are one.
     """
+    known, found = _KNOWN.get(tokens, (None, None))
+    if found is None or known is not code:
+        found = _crossings(tokens, code)
+        _KNOWN[tokens] = code, found
+    return found
+
+
+# Several analyses of the same columns ask the same.
+_KNOWN: WeakKeyDictionary[TokenColumns, tuple[CodeTable, TokenCrossings]] = WeakKeyDictionary()
+
+
+def _crossings(tokens: TokenColumns, code: CodeTable) -> TokenCrossings:
     line, roles = tokens.line, _roles(code)
     at = np.flatnonzero((roles > 0)[tokens.code_rows(len(code))])
     role, owner = roles[line[at]], tokens.owner[at]
@@ -296,7 +310,7 @@ def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     """Return the workgroup of each wave, int64, counted from 0, and how that is known (KnownBy), uint8."""
     n, begin, end, said = len(waves), waves.begin, waves.end, waves.workgroup
     place, simd = distinct(waves.se, waves.cu)[1], waves.simd
-    seen = np.unique(np.column_stack([place, simd]), axis=0)[:, 0]
+    seen = place[distinct(place, simd)[0]]  # once for each SIMD
     pause = BURST + TURN * np.maximum(SIMDS - np.bincount(seen), 0)
     starts = Starts(place, begin, pause[place])
     group = np.full(n, -1, dtype=np.int64)
@@ -305,7 +319,7 @@ def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     group[numbered] = _by_number(distinct(place[numbered], said[numbered])[1], begin[numbered], end[numbered])
     known_by[numbered] = KnownBy.CAPTURE
     use = (said < 0)[at.wave]
-    meets = np.unique(at.wave[use])
+    meets = ascending(at.wave[use])
     by_barrier = _by_barriers(at, use, starts)
     group[meets] = by_barrier[meets] + group.max(initial=-1) + 1
     known_by[meets] = KnownBy.BARRIERS
@@ -342,15 +356,36 @@ def _by_barriers(at: Crossings, use: np.ndarray, starts: Starts) -> np.ndarray:
     parent: dict[int, int] = {}
     rows = rows[np.argsort(at.nth[rows], kind="stable")]
     turns = np.searchsorted(at.nth[rows], np.arange(int(at.nth[rows].max(initial=-1)) + 2))
-    fresh = int(key.max(initial=-1)) + 1
-    for low, high in zip(turns[:-1].tolist(), turns[1:].tolist(), strict=True):
-        turn = rows[low:high]
-        cluster = _clusters(key[at.wave[turn]], at, turn)
-        fresh = _told_apart(key, at.wave[turn], cluster, parent, fresh)
-    met = np.unique(at.wave[rows])
+    fresh, now, ahead = int(key.max(initial=-1)) + 1, 0, 1
+    while now < len(turns) - 1:
+        # Most turns tell nobody apart: as many at once as did so before, and twice as many.
+        most = int(np.searchsorted(turns, turns[now] + _AT_ONCE, side="right")) - 1
+        stop = max(now + 1, min(now + ahead, most))
+        split = _first_split(key, at, rows[turns[now] : turns[stop]], fresh)
+        if split is not None:
+            turn = rows[turns[split] : turns[split + 1]]
+            cluster = _clusters(key[at.wave[turn]], at, turn)
+            fresh = _told_apart(key, at.wave[turn], cluster, parent, fresh)
+        now, ahead = (stop, 2 * ahead) if split is None else (split + 1, max(1, ahead // 2))
+    met = ascending(at.wave[rows])
     _settle(key, met, parent, starts.begin)
     _split_by_start(key, met, at, rows, starts)
     return key
+
+
+def _first_split(key: np.ndarray, at: Crossings, rows: np.ndarray, keys: int) -> int | None:
+    """Return the first of some turns that tells waves of a key apart, None if none does.
+
+    Keys are below `keys`.
+    """
+    of = at.nth[rows] * np.int64(keys) + key[at.wave[rows]]
+    cluster = _clusters(of, at, rows)
+    known = np.flatnonzero(cluster >= 0)
+    of, cluster = of[known], cluster[known]
+    order = np.argsort(of, kind="stable")
+    of, cluster = of[order], cluster[order]
+    splits = np.flatnonzero((of[1:] == of[:-1]) & (cluster[1:] != cluster[:-1]))
+    return int(of[splits[0]]) // keys if len(splits) else None
 
 
 def _clusters(key: np.ndarray, at: Crossings, turn: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rcv_py.base.problems import Affects, Problems
-from rcv_py.base.runs import ends_run
+from rcv_py.base.runs import ascending, ends_run
 from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.input.columns import frozen, number_column, whole_number
 from rcv_py.formats.input.files import try_json
@@ -278,7 +278,7 @@ def _entries(rows: object) -> dict[tuple[int, int], Entry]:
 def _tell_numbers(table: CodeTable, problems: Problems) -> None:
     numbers = table.number
     usable = numbers[(numbers >= 0) & (numbers < len(table.row_of_number))]
-    repeated = len(usable) - len(np.unique(usable))
+    repeated = len(usable) - len(ascending(usable))
     if repeated:
         problems.warn(
             CODE,

@@ -15,6 +15,7 @@ import orjson
 
 from rcv_py.base.errors import BrokenFile, TraceError
 from rcv_py.base.problems import Problems
+from rcv_py.base.runs import is_in
 from rcv_py.base.text import elide_right, plural
 from rcv_py.formats.input.columns import frozen, whole_number
 from rcv_py.formats.input.files import is_inside, read_bytes, read_json, read_start
@@ -279,7 +280,7 @@ def _pairs(events: WaveEvents, begins: np.ndarray) -> tuple[np.ndarray, np.ndarr
     )
     first, second = order[:-1], order[1:]
     fits = events.is_start[first] & ~events.is_start[second]
-    fits &= np.isin(events.time[first], begins)
+    fits &= is_in(events.time[first], begins)
     for column in (events.se, events.sa, events.cu, events.simd, events.slot):
         fits &= column[first] == column[second]
     return first[fits], second[fits]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.base.runs import run_starts, starts_run
+from rcv_py.base.runs import ascending, run_starts, starts_run
 from rcv_py.base.text import elide_right
 from rcv_py.formats.input.limits import NAME_LETTERS
 from rcv_py.model.code import Kernel
@@ -104,7 +104,7 @@ def _order(owner: np.ndarray, address: np.ndarray, begins: np.ndarray, is_label:
     count = len(owner)
     rows = np.arange(count)
     heads = run_starts(owner)
-    is_together = len(heads) == len(np.unique(owner))
+    is_together = len(heads) == len(ascending(owner))
     if is_together and all(owner[head] in (-1, head) for head in heads.tolist()):
         return rows
     return np.lexsort((rows, ~is_label, address, ~begins, np.where(owner < 0, count, owner)))

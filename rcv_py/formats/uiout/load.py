@@ -9,6 +9,7 @@ import numpy as np
 from rcv_py.base.errors import NotATrace, TraceError
 from rcv_py.base.problems import Affects, Problems
 from rcv_py.base.progress import Report, Stage, silent
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import plural
 from rcv_py.formats.input.files import try_json
 from rcv_py.formats.uiout import occupancy
@@ -48,7 +49,7 @@ def open_folder(path: Path, report: Report = silent) -> Trace:
     report(Stage("Reading occupancy", 2, _STAGES))
     has_occupancy = occupancy.FILE in files
     raw = try_json(path, occupancy.FILE, problems, Affects.OCCUPANCY) if has_occupancy else None
-    engines = {*(se for se, rows in numbered(raw) if rows), *np.unique(index.waves.se).tolist()}
+    engines = {*(se for se, rows in numbered(raw) if rows), *ascending(index.waves.se).tolist()}
     clock = read_clock(files, engines, problems)
     offsets = dict(clock.offsets)
     resident, events, dispatches = occupancy.read_occupancy(raw, offsets, problems)

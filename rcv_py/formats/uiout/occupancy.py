@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.problems import Problems
+from rcv_py.base.runs import ascending
 from rcv_py.formats.input.columns import clipped, frozen, whole_number
 from rcv_py.formats.input.limits import NAME_LETTERS, tell_cut
 from rcv_py.formats.uiout.json_rows import number_rows, numbered, tell_skipped, text_of
@@ -112,7 +113,7 @@ def _names(data: object, used: np.ndarray) -> dict[int, str]:
     """Kernel symbols by id; used ids without a name get one.  Id 0 stands for an unknown kernel."""
     table = data.get("dispatches") if isinstance(data, dict) else None
     names = {number: text_of(name) for number, name in numbered(table, 1 << 31) if text_of(name)}
-    bare = {number: f"kernel_{number}" for number in np.unique(used).tolist() if 0 <= number < 1 << 31}
+    bare = {number: f"kernel_{number}" for number in ascending(used).tolist() if 0 <= number < 1 << 31}
     return bare | names
 
 

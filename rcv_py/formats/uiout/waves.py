@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rcv_py.base.errors import BrokenFile, TraceError
-from rcv_py.base.runs import borders
+from rcv_py.base.runs import ascending, borders
 from rcv_py.formats.input.columns import LIMIT, bounds, fit, frozen, tight, whole_number
 from rcv_py.formats.input.files import read_bytes
 from rcv_py.formats.uiout.wave_json import STATE_WIDTH, TOKEN_WIDTH, RawWaits, RawWave, parse
@@ -217,7 +217,7 @@ def _clamp(column: np.ndarray, first: np.ndarray) -> list[int]:
         return []
     rows = np.flatnonzero(column < 0)
     column[rows] = 0
-    return np.unique(np.searchsorted(first, rows, side="right") - 1).tolist()
+    return ascending(np.searchsorted(first, rows, side="right") - 1).tolist()
 
 
 def _bytes(column: np.ndarray) -> np.ndarray:

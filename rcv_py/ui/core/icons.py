@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from PySide6.QtCore import QByteArray, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
@@ -18,13 +20,19 @@ SEVERITIES = {  # name and colour of what is said about a capture
 }
 
 
+_drawn: WeakKeyDictionary[Theme, dict[tuple[str, str], QIcon]] = WeakKeyDictionary()
+
+
 def icon(theme: Theme, name: str, role: str = "text") -> QIcon:
-    """Return an icon in the colour of a role, muted where it is disabled."""
-    drawn = QIcon()
-    for mode, color in ((QIcon.Mode.Normal, theme.role(role)), (QIcon.Mode.Disabled, theme.role("line"))):
-        for scale in SCALES:
-            drawn.addPixmap(pixmap(name, color, SIZE, scale), mode)
-    return drawn
+    """Return an icon in the colour of a role, muted where it is disabled; each is drawn once."""
+    known, colors = _drawn.setdefault(theme, {}), (theme.role(role), theme.role("line"))
+    key = name, " ".join(color.name() for color in colors)
+    if key not in known:
+        drawn = known[key] = QIcon()
+        for mode, color in zip((QIcon.Mode.Normal, QIcon.Mode.Disabled), colors, strict=True):
+            for scale in SCALES:
+                drawn.addPixmap(pixmap(name, color, SIZE, scale), mode)
+    return known[key]
 
 
 def pixmap(name: str, color: QColor, size: int = SIZE, scale: float = 1.0) -> QPixmap:

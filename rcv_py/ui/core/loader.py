@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Lock, Semaphore, Thread
+from threading import Event, Lock, Semaphore, Thread
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from rcv_py.analysis.core.answers import Answers
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.model.trace import Trace
@@ -18,12 +21,16 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.ahead import Ahead
-from rcv_py.work.load import STAGE, WaveStream, prepare
+from rcv_py.work.load import STAGE, Order, WaveStream, prepare
+from rcv_py.work.pool import end_ahead
+from rcv_py.work.reduce import Reading
 
 NOTIFY_MS = 80  # panels hear of new waves at most this often
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
+KEEP_MS = 5_000  # processes that have read all waves wait for somebody who needs some
+AGAIN = "Reading waves again"
 
 OpenPath = Callable[[Path, Report], Trace]
 
@@ -40,6 +47,7 @@ class Loader(QObject):
     stage = Signal(object)  # Stage, or None when nothing is being read
     finished = Signal()  # no more waves will come unless they are wanted
     posted = Signal(object, object)  # from any thread: a load, and what to do if it is still the present one
+    _again = Signal(object)  # from any thread: how far waves are read again for an answer, or None
 
     def __init__(self, session: Session, settings: Settings, open_path: OpenPath | None = None) -> None:
         super().__init__()
@@ -50,7 +58,11 @@ class Loader(QObject):
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
+        self._keep = QTimer(self, singleShot=True, interval=KEEP_MS)
+        self._keep.timeout.connect(end_ahead)
+        self.finished.connect(self._keep.start)
         self.posted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._again.connect(self._show_again, Qt.ConnectionType.QueuedConnection)
         self.opened.connect(self._show)
         self.batch.connect(self._store)
         self.stage.connect(lambda stage: session.busy.set(() if stage is None else (stage,)))
@@ -72,6 +84,8 @@ class Loader(QObject):
 
     def cancel(self) -> None:
         """Stop reading; what has arrived stays, and waves that are selected are still read."""
+        if self._session.store is not None:
+            self._session.store.cancel_answers()
         if self._load is not None and self._load.has_opened:
             self._load.stop_reading()
         else:
@@ -80,17 +94,25 @@ class Loader(QObject):
     def close(self) -> None:
         """Stop reading, and wait until every thread and process has gone."""
         self._end()
+        if self._session.store is not None:
+            self._session.store.end_answers()
         self._notify.stop()
         if self.ahead is not None:
             self.ahead.close()
         for load in self._ended:
             load.thread.join(TIMEOUT_S)
         self._ended = []
+        end_ahead()
 
     @property
     def idle(self) -> bool:
         """Whether everything asked for has arrived."""
         return (self._load is None or self._load.due == 0) and not self._notify.isActive()
+
+    def orders(self) -> list[Order]:
+        """What somebody wants to be made of waves where they are read; called in the thread of the load."""
+        store = self._session.store
+        return [] if store is None else [*store.orders()]
 
     def is_lacking(self, row: int) -> bool:
         """Whether the store has no answer for a wave yet; called in the thread of the load, too."""
@@ -116,14 +138,35 @@ class Loader(QObject):
         self._session.open(trace)
         if self._session.store is not None:
             self._session.store.budget = int(self._settings["load.budget_gb"]) << 30
+            self._session.store.rereads = partial(self._reread, trace)
+
+    @contextmanager
+    def _reread(
+        self, trace: Trace, rows: Collection[int], held: tuple[WaveBatch, ...], flag: CancelFlag
+    ) -> Iterator[Answers]:
+        """What answers about waves of which some left the memory; in any thread."""
+        workers = int(self._settings["load.workers"]) or None
+
+        def report(stage: Stage) -> None:
+            self._again.emit(replace(stage, name=AGAIN))
+
+        try:
+            with Reading(trace, rows, held=held, workers=workers, report=report, cancel=flag) as found:
+                yield found
+        finally:
+            self._again.emit(None)
+
+    def _show_again(self, stage: Stage | None) -> None:
+        others = tuple(other for other in self._session.busy.value if other.name != AGAIN)
+        self._session.busy.set(others if stage is None else (*others, stage))
+        if stage is None:
+            self._session.report()
 
     def _store(self, batch: WaveBatch) -> None:
         store = self._session.store
         if store is None:
             return
         store.add(batch)
-        if store.is_full and self._load is not None:
-            self._load.stop_reading()
         if not self._notify.isActive():
             self._notify.start()
 
@@ -145,7 +188,7 @@ def _open_folder(path: Path, report: Report) -> Trace:
 
 
 def _stream_of(workers: int | None, trace: Trace) -> WaveStream:
-    return WaveStream(trace.reader, trace.waves, workers=workers)
+    return WaveStream(trace.reader, trace.waves, workers=workers, trace=trace, keeps=True)
 
 
 class _Load:
@@ -161,6 +204,7 @@ class _Load:
         self._stream: WaveStream | None = None
         self._wanted: SimpleQueue[list[int] | None] = SimpleQueue()
         self._stopped = CancelFlag()
+        self._is_shown = Event()  # or stopped
         self._lock = Lock()
         self._room = Semaphore(MAX_BATCHES_AHEAD)
         self.due = 1  # what is being done, and answers under way to the UI thread
@@ -186,6 +230,7 @@ class _Load:
 
     def stop(self) -> None:
         self._stopped.set()
+        self._is_shown.set()
         self.stop_reading()
         self._wanted.put(None)
         self._let_go()
@@ -204,6 +249,7 @@ class _Load:
     def _on_opened(self, trace: Trace) -> None:
         self.has_opened = True
         self._loader.opened.emit(trace)
+        self._is_shown.set()
 
     def _on_batch(self, batch: WaveBatch) -> None:
         self._room.release()
@@ -250,8 +296,21 @@ class _Load:
         self._stopped.check()
         self._post(self._loader.stage.emit, stage)
 
+    def _orders(self) -> list[Order]:
+        """What panels want; of a stream that began before there was a window, nothing at first."""
+        return self._loader.orders() if self._is_shown.is_set() and not self._stopped.is_set() else []
+
+    def _orders_when_shown(self) -> list[Order]:
+        """The same, once panels have heard of the capture: meanwhile the first process starts."""
+        self._is_shown.wait()
+        return self._orders()
+
     def _read_all(self, trace: Trace) -> None:
         stream = self._stream = self._stream_of(trace)
+        is_early = stream.has_begun
+        stream.orders = self._orders if is_early else self._orders_when_shown
+        if not is_early:
+            stream.begin(is_idle=True)
         done = 0
         self._report(Stage(STAGE, done, stream.total))
         for batch in stream:

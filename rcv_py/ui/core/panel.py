@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.problems import Affects
 from rcv_py.base.registry import Registry
@@ -158,6 +159,21 @@ class Panel(QWidget):
         if stream is not None:
             stream.started()
         self.ui.tasks.run(self, job, take, topic, visibility=self.visibility)
+
+    def so_far(
+        self,
+        name: str,
+        reduction: Reduction[Any, Result],
+        key: Hashable = None,
+        expected: frozenset[int] | None = None,
+    ) -> Callable[[Collection[int] | None], Result]:
+        """Return a function of rows that count, for a job: the answer for all waves that were read.
+
+        A capture must be open.  While somebody sees the panel, waves that arrive are mapped where they are
+        read.  The other arguments are those of `Snapshot.so_far`.
+        """
+        read = self.session.snapshot()
+        return read.so_far(name, reduction, key, watcher=self.visibility, expected=expected)
 
     def want_result(self, name: str) -> None:
         """Keep a shared result up to date for as long as this capture is open and somebody sees the panel."""

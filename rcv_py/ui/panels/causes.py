@@ -120,7 +120,7 @@ class CausesPanel(TreePanel[Attribution, CauseNode]):
         self._start()
 
     def _tree(self, root: CauseNode | None) -> Tree[CauseNode]:
-        trace, total = self.session.trace.value, 0 if self.result is None else self.result.total_stall
+        total = 0 if self.result is None else self.result.total_stall
         return Tree(
             root or CauseNode(),
             (
@@ -152,7 +152,7 @@ class CausesPanel(TreePanel[Attribution, CauseNode]):
                 ),
                 number_column(IDLE, attrgetter("idle"), 80),
                 number_column(TIMES, attrgetter("times"), 80),
-                source_column(SOURCE_PLACE, trace, 180),
+                source_column(SOURCE_PLACE, self.session.trace, 180),
             ),
             self._tip,
             self._spoken,

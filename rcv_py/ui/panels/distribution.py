@@ -263,13 +263,11 @@ class DistributionPanel(Panel):
         if trace is None or store is None or line is None or not store.batches:
             self._show(None)
             return
-        batches, is_streaming = store.batches, self.session.is_streaming
-        name, ways = self.session.waves.value, self.ui.results.ways
-        running = store.running("hits", hits_of(line), line)
+        name, ways = self.session.waves.value, self.ui.results.ways.of(self.session.snapshot())
+        ask = self.so_far("hits", hits_of(line), line)
 
         def job() -> tuple[int, DistributionView]:
-            rows = ways.choice(trace, batches, name).rows
-            hits = running.of(batches, rows, is_streaming=is_streaming)
+            hits = ask(ways(name).rows)
             return line, distribution_view(hits, wanted, trace.base_clock)
 
         self.run_job(job, self._take, stream=self._stream)

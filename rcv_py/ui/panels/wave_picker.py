@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton, QW
 from rcv_py.analysis.core.median import nearest_to_median
 from rcv_py.analysis.cost.hotspot import counted_rows, default_clock_range
 from rcv_py.analysis.timeline.token_details import state_cycles
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import nanoseconds, plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -90,7 +91,7 @@ def choices(index: WaveIndex, wave: WaveId) -> tuple[list[int], ...]:
     levels = []
     for level in LEVELS:
         column = getattr(index, level)
-        levels.append(np.unique(column[rows]).tolist())
+        levels.append(ascending(column[rows]).tolist())
         rows &= column == getattr(wave, level)
     return tuple(levels)
 

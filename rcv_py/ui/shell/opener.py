@@ -5,7 +5,6 @@ Where the user was in a capture is remembered.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -229,6 +228,8 @@ def _costs() -> Callable[[Answers], CaptureCosts]:
 
 
 def _key(path: Path) -> str:
+    import hashlib  # noqa: PLC0415 - it loads OpenSSL
+
     return "capture/" + hashlib.sha1(os.fsencode(path), usedforsecurity=False).hexdigest()[:16]
 
 

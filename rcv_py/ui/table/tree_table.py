@@ -29,6 +29,7 @@ from rcv_py.base.text import percent, visible
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
 from rcv_py.results.field import Field
+from rcv_py.state.cell import Cell
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.plain_text import button_text, tooltip
 from rcv_py.ui.core.settings_store import Settings
@@ -91,11 +92,11 @@ def number_column(
     )
 
 
-def source_column(field: Field, trace: Trace | None, width: int, *, sort: str = "") -> TreeColumn[Any]:
-    """Return the column of the innermost source places of the lines of nodes."""
+def source_column(field: Field, trace: Cell[Trace | None], width: int, *, sort: str = "") -> TreeColumn[Any]:
+    """Return the column of the innermost source places of the lines of nodes, in the trace that is open."""
 
     def text(node: Any) -> str:
-        return "" if trace is None else beside(trace, node.line)
+        return "" if trace.value is None else beside(trace.value, node.line)
 
     title, tip = f"  {field.title}", field.sentence
     return TreeColumn(

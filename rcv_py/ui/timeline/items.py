@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
 from rcv_py.base import colors
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import count, elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text, set_text
@@ -104,7 +105,7 @@ class Rects:
         painter.setPen(Qt.PenStyle.NoPen)
         is_thin = columns[:, 2] < 2
         for chosen in (~is_thin, is_thin):
-            for value in np.unique(code[chosen]).tolist():
+            for value in ascending(code[chosen]).tolist():
                 painter.setBrush(color(value))
                 self.draw(painter, columns[chosen & (code == value)])
 

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.base.colors import MARKER_TURNS
+from rcv_py.base.runs import ascending
 from rcv_py.model.activity import ACTIVITIES, STATE_ORDER
 from rcv_py.model.kinds import MarkerKind
 from rcv_py.model.window import TimeWindow
@@ -296,7 +297,7 @@ class Overlay(TimeOverlay):
         source = self._rows.source
         window, width = self.shown, self._box.width()
         places = [
-            (row, np.unique(np.round((times - window.begin) * (width / window.width))).tolist())
+            (row, ascending(np.round((times - window.begin) * (width / window.width))).tolist())
             for row, times in ticks
         ]
         if sum(len(at) for _, at in places) > MAX_TICKS:

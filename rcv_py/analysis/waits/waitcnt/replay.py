@@ -79,22 +79,24 @@ def replay(batch: WaveBatch | TokenColumns, code: CodeTable, gfxip: int, target:
 
 
 def _replayed(tokens: TokenColumns, effects: _Effects) -> WaitLinks:
-    matters = effects.matters(tokens.code_rows(len(effects)))
-    token = np.flatnonzero(matters)
+    line = tokens.code_rows(len(effects))
+    token = np.flatnonzero(effects.matters(line))
+    line, wave = line[token], tokens.owner[token]
+    wave_first = np.searchsorted(token, tokens.first[:-1])  # of those that matter
     none = np.zeros(0, dtype=np.int64)
     waits: list[tuple[np.ndarray, ...]] = [(none, none, none, none, none, none.astype(bool))]
     operations, before = [none], 0
-    line = tokens.line[token]
     for place, counter in enumerate(effects.rules.order):
-        times, left = effects.times[place, line], effects.left[place, line]
+        times, left = effects.times[place][line], effects.left[place][line]
         ops, own = np.flatnonzero(times), np.flatnonzero(left >= 0)
         if not len(own):
             continue
+        before_each = borders(times)
         if times.max() > 1:
             ops = np.repeat(ops, times[ops])
-        wave_first = tokens.first[np.searchsorted(tokens.first, token[own], side="right") - 1]
-        kind = effects.kind[place, line[ops]]
-        begin, stop, is_ordered = _released(token[ops], kind, token[own], left[own], wave_first)
+        kind, base = effects.kind[place][line[ops]], before_each[wave_first][wave[own]]
+        mine = _Waits(wave[own], left[own], issued=before_each[own], base=base)
+        begin, stop, is_ordered = _released(kind, mine)
         number = np.full(len(own), NUMBER_OF[counter])
         waits.append((token[own], number, left[own], begin + before, stop - begin, is_ordered))
         operations.append(token[ops])
@@ -148,15 +150,22 @@ def _effects(code: CodeTable, gfxip: int, target: str) -> _Effects:
     return _Effects(code.text, generation_of(gfxip, target, code.text))
 
 
-def _released(
-    ops: np.ndarray, kind: np.ndarray, waits: np.ndarray, left: np.ndarray, wave_first: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which operations of a counter each wait released: `begin` to `stop - 1`.
+@dataclass(frozen=True, eq=False)
+class _Waits:
+    """The waits for a counter, in order of execution; int64 each."""
+
+    wave: np.ndarray  # place in the columns
+    left: np.ndarray  # how many operations may stay outstanding
+    issued: np.ndarray  # operations before it, of all waves
+    base: np.ndarray  # operations before its wave
+
+
+def _released(kind: np.ndarray, waits: _Waits) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which operations of a counter (their kinds) each wait released: `begin` to `stop - 1`.
 
     The third column says whether no outstanding operation could have overtaken another.
     """
-    # Operations issued before each wait, and before its wave; both count through all waves.
-    issued, base = np.searchsorted(ops, waits), np.searchsorted(ops, wave_first)
+    left, issued, base = waits.left, waits.issued, waits.base
 
     def stops(target: np.ndarray) -> np.ndarray:
         return np.maximum.accumulate(np.maximum(target, base))
@@ -165,12 +174,12 @@ def _released(
         return np.maximum(np.append(base[:1], stop[:-1]), base)
 
     # An operation without order may be overtaken, and the first of two kinds in a row.
-    place, row = np.arange(len(ops)), np.arange(len(waits))
+    place, row = np.arange(len(kind)), np.arange(len(left))
     free = np.where(_IS_UNORDERED[kind], place, np.where(starts_run(kind), place - 1, -1))
     last_free = np.maximum.accumulate(np.append(-1, free))[issued]
     is_disordered = last_free >= begins(stops(issued - left))  # as if every wait said something
     # Whether an earlier wait said nothing, counted anew after every wait for zero and in every wave.
-    opens = starts_run(wave_first)
+    opens = starts_run(waits.wave)
     opens[1:] |= left[:-1] == 0
     unknown = np.maximum.accumulate(np.where(is_disordered & (left > 0), row, -1))
     is_known = (unknown < np.maximum.accumulate(np.where(opens, row, 0))) | (left == 0)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QPainter
 from rcv_py.analysis.core.occupancy import Residencies, latest, place, residencies
 from rcv_py.analysis.events.marker_spans import MarkerSpans
 from rcv_py.analysis.timeline.wave_places import global_rows, place_name, traced_waves
+from rcv_py.base.runs import ascending
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.theme import Theme
@@ -218,7 +219,7 @@ def _colors(trace: Trace, lives: Residencies) -> np.ndarray:
     numbers: dict[str, int] = {}
     table = {
         kernel: numbers.setdefault(trace.occupancy.names.get(kernel, str(kernel)), len(numbers))
-        for kernel in np.unique(lives.kernel).tolist()
+        for kernel in ascending(lives.kernel).tolist()
     }
     return np.array([table[kernel] for kernel in lives.kernel.tolist()], np.int32)
 
@@ -231,7 +232,7 @@ def offer_device(filter: FilterButton, trace: Trace | None) -> None:
     tip = "Scopes of instrumented kernels, above each traced slot."
     filter.set_section("Rows", [Choice(MARKERS, "Markers", tip=tip)] if has_data else [])
     filter.set_section("Events", event_choices(trace))
-    engines = [] if trace is None else np.unique(trace.occupancy.se).tolist()
+    engines = [] if trace is None else ascending(trace.occupancy.se).tolist()
     several = engines if len(engines) > 1 else []
     filter.set_section("Shader engines", [Choice(f"{ENGINE}{se}", f"SE {se}") for se in several])
     used = None if trace is None else trace.occupancy.kernel

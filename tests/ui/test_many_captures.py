@@ -1,0 +1,66 @@
+"""A window in which one capture after the other is opened holds no more than one that opened a few."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QAbstractAnimation, QObject
+from pytestqt.qtbot import QtBot
+
+from tests.support.shared_memory import mappings
+from tests.support.whole_capture import capture, wave, write
+from tests.ui.window import open_sample, settle, window
+
+PANELS = ("waits", "causes", "summary")  # in front one after the other
+ROUNDS = 4  # of all panels with both captures; the first one warms up
+POOL = "rcv-task"  # whose threads come when they are needed, so many and no more
+OURS = ("rcv_py", "numpy", "pyqtgraph")
+
+
+def held(root: QObject) -> Counter[str]:
+    """How many of everything there are: ours by type, what Qt has below the window, what is the system's."""
+    gc.collect()
+    found: Counter[str] = Counter()
+    for one in gc.get_objects():
+        kind = type(one)
+        if kind.__module__.startswith(OURS) and not isinstance(one, QObject):
+            found[f"{kind.__module__}.{kind.__qualname__}"] += 1
+    for child in root.findChildren(QObject):
+        if not isinstance(child, QAbstractAnimation):  # of Qt's own, which end by themselves
+            found[child.metaObject().className()] += 1
+    found["threads"] = sum(not one.name.startswith(POOL) for one in threading.enumerate())
+    found["shared blocks"] = mappings()
+    if Path("/proc/self/fd").exists():
+        found["files"] = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    return found
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """Two captures of a few waves."""
+    made = tuple(tmp_path / name / "ui_output_agent_1_dispatch_1" for name in "ab")
+    for count, folder in enumerate(made, 2):
+        write(folder, capture({(0, 0, slot, 0): wave(1000 + 100 * slot) for slot in range(count)}))
+    return made
+
+
+def test_opening_captures_in_turn_keeps_nothing_of_those_before(
+    folders: tuple[Path, Path], qtbot: QtBot
+) -> None:
+    with window(size=(1600, 900)) as app:
+        rounds = []
+        for _ in range(ROUNDS):
+            for panel in PANELS:
+                for folder in folders:
+                    open_sample(app, qtbot, folder)
+                app.window.workspace.show_panel(panel)
+                settle(app, qtbot)
+            rounds.append(held(app.window))
+    assert rounds[0]["rcv_py.model.trace.Trace"] == 1, "what is open"
+    warm, last = rounds[0], rounds[-1]
+    assert {name: (warm[name], count) for name, count in last.items() if count > warm[name]} == {}
