@@ -32,7 +32,7 @@ from rcv_py.model.waves import Wave, WaveBatch
 FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
 ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate columns of a parcel fit 300 MB
 MARGIN = 512  # cycles behind the end of a wave in which what it did still occupies a unit
-FEW = 1 << 17  # tokens of a piece of a parcel
+FEW = 300_000  # tokens of a piece of a parcel: what begins in a slab is one, unless waves are long
 MOST_PIECES = 4  # more of them save little: what rules need of all tokens of a parcel is there all the time
 SAMPLED = 16  # every so many tokens tell where the time of a parcel is cut
 SLACK = 2  # a slab may become so many times as large in search for a better cut
@@ -82,18 +82,23 @@ def _of_engine(lives: Lives, rows: np.ndarray, enough: int) -> Iterator[Slab]:
 def _cuts(begin: np.ndarray, end: np.ndarray, weight: np.ndarray, enough: int) -> list[int]:
     """Begins of waves at which a new slab starts, ascending."""
     order = np.argsort(begin, kind="stable")
-    starts, sums = begin[order], np.cumsum(weight[order])
+    starts, ends, sums = begin[order], end[order], np.cumsum(weight[order])
+    heavy = weight[order]
     alive = np.arange(len(starts)) - np.searchsorted(np.sort(end), starts, side="left")  # before each begins
     cuts: list[int] = []
-    done = 0
+    done = last = 0
     while True:
         low = int(np.searchsorted(sums, done + enough, side="left")) + 1
         high = int(np.searchsorted(sums, done + SLACK * enough, side="left")) + 1
         if low >= len(starts):
             return cuts
         at = low + int(np.argmin(alive[low : max(high, low + 1)]))
-        if not cuts or starts[at] > cuts[-1]:  # waves that begin at once stay together
+        # Waves that begin at once stay together, and those that mostly live on: each slab would hold them all.
+        lives_on = int(heavy[last:at][ends[last:at] >= starts[at]].sum())
+        is_apart = 2 * lives_on <= int(heavy[last:at].sum())
+        if is_apart and (not cuts or starts[at] > cuts[-1]):
             cuts.append(int(starts[at]))
+            last = at
         done = int(sums[at - 1])
 
 
