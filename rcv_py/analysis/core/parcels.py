@@ -137,16 +137,18 @@ class Parcel:
 
         All pieces hold all waves: what crosses a cut is as if there were none.
         """
+        if len(self.tokens) <= SLACK * few:
+            return [self]
         count = min(MOST_PIECES, -(-len(self.tokens) // few))
-        start = self.tokens.start[::SAMPLED] if count > 1 else self.tokens.start[:0]
+        start = self.tokens.start[::SAMPLED]
         start = np.sort(start[self.holds(start)])
         cuts = np.unique(start[len(start) * np.arange(1, count) // count]) if len(start) else start
         ends = pairwise([self.begin, *cuts[cuts > self.begin].tolist(), self.end])
         return [Parcel(self.tokens, self.chosen, begin, end) for begin, end in ends]
 
     def by_simd(self, few: int = FEW) -> list[Parcel]:
-        """Return a parcel a SIMD, of a parcel with more than `few` tokens; for what looks no further."""
-        if len(self.tokens) <= few:
+        """Return a parcel a SIMD, of a parcel with many more than `few` tokens; for what looks no further."""
+        if len(self.tokens) <= SLACK * few:
             return [self]
         place = np.array([(wave.id.se << 8) + wave.id.simd for wave in self.tokens.waves], dtype=np.int64)
         return [self._part(place == simd) for simd in np.unique(place)]
