@@ -21,7 +21,8 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.ahead import Ahead
-from rcv_py.work.load import STAGE, Order, WaveStream, prepare
+from rcv_py.work.load import SMALL_JOB_BYTES, STAGE, Order, WaveStream, plan, prepare
+from rcv_py.work.machine import half_of_memory
 from rcv_py.work.pool import end_ahead
 from rcv_py.work.reduce import Reading
 
@@ -29,6 +30,7 @@ NOTIFY_MS = 80  # of new waves, and of how many there are, everybody hears at mo
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
+UNKNOWN_BUDGET = 4 << 30  # bytes, where nobody says how much memory there is
 KEEP_MS = 5_000  # processes that have read all waves wait for somebody who needs some
 AGAIN = "Reading waves again"
 
@@ -68,6 +70,7 @@ class Loader(QObject):
         self.batch.connect(self._store)
         self.stage.connect(lambda stage: session.busy.set(() if stage is None else (stage,)))
         session.selection.watch(self._follow)
+        session.looked_at.watch(self._read_looked_at)
 
     # -- requests -----------------------------------------------------------------------------------
 
@@ -140,7 +143,7 @@ class Loader(QObject):
     def _show(self, trace: Trace) -> None:
         self._session.open(trace)
         if self._session.store is not None:
-            self._session.store.budget = int(self._settings["load.budget_gb"]) << 30
+            self._session.store.budget = budget(int(self._settings["load.budget_gb"]))
             self._session.store.rereads = partial(self._reread, trace)
 
     @contextmanager
@@ -187,10 +190,20 @@ class Loader(QObject):
             self._session.report()
             self._session.wave_loaded()
 
+    def _read_looked_at(self) -> None:
+        rows = [row for row in self._session.looked_at.value if self.is_lacking(row)]
+        if rows and self._load is not None and not self._session.is_streaming:
+            self._load.prioritize(rows)
+
     def _follow(self) -> None:
         row = self._session.wave_row
         if row is not None and self._load is not None and self.is_lacking(row):
             self._load.prioritize([row])
+
+
+def budget(gigabytes: int) -> int:
+    """Return the bytes that waves may take; of 0 gigabytes half of what the machine has."""
+    return gigabytes << 30 or half_of_memory() or UNKNOWN_BUDGET
 
 
 def _open_folder(path: Path, report: Report) -> Trace:
@@ -289,8 +302,11 @@ class _Load:
             self.count(-1)
             while (rows := self._wanted.get()) is not None:
                 # What was wanted but did not come: there was no room for it, or it was dropped since.
-                if lacking := [row for row in rows if self._loader.is_lacking(row)]:
-                    self._post_batch(prepare(trace.reader, lacking))
+                lacking = [row for row in rows if self._loader.is_lacking(row)]
+                for some in plan(trace.waves, lacking, SMALL_JOB_BYTES):
+                    self._post_batch(prepare(trace.reader, some))
+                    if len(rows) > 1 and not self._wanted.empty():  # others are looked at by now
+                        break
                 self.count(-1)
         except Cancelled:
             return
