@@ -142,7 +142,7 @@ class Parcel:
         count = min(MOST_PIECES, -(-len(self.tokens) // few))
         start = self.tokens.start[::SAMPLED]
         start = np.sort(start[self.holds(start)])
-        cuts = np.unique(start[len(start) * np.arange(1, count) // count]) if len(start) else start
+        cuts = ascending(start[len(start) * np.arange(1, count) // count]) if len(start) else start
         ends = pairwise([self.begin, *cuts[cuts > self.begin].tolist(), self.end])
         return [Parcel(self.tokens, self.chosen, begin, end) for begin, end in ends]
 
@@ -151,14 +151,14 @@ class Parcel:
         if len(self.tokens) <= SLACK * few:
             return [self]
         place = np.array([(wave.id.se << 8) + wave.id.simd for wave in self.tokens.waves], dtype=np.int64)
-        return [self._part(place == simd) for simd in np.unique(place)]
+        return [self._part(place == simd) for simd in ascending(place)]
 
     def by_wave(self, few: int = FEW) -> list[Parcel]:
         """Return parcels of one wave or of several with not many more than `few` tokens."""
         if len(self.tokens) <= SLACK * few:
             return [self]
         turn = self.tokens.first[1:] // few
-        return [self._part(turn == number) for number in np.unique(turn)]
+        return [self._part(turn == number) for number in ascending(turn)]
 
     def _part(self, is_in: np.ndarray) -> Parcel:
         return Parcel(self._of(is_in), self.chosen[is_in], self.begin, self.end)
