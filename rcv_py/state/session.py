@@ -102,6 +102,9 @@ class Session:
         self.hover: Cell[Hover | None] = Cell(None)
         self.measure: Cell[TimeWindow | None] = Cell(None)  # stays until dismissed
         self.bookmarks: Cell[tuple[Selection, ...]] = Cell(())
+        self.looked_at: Cell[tuple[int, ...]] = Cell(
+            ()
+        )  # rows of waves in sight, to be read again if need be
         self.query = Cell(SearchQuery())
         self.latency_mode = Cell(LatencyMode.SUM_ALL)
         self.source_cost = Cell(SourceCost.SELF)
@@ -130,6 +133,7 @@ class Session:
         self.isolated_wait.set(None)
         self.clock_range.set(None)
         self.bookmarks.set(())
+        self.looked_at.set(())
         self.trace.value = None  # the cells below are about the new trace: nobody may read the old one
         self.waves.value, self.populations.value = WORKING, None
         self._first = self.selection.value = Selection(wave=first)
