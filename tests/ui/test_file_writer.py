@@ -26,7 +26,7 @@ def test_the_commands_ask_for_a_name_and_write(
     names = {"export.report": "r.html", "export.trace": "t.pftrace"}
     with reused() as app:
         assert app.ui.commands["export.report"].why_not()
-        open_sample(app, qtbot)
+        open_sample(app, qtbot, captures.trace_path("pa_mqa_small"))
         for command, name in names.items():
             answer = (str(tmp_path / name), "")
             monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)

@@ -28,8 +28,7 @@ from tests.ui.window import SAMPLE, open_sample, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 FIRST = {
-    "overview", "triage", "isa", "source", "explorer", "top_lines", "hotspot", "wave_picker", "token_details",
-    "search",
+    "overview", "compute_unit", "triage", "isa", "source", "wave_picker", "token_details",
 }  # fmt: skip
 discover()
 
@@ -63,11 +62,11 @@ def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) ->
         assert made(app) == {"overview"}, "nothing of the workspace is in front yet"
         open_sample(app, qtbot)
         assert made(app) == FIRST
-        workspace.fold_bottom(True)
+        assert workspace.is_bottom_folded
         workspace.docks["waits"].raise_()
         settle(app, qtbot)
         assert made(app) == FIRST, "of what is folded nothing is seen"
-        workspace.fold_bottom(False)
+        workspace.fold("bottom", False)
         settle(app, qtbot)
         assert made(app) == FIRST | {"waits"}
         windows = Windows()
@@ -94,8 +93,7 @@ def docks_by_tab(app: App) -> list[str]:
     """The docks in the order in which Tab visits them."""
     docks, visited, widgets = app.window.workspace.docks, [], []
     app.window.activateWindow()
-    next(iter(docks.values())).panel.setFocus()
-    app.window.focusNextPrevChild(True)
+    docks["isa"].take_focus()
     while (widget := app.qt.focusWidget()) not in widgets:
         widgets.append(widget)
         visited += [name for name, dock in docks.items() if dock.is_seen and dock.isAncestorOf(widget)]
@@ -111,19 +109,19 @@ def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot
     with window(size=WIDE) as app:
         workspace = app.window.workspace
         open_sample(app, qtbot)
-        for name in ("hotspot", "waits", "labels", "hotspot"):
+        for name in ("hotspot", "waits", "search", "hotspot"):
             workspace.show_panel(name)
             settle(app, qtbot)
             order = docks_by_tab(app)
-            assert {name, "isa", "explorer"} <= set(order)
+            assert {name, "isa", "wave_picker"} <= set(order)
             places = [(workspace.docks[one].x(), workspace.docks[one].y()) for one in order]
             assert places == sorted(places), order
         workspace.splitDockWidget(
-            workspace.docks["explorer"], workspace.docks["isa"], Qt.Orientation.Vertical
+            workspace.docks["wave_picker"], workspace.docks["isa"], Qt.Orientation.Vertical
         )
         settle(app, qtbot)
         order = docks_by_tab(app)
-        assert order.index("explorer") < order.index("isa") < order.index("overview")
+        assert order.index("source") < order.index("wave_picker") < order.index("isa")
 
 
 # -- what is remembered -----------------------------------------------------------------------------
@@ -137,7 +135,7 @@ def test_a_restored_layout_makes_the_tab_that_is_in_front(tmp_path: Path, qtbot:
         settle(app, qtbot)
     with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
         open_sample(app, qtbot)
-        assert made(app) == FIRST - {"hotspot"} | {"waits"}
+        assert made(app) == FIRST | {"waits"}
 
 
 def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:

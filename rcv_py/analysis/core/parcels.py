@@ -32,7 +32,7 @@ from rcv_py.model.waves import Wave, WaveBatch
 FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
 ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate columns of a parcel fit 300 MB
 MARGIN = 512  # cycles behind the end of a wave in which what it did still occupies a unit
-FEW = 1 << 17  # tokens of a piece of a parcel
+FEW = 300_000  # tokens of a piece of a parcel: what begins in a slab is one, unless waves are long
 MOST_PIECES = 4  # more of them save little: what rules need of all tokens of a parcel is there all the time
 SAMPLED = 16  # every so many tokens tell where the time of a parcel is cut
 SLACK = 2  # a slab may become so many times as large in search for a better cut
@@ -82,18 +82,23 @@ def _of_engine(lives: Lives, rows: np.ndarray, enough: int) -> Iterator[Slab]:
 def _cuts(begin: np.ndarray, end: np.ndarray, weight: np.ndarray, enough: int) -> list[int]:
     """Begins of waves at which a new slab starts, ascending."""
     order = np.argsort(begin, kind="stable")
-    starts, sums = begin[order], np.cumsum(weight[order])
+    starts, ends, sums = begin[order], end[order], np.cumsum(weight[order])
+    heavy = weight[order]
     alive = np.arange(len(starts)) - np.searchsorted(np.sort(end), starts, side="left")  # before each begins
     cuts: list[int] = []
-    done = 0
+    done = last = 0
     while True:
         low = int(np.searchsorted(sums, done + enough, side="left")) + 1
         high = int(np.searchsorted(sums, done + SLACK * enough, side="left")) + 1
         if low >= len(starts):
             return cuts
         at = low + int(np.argmin(alive[low : max(high, low + 1)]))
-        if not cuts or starts[at] > cuts[-1]:  # waves that begin at once stay together
+        # Waves that begin at once stay together, and those that mostly live on: each slab would hold them all.
+        lives_on = int(heavy[last:at][ends[last:at] >= starts[at]].sum())
+        is_apart = 2 * lives_on <= int(heavy[last:at].sum())
+        if is_apart and (not cuts or starts[at] > cuts[-1]):
             cuts.append(int(starts[at]))
+            last = at
         done = int(sums[at - 1])
 
 
@@ -109,7 +114,7 @@ class Parcel:
     @cached_property
     def is_own(self) -> np.ndarray:
         """Whether each wave begins in the slab, bool [waves]: so each wave is one parcel's own."""
-        begin = np.array([wave.begin for wave in self.tokens.waves], dtype=np.int64)
+        begin, _ = self.tokens.lives
         return (begin >= self.begin) & (begin < self.end)
 
     @cached_property
@@ -175,10 +180,10 @@ class Parcel:
 
         In a damaged file it may start outside of the life of its wave: then it counts where that is nearest.
         """
-        owner, waves = self.tokens.owner, self.tokens.waves
+        owner = self.tokens.owner
         if self.begin == -FOREVER and self.end == FOREVER:
             return self.chosen[owner]
-        begin, end = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2).T
+        begin, end = self.tokens.lives
         if (self.holds(begin) & self.holds(np.maximum(begin, end))).all():
             return self.chosen[owner]
         time = np.clip(self.tokens.start, begin[owner], np.maximum(begin, end)[owner])

@@ -92,9 +92,8 @@ def mapped(
         for wave in simd.by_wave(few) if single else ():
             look(single, wave)
     look([at for at, one in enumerate(reductions) if one.is_together and not one.is_of_simd], parcel)
-    return tuple(
-        one.merge(part) if len(part) > 1 else part[0] for one, part in zip(reductions, parts, strict=True)
-    )
+    made = zip(reductions, parts, strict=True)
+    return tuple(one.merge(some) if len(some) > 1 else some[0] for one, some in made)
 
 
 def of_some(reduction: Reduction[Part, Answer], rows: frozenset[int]) -> Reduction[Part, Answer]:

@@ -26,7 +26,7 @@ from rcv_py.work.machine import half_of_memory
 from rcv_py.work.pool import end_ahead
 from rcv_py.work.reduce import Reading
 
-NOTIFY_MS = 80  # panels hear of new waves at most this often
+NOTIFY_MS = 80  # of new waves, and of how many there are, everybody hears at most this often
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
@@ -57,6 +57,7 @@ class Loader(QObject):
         self._open_path = open_path or _open_folder
         self.ahead: Ahead | None = None  # a capture that is being read since before there was a window
         self._load: _Load | None = None
+        self.reached: Stage | None = None  # how far reading is, to be told with the waves
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
@@ -100,6 +101,7 @@ class Loader(QObject):
         if self._session.store is not None:
             self._session.store.end_answers()
         self._notify.stop()
+        self._keep.stop()
         if self.ahead is not None:
             self.ahead.close()
         for load in self._ended:
@@ -126,6 +128,7 @@ class Loader(QObject):
         """Hear no more of the present load; its thread ends on its own."""
         if self._load is not None:
             self._load.stop()
+            self.reached = None
             self._ended = [*(load for load in self._ended if load.thread.is_alive()), self._load]
             self._load = None
             self.stage.emit(None)
@@ -173,7 +176,16 @@ class Loader(QObject):
         if not self._notify.isActive():
             self._notify.start()
 
+    def report_now(self) -> None:
+        """Tell of waves that nobody has heard of, if there are some."""
+        if self._notify.isActive():
+            self._notify.stop()
+            self._report_waves()
+
     def _report_waves(self) -> None:
+        if self.reached is not None:
+            self.stage.emit(self.reached)
+            self.reached = None
         if self._session.trace.value is not None:
             self._session.report()
             self._session.wave_loaded()
@@ -264,9 +276,14 @@ class _Load:
         self._loader.opened.emit(trace)
         self._is_shown.set()
 
-    def _on_batch(self, batch: WaveBatch) -> None:
+    def _on_batch(self, batch: WaveBatch, stage: Stage | None = None) -> None:
         self._room.release()
+        self._loader.reached = stage
         self._loader.batch.emit(batch)
+
+    def _on_read(self) -> None:
+        self._loader.report_now()
+        self._loader.stage.emit(None)
 
     def _on_end(self, error: Exception | None = None) -> None:
         self._let_go()
@@ -303,10 +320,10 @@ class _Load:
             self.count(1)
             self._loader.posted.emit(self, partial(answer, *values))
 
-    def _post_batch(self, batch: WaveBatch) -> None:
+    def _post_batch(self, batch: WaveBatch, stage: Stage | None = None) -> None:
         while not self._room.acquire(timeout=POLL_S):
             self._stopped.check()
-        self._post(self._on_batch, batch)
+        self._post(self._on_batch, batch, stage)
 
     def _report(self, stage: Stage) -> None:
         self._stopped.check()
@@ -331,9 +348,8 @@ class _Load:
         self._report(Stage(STAGE, done, stream.total))
         for batch in stream:
             done += len(batch.waves) + len(batch.missing)
-            self._post_batch(batch)
-            self._report(Stage(STAGE, done, stream.total))
-        self._post(self._loader.stage.emit, None)
+            self._post_batch(batch, Stage(STAGE, done, stream.total))
+        self._post(self._on_read)
         self._post(self._on_end)
         for error in stream.errors[:1]:
             self._post(self._on_end, error)

@@ -103,7 +103,7 @@ STILL = "The instructions of this wave are still being read."
 GONE = "The instructions of this wave are not in memory; a click reads them."
 
 
-@panel(id="compute_unit", title="Compute Unit", area="top", order=20, needs=("waves",))
+@panel(id="compute_unit", title="Compute Unit", area="time", order=10, needs=("waves",))
 class ComputeUnitPanel(TimelinePanel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
 

@@ -149,7 +149,7 @@ def _even(rows: Iterable[Sequence[QWidget]]) -> QGridLayout:
     return grid
 
 
-@panel(id="wave_picker", title="Wave", area="right", order=10, needs=("waves",))
+@panel(id="wave_picker", title="Wave", area="wave", order=10, icon="wave", needs=("waves",))
 class WavePickerPanel(Panel):
     """Choose a wave and the waves that count."""
 

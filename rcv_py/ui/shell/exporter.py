@@ -40,8 +40,8 @@ from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
-from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.go_commands import needs
+from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.table import command_text
 from rcv_py.work.load import batches as read_batches
 

@@ -133,8 +133,10 @@ class TimePlot(pg.PlotWidget):
         below = QRegion(rect.toAlignedRect())
         if self.content.covers:  # to the nearest pixel of the screen
             below -= QRegion(self.plot_rect().adjusted(1, 1, -1, -1))
-        for part in below:
-            painter.fillRect(part, self.backgroundBrush())
+        painter.save()
+        painter.setClipRegion(below, Qt.ClipOperation.IntersectClip)
+        painter.fillRect(rect, self.backgroundBrush())
+        painter.restore()
 
     # -- what a subclass says ---------------------------------------------------------------------------
 
