@@ -35,6 +35,7 @@ MARGIN = 512  # cycles behind the end of a wave in which what it did still occup
 FEW = 300_000  # tokens of a piece of a parcel: what begins in a slab is one, unless waves are long
 MOST_PIECES = 4  # more of them save little: what rules need of all tokens of a parcel is there all the time
 SAMPLED = 16  # every so many tokens tell where the time of a parcel is cut
+MOSTLY = 0.5  # of what began in a slab may live on at its end, else it ends later
 SLACK = 2  # a slab may become so many times as large in search for a better cut
 
 
@@ -93,9 +94,9 @@ def _cuts(begin: np.ndarray, end: np.ndarray, weight: np.ndarray, enough: int) -
         if low >= len(starts):
             return cuts
         at = low + int(np.argmin(alive[low : max(high, low + 1)]))
-        # Waves that begin at once stay together, and those that mostly live on: each slab would hold them all.
+        # Waves that begin at once stay together, and those that mostly live on: all slabs would hold them.
         lives_on = int(heavy[last:at][ends[last:at] >= starts[at]].sum())
-        is_apart = 2 * lives_on <= int(heavy[last:at].sum())
+        is_apart = lives_on <= MOSTLY * int(heavy[last:at].sum())
         if is_apart and (not cuts or starts[at] > cuts[-1]):
             cuts.append(int(starts[at]))
             last = at
