@@ -11,6 +11,7 @@ import numpy as np
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
+from rcv_py.base.runs import ascending
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.trace import Trace
@@ -18,7 +19,7 @@ from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
 from rcv_py.state.selection import Hover, SearchQuery, Selection
-from rcv_py.state.wave_store import WaveStore
+from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # it imports the analyses of a comparison, and most sessions compare nothing
     from rcv_py.analysis.compare.costs import CaptureCosts
@@ -101,6 +102,9 @@ class Session:
         self.hover: Cell[Hover | None] = Cell(None)
         self.measure: Cell[TimeWindow | None] = Cell(None)  # stays until dismissed
         self.bookmarks: Cell[tuple[Selection, ...]] = Cell(())
+        self.looked_at: Cell[tuple[int, ...]] = Cell(
+            ()
+        )  # rows of waves in sight, to be read again if need be
         self.query = Cell(SearchQuery())
         self.latency_mode = Cell(LatencyMode.SUM_ALL)
         self.source_cost = Cell(SourceCost.SELF)
@@ -121,6 +125,7 @@ class Session:
 
     def open(self, trace: Trace) -> None:
         """Show a trace: its first wave selected (the first that works, once that is known), all in view."""
+        self._end_answers()
         self.store = WaveStore(trace)
         self.history = History()
         first = trace.waves.id(0) if len(trace.waves) else None
@@ -129,6 +134,7 @@ class Session:
         self.isolated_wait.set(None)
         self.clock_range.set(None)
         self.bookmarks.set(())
+        self.looked_at.set(())
         self.trace.value = None  # the cells below are about the new trace: nobody may read the old one
         self.waves.value, self.populations.value = WORKING, None
         self._first = self.selection.value = Selection(wave=first)
@@ -143,16 +149,27 @@ class Session:
 
     def close(self) -> None:
         """Close the capture: nothing is shown afterwards."""
+        self._end_answers()
         self.store = None
         self.populations.set(None)
         self.selection.set(Selection())
         self.problems.set(())
         self.trace.set(None)
 
+    def _end_answers(self) -> None:
+        """Nobody waits any more for answers about what was open."""
+        if self.store is not None:
+            self.store.end_answers()
+
     @property
     def is_streaming(self) -> bool:
         """Whether more waves may be on their way."""
         return bool(self.busy.value) and self.store is not None and not self.store.is_complete
+
+    def snapshot(self) -> Snapshot:
+        """Return the waves that were read, for a job; a capture must be open."""
+        assert self.store is not None
+        return self.store.snapshot(self.is_streaming)
 
     def wave_loaded(self) -> None:
         """Tell that the store has more waves."""
@@ -271,7 +288,7 @@ class Session:
             return
         code = trace.code
         places = np.flatnonzero((code.chain_file == file) & (code.chain_line == line))
-        rows = np.unique(np.searchsorted(code.chain_first, places, side="right") - 1)
+        rows = ascending(np.searchsorted(code.chain_first, places, side="right") - 1)
         if not len(rows):
             self.select(Selection(self.selection.value.wave, source=(file, line)))
             return

@@ -31,7 +31,7 @@ class Ahead:
         self._report: Report = silent
         self._closed = CancelFlag()
         self._opened: Future[tuple[Trace, WaveStream]] = Future()
-        start_ahead(processes, "rcv_py.work.load")  # while no other thread runs: they may be copies
+        start_ahead(processes, "rcv_py.work.findings")  # while no other thread runs: they may be copies
         self._thread = Thread(target=self._run, name="rcv-ahead", daemon=True)
         self._thread.start()
 
@@ -65,7 +65,7 @@ class Ahead:
     def _run(self) -> None:
         try:
             trace = open_folder(self.folder, self._say)
-            stream = WaveStream(trace.reader, trace.waves, workers=self.processes)
+            stream = WaveStream(trace.reader, trace.waves, workers=self.processes, trace=trace, keeps=True)
             stream.begin()
             self._opened.set_result((trace, stream))
         except Exception as error:  # the border of the thread: whoever asks hears of it

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import pickle
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from queue import SimpleQueue
 from threading import Lock, RLock
+from typing import Any, Protocol
 
 import numpy as np
 
 from rcv_py.analysis.core.lanes import lanes
+from rcv_py.analysis.core.parcels import alone
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.timeline.lod import tables
 from rcv_py.base.errors import RcvError
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
@@ -24,22 +28,41 @@ from rcv_py.work.pool import WorkerPool, WorkerStopped
 STAGE = "Reading waves"
 PROCESS_BYTES = 24 << 20  # of files that another process is worth
 WORKER_BYTES = 200 << 20  # of memory that a process may need
-JOB_BYTES = 8 << 20  # of JSON: a tenth of a second of work, so that progress and cancelling are honest
+JOB_BYTES = 4 << 20  # of JSON: a twentieth of a second of work, which needs 25 MB of memory
 SMALL_JOB_BYTES = 1 << 20  # in the viewer's own process, where a job competes with painting
 FILE_BYTES = 16 << 10  # what opening a file costs besides its size
 HELD_BYTES = 31 << 20  # a block that the C library keeps when it is freed
 IN_PROCESS_BYTES = 24 << 20  # below this, starting processes takes longer than reading
 MAX_BATCHES_AHEAD = 2  # that a process has been asked for: the one it reads, and the next
-MAX_UNSEEN = 16  # batches that wait for whoever iterates
+MAX_UNSEEN = 32  # batches that wait for whoever iterates
 RETRIES = 2  # of a batch whose process died: the next one may have the memory
 MAX_GIVEN_UP = 3  # batches, before the rest of the waves is
 STOPPED = "A process that reads waves stopped unexpectedly, probably for lack of memory."
 STOPPED_HINT = "Close other programs, or set load.workers to 1, and open the folder again."
 
 
-class WaveStream:
-    """Iterate over it once, in any thread, to get the batches; no process outlives the iteration.
+class Order(Protocol):
+    """A reduction that looks at every wave by itself, and that somebody wants of the waves that are read."""
 
+    @property
+    def reduction(self) -> Reduction[Any, Any]:
+        """What is mapped."""
+
+    @property
+    def chosen(self) -> Collection[int] | None:
+        """Rows of the wave index whose costs count; None: all."""
+
+    def take(self, rows: frozenset[int], part: Any) -> None:
+        """Have the part of some waves."""
+
+
+class WaveStream:
+    """Iterate over it once, in any thread, to get the batches.
+
+    No process outlives the iteration, unless it `keeps` those that have nothing to do for the next pool.
+
+    Of waves of a `trace`, processes also map what `orders` says is wanted when they are asked for them; who
+    wants it has the part before the batch is yielded.
     `prioritize`, `cancel` and `errors` may be used from other threads.  What a process was reading when it
     died is read again by another one; waves that end every process are listed as missing.
     """
@@ -52,31 +75,50 @@ class WaveStream:
         *,
         workers: int | None = None,
         lod: bool = True,
+        trace: Trace | None = None,
+        keeps: bool = False,
     ) -> None:
         chosen = list(range(len(index))) if rows is None else list(rows)
         self._reader = reader
-        self._lod = lod
+        self._lod, self._trace, self._keeps = lod, trace, keeps
+        self.orders: Callable[[], Sequence[Order]] = tuple
         self._cancelled = CancelFlag()
-        self._done: SimpleQueue[Future[WaveColumns] | None] = SimpleQueue()  # None: cancelled
+        self._done: SimpleQueue[Future[_Prepared] | None] = SimpleQueue()  # None: cancelled
         self.processes = process_count(index, chosen, workers)
         self.total = len(chosen)
         self.errors: list[RcvError] = []  # why waves were given up
         job_bytes = JOB_BYTES if self.processes else SMALL_JOB_BYTES
         self._queue = WaveQueue(plan(index, chosen, job_bytes))
-        self._pool: WorkerPool[WaveColumns] | None = None
+        self._pool: WorkerPool[_Prepared] | None = None
         self._lock = RLock()  # of what is asked for
-        self._asked: dict[Future[WaveColumns], list[int]] = {}
+        self._asked: dict[Future[_Prepared], _Job] = {}
 
-    def begin(self) -> None:
-        """Let processes, if there are any, read already before anybody iterates."""
-        if self.processes and self._pool is None:
-            self._pool = WorkerPool(
-                partial(prepared_columns, self._reader, lod=self._lod),
-                self.processes,
-                setup=hold_memory,
-                calls_ahead=MAX_BATCHES_AHEAD,
-                retries=RETRIES,
-            )
+    @property
+    def has_begun(self) -> bool:
+        """Whether processes read."""
+        return self._pool is not None
+
+    def begin(self, *, is_idle: bool = False) -> None:
+        """Let processes, if there are any, read already before anybody iterates.
+
+        `is_idle`: let them start; they are asked for waves, and what to make of them, when one is up.
+        """
+        if not self.processes or self._pool is not None:
+            return
+        trace = None if self._trace is None else replace(self._trace, batch_cache=None)
+        self._pool = WorkerPool(
+            partial(_prepared, self._reader, trace, self._lod),
+            self.processes,
+            setup=hold_memory,
+            calls_ahead=MAX_BATCHES_AHEAD,
+            retries=RETRIES,
+            keeps=self._keeps,
+        )
+        if is_idle:
+            with self._lock:
+                for _ in range(self.processes):
+                    self._submit(self._pool, _Job([], ()))
+        else:
             self._ask()
 
     @property
@@ -107,7 +149,8 @@ class WaveStream:
         for batch in self._from_processes() if self.processes else here:
             if self._cancelled.is_set():
                 return
-            yield batch
+            if batch.waves or batch.missing:  # not of a process that is there now
+                yield batch
 
     def _from_processes(self) -> Iterator[WaveBatch]:
         self.begin()
@@ -121,34 +164,63 @@ class WaveStream:
 
     def _answers(self) -> Iterator[WaveBatch]:
         while self._asked and (future := self._done.get()) is not None:
-            rows = self._asked.pop(future)
+            job = self._asked.pop(future)
             self._ask()  # first, so that it is read while the batch is looked at
             error = future.exception()
             if not isinstance(error, WorkerStopped):
-                yield future.result().batch()
+                yield job.taken(future.result())
                 continue
             self.errors.append(WorkerStopped(STOPPED, STOPPED_HINT))
             if len(self.errors) > MAX_GIVEN_UP:
                 with self._lock:
-                    rest = [row for other in self._asked.values() for row in other]
-                    left = [*rows, *rest, *self._queue.clear()]
+                    rest = [row for other in self._asked.values() for row in other.rows]
+                    left = [*job.rows, *rest, *self._queue.clear()]
                 yield unread(left, self.errors[-1])
                 return
-            yield unread(rows, self.errors[-1])
+            yield unread(job.rows, self.errors[-1])
 
-    def _ask(self, done: Future[WaveColumns] | None = None) -> None:
+    def _ask(self, done: Future[_Prepared] | None = None) -> None:
         """Ask processes for as much as they may be asked for; `done` has been answered."""
         with self._lock:
             if done is not None:
                 self._done.put(done)
             while self._may_ask() and self._pool is not None and (rows := self._queue.take()) is not None:
-                future = self._pool.submit(rows)
-                self._asked[future] = rows
-                future.add_done_callback(self._ask)
+                self._submit(self._pool, _Job(rows, tuple(self.orders())))
+
+    def _submit(self, pool: WorkerPool[_Prepared], job: _Job) -> None:
+        future = pool.submit(job.rows, job.maps())
+        self._asked[future] = job
+        future.add_done_callback(self._ask)
 
     def _may_ask(self) -> bool:
         asked = len(self._asked) - self.waiting
         return self.waiting < MAX_UNSEEN and asked < self.processes * MAX_BATCHES_AHEAD
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """Waves that a process is asked for, and what it makes of them besides."""
+
+    rows: list[int]
+    orders: tuple[Order, ...]
+
+    def maps(self) -> tuple[_Map, ...]:
+        """The orders as they cross the process border: of chosen waves, those that are read."""
+        rows = frozenset(self.rows)
+        return tuple(
+            (one.reduction, None if one.chosen is None else rows.intersection(one.chosen))
+            for one in self.orders
+        )
+
+    def taken(self, prepared: _Prepared) -> WaveBatch:
+        """Give the parts to those who wanted them; return the batch."""
+        batch = WaveBatch.empty() if prepared.columns is None else prepared.columns.batch()
+        rows = frozenset(wave.row for wave in batch.waves)
+        if rows and self.orders:
+            for order, part in zip(self.orders, pickle.loads(prepared.parts), strict=True):
+                if part is not None:
+                    order.take(rows, part)
+        return batch
 
 
 def worth(files: int, nbytes: int, workers: int | None = None) -> int:
@@ -197,6 +269,41 @@ def prepared_columns(reader: WaveReader, rows: list[int], lod: bool = True) -> W
         has_lanes=np.array([column is not None for column in lane]) if used else None,
         lod=tables(columns) if lod else None,
     )
+
+
+_Map = tuple[Reduction[Any, Any], frozenset[int] | None]  # what to make of waves, and whose costs count
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """What a process made of some waves."""
+
+    columns: WaveColumns | None  # None: it was asked for none, and is there now
+    parts: bytes  # pickled apart from the columns, in whose shared memory they would keep all of them
+
+
+def _prepared(
+    reader: WaveReader, trace: Trace | None, lod: bool, rows: list[int], maps: tuple[_Map, ...]
+) -> _Prepared:
+    """Read waves, and map them while they are at hand."""
+    if not rows:
+        return _Prepared(None, b"")
+    columns = prepared_columns(reader, rows, lod)
+    return _Prepared(columns, pickle.dumps(_parts(trace, columns.batch(), maps)) if maps else b"")
+
+
+def _parts(trace: Trace | None, batch: WaveBatch, maps: tuple[_Map, ...]) -> list[Any]:
+    """The part of each reduction; None where it fails, as it will for whoever wants it."""
+    assert trace is not None
+    parcels = {chosen: next(alone([batch], chosen), None) for _, chosen in maps}
+    parts: list[Any] = []
+    for reduction, chosen in maps:
+        parcel = parcels[chosen]
+        try:
+            parts.append(None if parcel is None else reduction.map(trace, parcel))
+        except Exception:  # the process border: the batch must arrive whatever an analysis does
+            parts.append(None)
+    return parts
 
 
 def hold_memory() -> None:

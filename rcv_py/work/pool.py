@@ -4,8 +4,8 @@ Functions, arguments and results are pickled, but for their arrays, which cross 
 read-only views (`work/shared.py`).  A process ends with the one that started it, lets it go first where cores
 are few, and leaves Ctrl+C to it.  One thread a pool starts, feeds, hears and ends all its processes.
 
-A new process needs a third of a second before it can do anything.  `start_ahead` has some wait for whichever
-pool comes first; where a fork is safe they are copies of this process, and ready at once.
+A new process needs a third of a second before it can do anything.  Where a fork is safe it is a copy of this
+one, ready at once, and `start_ahead` has some wait for whichever pool comes first.
 """
 
 from __future__ import annotations
@@ -35,17 +35,20 @@ from warnings import catch_warnings, simplefilter
 
 from rcv_py.base.ending import end_tidily
 from rcv_py.base.errors import RcvError
+from rcv_py.base.memory import trim
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
-# How much a process lets others go first.  Beside a program that computes on the same core it has 25 % of it
-# (at 10: 10 %, at 0: 50 %), and beside two such processes 95 % of a window's beats of 8 ms take less than
-# 20 ms (at 10: 16, at 0: 35).
-NICE = 5
+# How much a process lets others go first.  Beside a program that computes on the same core it has 39 % of it
+# (at 5: 25 %, at 0: 50 %), so that reading beside other programs takes a quarter longer than its share, not
+# twice as long.  Beside two such processes on a busy machine 95 % of a window's beats of 8 ms take less than
+# 26 ms (at 5: 26, at 0: 38).
+NICE = 2
 # A call that a process will only read later must fit into the pipe: if it did not, we would wait for the
 # process to read, and it for us to take its answer.  macOS has the smallest pipes, of 8 kB.
 AHEAD_BYTES = 6 << 10
 _starting = Lock()  # held while multiprocessing looks at all processes of this one: to start and to bury one
 T = TypeVar("T")
+_Near = tuple[BaseProcess, Connection]  # a process, and our end of the pipe to it
 
 
 class WorkerStopped(RcvError):
@@ -61,6 +64,14 @@ class CallTimedOut(RcvError):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"The analysis was stopped after {seconds:g} seconds.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What a process is to do with all calls that follow."""
+
+    setup: Callable[[], None] | None
+    function: Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +93,7 @@ class WorkerPool(Generic[T]):
     - A call that takes longer than `timeout_s` seconds is ended with its process.
     - A process that is ended gets `grace_s` seconds to remove half-written files; 0: it is killed at once.
     - Only processes of a pool that `nests` may start processes themselves.
+    - Processes of a pool that `keeps` wait for the next pool when it closes; see `start_ahead`.
 
     All methods may be called from any thread.
     """
@@ -97,13 +109,16 @@ class WorkerPool(Generic[T]):
         timeout_s: float | None = None,
         grace_s: float = 0.0,
         nests: bool = False,
+        keeps: bool = False,
     ) -> None:
-        self._task = dumps((setup, function))
+        self._task = dumps(_Task(setup, function))
+        self._keeps = keeps and not grace_s and not nests
         self._size, self._calls_ahead, self._retries, self._nests = size, calls_ahead, retries, nests
         self._timeout_s, self._grace_s = timeout_s, grace_s
         self._lock = Lock()
         self._waiting: deque[_Call] = deque()
         self._workers: list[_Worker] = []  # only the thread changes it
+        self._copies: deque[_Near] = deque()  # processes that wait for it
         self._thread: Thread | None = None
         self._is_closed = self._is_woken = False
         self._ear, self._bell = get_context("spawn").Pipe(duplex=False)
@@ -122,6 +137,8 @@ class WorkerPool(Generic[T]):
                 return call.future
             self._waiting.append(call)
             if self._thread is None:
+                if _may_fork() and not self._grace_s and not self._nests:  # before we have a thread ourselves
+                    self._copies.extend(_started(is_copy=True) for _ in range(self._size))
                 self._thread = Thread(target=self._run, name="rcv-pool", daemon=True)
                 self._thread.start()
                 # Else multiprocessing ends our processes as Python exits, and waits for what replaces them.
@@ -136,7 +153,7 @@ class WorkerPool(Generic[T]):
         return sum(not call.future.cancelled() for call in list(self._waiting))
 
     def close(self) -> None:
-        """Cancel all calls, and return when all processes have ended."""
+        """Cancel all calls, and return when all processes have ended, or wait for another pool."""
         with self._lock:
             self._is_closed = True
         self._wake()
@@ -168,12 +185,17 @@ class WorkerPool(Generic[T]):
         with self._lock:
             self._is_closed = True
         calls = [*(call for worker in self._workers for call in worker.calls), *self._waiting]
+        if self._keeps:
+            idle = [worker for worker in self._workers if not worker.calls]
+            self._workers = [worker for worker in self._workers if worker.calls]
+            _ahead.extend((worker.process, worker.connection) for worker in idle)
         try:
             for worker in self._workers:
                 worker.terminate()
             for worker in self._workers:
                 worker.end()
             self._workers.clear()
+            _end_all(self._copies)
         finally:  # whatever happens here, nobody waits for an answer any more
             for call in calls:
                 if error is not None and call.future.set_running_or_notify_cancel():
@@ -225,7 +247,11 @@ class WorkerPool(Generic[T]):
         return None if call.is_alone else min(free, key=lambda one: len(one.calls), default=None)
 
     def _start(self, call: _Call) -> _Worker:
-        worker = _Worker(self._task, self._timeout_s, self._grace_s, self._nests, call.is_alone)
+        near = None
+        if not self._grace_s and not self._nests:
+            near = _alive(self._copies) or _alive(_ahead)
+        near = near or _started(is_tidy=self._grace_s > 0, nests=self._nests)
+        worker = _Worker(near, self._task, self._timeout_s, self._grace_s, call.is_alone)
         self._workers.append(worker)
         return worker
 
@@ -258,16 +284,15 @@ class _Worker:
     """The near end of one process."""
 
     def __init__(
-        self, task: Message, timeout_s: float | None, grace_s: float, nests: bool, is_alone: bool
+        self, near: _Near, task: Message, timeout_s: float | None, grace_s: float, is_alone: bool
     ) -> None:
+        self.process, self.connection = near
         self.calls: deque[_Call] = deque()  # the first is being done
         self.key = ""
         self.is_alone = is_alone
         self.deadline = float("inf")  # of the first call, as time of the monotonic clock
         self._timeout_s = float("inf") if timeout_s is None else timeout_s
         self._grace_s = grace_s
-        near = None if grace_s or nests else _taken_ahead()
-        self.process, self.connection = near or _started(is_tidy=grace_s > 0, nests=nests)
         with suppress(OSError):  # that it has died will be found when its answer is awaited
             send(self.connection, task)
 
@@ -302,16 +327,11 @@ class _Worker:
         self.connection.close()
         if self._grace_s and not wait([self.process.sentinel], self._grace_s):
             self.process.kill()
-        wait([self.process.sentinel])
-        # Whoever starts or lists processes buries those that ended, and for a moment they seem to run to us.
-        with _starting, suppress(ValueError):
-            self.process.join()
-            self.process.close()
+        _bury(self.process)
 
 
 # -- starting processes -------------------------------------------------------------------------------
 
-_Near = tuple[BaseProcess, Connection]
 _ahead: deque[_Near] = deque()  # processes that wait for a pool
 
 
@@ -327,20 +347,35 @@ def start_ahead(count: int, module: str) -> None:
 
 def end_ahead() -> None:
     """End the processes that no pool has taken."""
-    while (near := _taken_ahead()) is not None:
+    _end_all(_ahead)
+
+
+def _end_all(waiting: deque[_Near]) -> None:
+    while (near := _alive(waiting)) is not None:
         process, connection = near
         connection.close()
-        process.kill()
+        with suppress(ProcessLookupError):  # somebody has buried it
+            process.kill()
+        _bury(process)
+
+
+def _bury(process: BaseProcess) -> None:
+    """Wait for a process that has ended, or is about to."""
+    wait([process.sentinel])
+    # Whoever starts or lists processes buries those that ended, and for a moment they seem to run to us.
+    with _starting, suppress(ValueError):
         process.join()
         process.close()
 
 
-def _taken_ahead() -> _Near | None:
-    while _ahead:
-        with suppress(IndexError):  # another thread was faster
-            near = _ahead.popleft()
+def _alive(waiting: deque[_Near]) -> _Near | None:
+    """Take a process that waits, None without any."""
+    while waiting:
+        with _starting, suppress(IndexError):  # another thread was faster
+            near = waiting.popleft()
             if near[0].is_alive():
                 return near
+            near[1].close()
     return None
 
 
@@ -398,11 +433,20 @@ def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str) ->
             os.nice(NICE)
         if module:
             import_module(module)
-        setup, function = loads(receive(connection))
-        if setup is not None:
-            setup()
+        function = _nothing
         while True:
-            send(connection, _outcome(function, loads(receive(connection))))
+            told = loads(receive(connection))
+            if not isinstance(told, _Task):
+                send(connection, _outcome(function, told))
+                continue
+            function = told.function
+            trim()  # what the task before left
+            if told.setup is not None:
+                told.setup()
+
+
+def _nothing(*_: object) -> None:
+    """What a process does that has no task."""
 
 
 def _forget_parent(connection: Connection) -> None:

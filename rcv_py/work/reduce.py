@@ -26,15 +26,27 @@ import numpy as np
 
 from rcv_py.analysis.core.answers import Answers, AnyReduction, Rows
 from rcv_py.analysis.core.parcels import FOREVER, Lives, Slab, parcel_of, slabs
+from rcv_py.analysis.core.reduction import mapped
+from rcv_py.base import memory
 from rcv_py.base.progress import CancelFlag, Report, Stage, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
-from rcv_py.work.load import IN_PROCESS_BYTES, STAGE, STOPPED, STOPPED_HINT, costs, hold_memory, process_count
+from rcv_py.work.load import (
+    IN_PROCESS_BYTES,
+    STAGE,
+    STOPPED,
+    STOPPED_HINT,
+    costs,
+    hold_memory,
+    plan,
+    process_count,
+)
 from rcv_py.work.pool import WorkerPool, WorkerStopped
 
 SLAB_BYTES = 6 << 20  # of the files of the waves that begin in a slab: a quarter of a million tokens
 STRIPS_A_WORKER = 4  # at least, so that all workers end at about the same time
 LONGEST_STRIP = 8  # slabs
+PARCEL_BYTES = 16 << 20  # of files of the parcels that are looked at at a time, on average
 CALLS_AHEAD = 2  # strips that a process has been asked for: the one it looks at, and the next
 TRIES = 3  # processes that one strip may end
 MAX_LOST = 3  # strips that may be given up before all others are, too
@@ -65,7 +77,16 @@ def look(
 ) -> Look:
     """Read the waves of some slabs, but for those that are held, and map them; the costs of `rows` count."""
     shelf = Shelf(trace, held)
-    return merged(reductions, [shelf.look(reductions, rows, slab, is_last=True) for slab in strip])
+    found = merged(reductions, [shelf.look(reductions, rows, slab, is_last=True) for slab in strip])
+    del shelf
+    if largest(trace, strip) > PARCEL_BYTES:
+        memory.trim()  # another process may need it for the next
+    return found
+
+
+def largest(trace: Trace, strip: Strip) -> int:
+    """Return the bytes of the files of the largest parcel of a strip."""
+    return max((int(trace.waves.size[slab.rows].sum()) for slab in strip), default=0)
 
 
 def merged(reductions: Sequence[AnyReduction], looks: Sequence[Look]) -> Look:
@@ -97,7 +118,7 @@ class Shelf:
         here = [self._waves[row] for row in needed if row in self._waves]
         parcel, index = parcel_of(here, rows, slab), self._trace.waves
         return Look(
-            tuple(reduction.map(self._trace, parcel) for reduction in reductions),
+            mapped(reductions, self._trace, parcel),
             {row: self._missing[row] for row in needed if row in self._missing},
             {
                 wave.row: (wave.begin, wave.end)
@@ -107,8 +128,8 @@ class Shelf:
         )
 
     def _take(self, rows: list[int]) -> None:
-        if rows:
-            batch = self._trace.reader.read(rows)
+        for job in plan(self._trace.waves, rows):  # what parsing needs beside columns is that of one job
+            batch = self._trace.reader.read(job)
             self._waves.update((wave.row, wave) for wave in batch.waves)
             self._missing.update(batch.missing)
 
@@ -247,8 +268,13 @@ class Reading(Answers):
         done: SimpleQueue[Future[Look]] = SimpleQueue()
         asked: dict[Future[Look], int] = {}
         waiting = list(range(len(strips)))[::-1]
+        sizes = [largest(self.trace, strip) for strip in strips]
+        most = self._processes * CALLS_AHEAD
         while waiting or asked:
-            while waiting and len(asked) < self._processes * CALLS_AHEAD:
+            while waiting and len(asked) < most:
+                ahead = sizes[waiting[-1]] + sum(sizes[at] for at in asked.values())
+                if asked and ahead > most * PARCEL_BYTES:
+                    break  # long waves live together: fewer processes look at them, so that memory suffices
                 at = waiting.pop()
                 inside = {row for slab in strips[at] for row in slab.rows.tolist()}
                 batches = {id(batch): batch for row in inside if (batch := self._held.get(row)) is not None}

@@ -8,7 +8,8 @@ import pytest
 from rcv_py.analysis.attribution.causes import WAITS, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.waits.wait_latency import wait_summary
 from tests.support import captures
-from tests.support.attribution_real import named, of, together
+from tests.support.attribution_real import explained_rows, named, named_rows, of, together
+from tests.support.attribution_truth import markdown
 
 
 @pytest.mark.parametrize("name", captures.THREAD_TRACES)
@@ -58,6 +59,13 @@ def test_waits_have_the_stall_of_the_reference(name: str) -> None:
         at_line = table.line == row["line"]
         assert table.stall[at_line].sum() == row["stall"], row["line"]
         assert table.stall[is_wait & at_line].sum() >= 0.97 * row["stall"], row["line"]
+
+
+def test_the_page_shows_what_is_measured() -> None:
+    """`make precision` prints the tables; the page has to be brought up to date with them."""
+    page = (captures.ROOT / "docs" / "attribution.md").read_text(encoding="utf-8")
+    for rows in (explained_rows(), named_rows()):
+        assert markdown(rows) in page, markdown(rows)
 
 
 def test_a_full_memory_queue_is_where_memory_instructions_stall() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from rcv_py.analysis.attribution.attribute import claims_of
 from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.stream import parcel_stream
 from rcv_py.analysis.core.answers import InMemory
 from rcv_py.analysis.core.parcels import parcels
 from rcv_py.analysis.findings.bounds import bounds_by
@@ -99,8 +100,9 @@ def test_ranked_findings_stay_below_what_there_is_to_win(name: str) -> None:
 def test_every_claimed_cycle_of_a_wave_has_one_place_in_its_wait(name: str) -> None:
     """Spans of a token do not overlap, lie in its stall or gap, and are as long as its claims."""
     inputs, _ = looked_at(name)
-    parcels_ = parcels(inputs.answers.batches)
-    for each in (each for one in parcels_ for each in claims_of(inputs.trace, one, inputs.survey)):
+    trace, survey = inputs.trace, inputs.survey
+    whole = list(parcels(inputs.answers.batches))
+    for each in (each for one in whole for each in claims_of(trace, one, parcel_stream(trace, one, survey))):
         spans, one, claims = each.ledger.spans(), each.stream, each.claims
         length = np.bincount(spans.claim, spans.end - spans.begin, len(claims)).astype(np.int64)
         assert length.tolist() == claims.cycles.tolist()

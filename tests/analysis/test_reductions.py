@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from rcv_py.analysis.attribution.attribute import attribution_by
 from rcv_py.analysis.attribution.survey import SURVEY
+from rcv_py.analysis.compare.costs import costs_of
+from rcv_py.analysis.core import parcels as parcels_module
 from rcv_py.analysis.core.cost_columns import LINES
-from rcv_py.analysis.core.parcels import Lives, slabs
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.parcels import MOST_PIECES, Lives, parcels, slabs
+from rcv_py.analysis.core.reduction import Reduction, mapped
 from rcv_py.analysis.cost.activity import STATE_SHARES
 from rcv_py.analysis.cost.distribution import hits_of, latency_spreads
 from rcv_py.analysis.cost.hotspot import KINDS, hotspot_bins
@@ -25,6 +27,7 @@ from rcv_py.analysis.device.pipe_use import PIPE_USE
 from rcv_py.analysis.device.simd_work import ASTRAY
 from rcv_py.analysis.device.state_strip import STRIP
 from rcv_py.analysis.device.wave_states import state_curves
+from rcv_py.analysis.events.marker_spans import MARKERS
 from rcv_py.analysis.findings.bounds import Ranges, bounds_by, waiting_inside
 from rcv_py.analysis.findings.issued import ISSUED
 from rcv_py.analysis.health.buffer import ENDS
@@ -44,7 +47,7 @@ from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE
 from rcv_py.analysis.waits.wait_latency import WAITS
 from rcv_py.analysis.waves.populations import POPULATIONS
-from rcv_py.analysis.waves.wave_facts import WAVE_FACTS
+from rcv_py.analysis.waves.wave_facts import WAVE_FACTS, wave_states
 from rcv_py.analysis.waves.workgroups import WORKGROUPS, workgroups
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -89,6 +92,9 @@ REDUCTIONS: dict[str, Reduction[Any, Any]] = {
     "spreads of latencies": latency_spreads((3, 4, 10_000)),
     "wave facts": WAVE_FACTS,
     "waits": WAITS,
+    "markers": MARKERS[ReferenceRule.OURS],
+    "states of waves": wave_states(None),
+    "states of waves in a range": wave_states(TimeWindow(2_000, 6_000)),
     "workgroups": WORKGROUPS,
 }
 # Those that need to know what all waves say before they run.
@@ -96,6 +102,7 @@ SURVEYED: dict[str, Callable[[Trace, Sequence[WaveBatch]], Reduction[Any, Any]]]
     "attribution": lambda trace, batches: attribution_by(SURVEY.of(trace, batches)),
     "bounds": lambda trace, batches: bounds_by(SURVEY.of(trace, batches), ASTRAY.of(trace, batches)),
     "bubbles": lambda trace, batches: bubbles_by(ReferenceRule.OURS, ASTRAY.of(trace, batches)),
+    "costs": lambda trace, batches: costs_of(None).then(WORKGROUPS.of(trace, batches)),
     "device summary": lambda trace, batches: summary_by(None).then(ASTRAY.of(trace, batches)),
     "device summary of some": lambda trace, batches: summary_by({0, 2, 3}).then(ASTRAY.of(trace, batches)),
     "prologue": lambda trace, batches: waiting_inside(ASTRAY.of(trace, batches), beginnings(trace)),
@@ -116,6 +123,13 @@ def capture(request: pytest.FixtureRequest) -> tuple[Trace, tuple[WaveBatch, ...
     return opened(trace_path(request.param))
 
 
+@pytest.fixture
+def cuts_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slabs end also where what began in them lives on."""
+    monkeypatch.setattr(parcels_module, "MOSTLY", 1)
+
+
+@pytest.mark.usefixtures("cuts_anywhere")
 @pytest.mark.parametrize("name", [*REDUCTIONS, *SURVEYED])
 @pytest.mark.parametrize("seed", range(3))
 def test_parcels_and_the_order_of_their_parts_do_not_matter(name: str, seed: int, capture: Any) -> None:
@@ -131,6 +145,40 @@ def test_parcels_and_the_order_of_their_parts_do_not_matter(name: str, seed: int
         assert not differences(whole, answer)
         nothing = reduction.of(trace, ())
         assert type(nothing) is type(whole)
+
+
+@pytest.mark.parametrize("name", [*REDUCTIONS, *SURVEYED])
+def test_parcels_may_be_cut_in_time_within_waves_or_looked_at_in_pieces(name: str, capture: Any) -> None:
+    trace, batches = capture
+    rng = Random(name)
+    reduction = REDUCTIONS.get(name) or SURVEYED[name](trace, batches)
+    rows = sorted(wave.row for batch in batches for wave in batch.waves)
+    for chosen in (None, frozenset(rng.sample(rows, max(1, len(rows) // 2)))):
+        whole = reduction.of(trace, batches, chosen)
+        large = list(parcels(batches, chosen, enough=rng.choice((500, 1 << 20))))
+        lengths = [len(parcel.tokens) for parcel in large]
+        cut = [piece for parcel in large for piece in parcel.in_time(few=rng.randint(20, 400))]
+        assert len(cut) > len(large)
+        apart = [mapped([reduction], trace, parcel, few=max(lengths) // 8)[0] for parcel in large]
+        for parts in ([reduction.map(trace, piece) for piece in cut], apart):
+            assert not differences(whole, reduction.finish(trace, merged(reduction, parts, rng)))
+
+
+def test_pieces_of_a_parcel_have_a_bounded_number_of_tokens(capture: Any) -> None:
+    _, batches = capture
+    (parcel, *_) = parcels(batches)
+    longest = int(np.diff(parcel.tokens.first).max())
+    few = longest // 3
+    waves = [wave for simd in parcel.by_simd(few) for wave in simd.by_wave(few)]
+    assert sorted(one.row for part in waves for one in part.tokens.waves) == [
+        one.row for one in parcel.tokens.waves
+    ]
+    assert max(len(part.tokens) for part in waves) <= longest + few
+    pieces = parcel.in_time(few)
+    assert len(pieces) == MOST_PIECES
+    counted = [int(piece.is_counted.sum()) for piece in pieces]
+    assert sum(counted) == len(parcel.tokens)
+    assert max(counted) < len(parcel.tokens) // 2
 
 
 def whole_batch(batches: Iterable[WaveBatch]) -> WaveBatch:
@@ -200,6 +248,12 @@ def test_cuts_lie_where_no_wave_is_alive_if_there_is_such_a_moment() -> None:
     first, *_ = slabs(of, 40)
     assert first.end == 63_000
     assert len(first.rows) == len(first.own) == 53
+
+
+def test_waves_that_live_on_are_not_cut_apart() -> None:
+    begin = np.repeat([0, 1_000_000], 8) + np.tile(np.arange(8) * 4, 2)
+    of = Lives(se=0 * begin, begin=begin, end=begin + 900_000, weight=0 * begin + 100)
+    assert [len(slab.rows) for slab in slabs(of, 100)] == [8, 8]
 
 
 def test_parcels_of_many_short_waves_are_bounded() -> None:

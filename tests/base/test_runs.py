@@ -8,7 +8,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rcv_py.base.runs import ascending, borders, distinct, ends_run, is_in, ranges, run_starts, starts_run
+from rcv_py.base.runs import (
+    ascending,
+    borders,
+    distinct,
+    ends_run,
+    is_in,
+    numbered,
+    order,
+    ranges,
+    run_starts,
+    starts_run,
+)
 
 PAIRS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)))
 
@@ -29,13 +40,6 @@ def test_ranges_follow_one_another(parts: list[tuple[int, int]]) -> None:
     assert borders(count).tolist() == [0, *accumulate(count.tolist())]
 
 
-@given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1)))
-def test_values_are_those_of_a_set_in_order(held: list[int]) -> None:
-    column = np.array(held, dtype=np.int64)
-    assert ascending(column).tolist() == sorted(set(held))
-    assert ascending(column).dtype == column.dtype
-
-
 @given(st.lists(st.integers(-9, 9)), st.lists(st.integers(-9, 9)))
 def test_rows_are_in_what_is_held(rows: list[int], held: list[int]) -> None:
     found = is_in(np.array(rows, dtype=np.int64), np.array(held, dtype=np.int64))
@@ -47,3 +51,21 @@ def test_distinct_rows_are_numbered_in_order_of_what_they_hold() -> None:
     first, number = distinct(far, np.array([2, 1, 2, 1]))
     assert (first.tolist(), number.tolist()) == ([1, 3, 0], [2, 0, 2, 1])
     assert [len(column) for column in distinct(far[:0], far[:0])] == [0, 0]
+
+
+FAR = st.sampled_from((-(1 << 63), -1, 0, 5, 1 << 40, (1 << 63) - 1))  # with a row, too far for one number
+
+
+@given(st.lists(st.integers(-3, 3) | FAR))
+def test_rows_are_ordered_and_values_numbered(values: list[int]) -> None:
+    column = np.array(values, dtype=np.int64)
+    assert order(column).tolist() == sorted(range(len(values)), key=values.__getitem__), "equal ones stay"
+    assert ascending(column).tolist() == sorted({*values})
+    known, number = numbered(column)
+    assert known.tolist() == sorted({*values})
+    assert known[number].tolist() == values
+
+
+def test_narrow_columns_are_ordered_as_wide_ones() -> None:
+    column = np.array([300, -300, 7, -300] * 100, dtype=np.int16)
+    assert column[order(column)].tolist() == sorted(column.tolist())

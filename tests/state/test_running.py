@@ -9,9 +9,11 @@ import pytest
 
 from rcv_py.analysis.core.cost_columns import LINES, all_lines
 from rcv_py.analysis.core.parcels import Parcel
+from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.base.errors import Cancelled
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
-from rcv_py.state.running import Running
+from rcv_py.state.running import AnswerFlag, Running
 from rcv_py.state.wave_store import WaveStore
 from tests.analysis import build
 from tests.analysis.conftest import opened
@@ -94,13 +96,90 @@ def test_a_choice_that_changes_with_every_arrival_costs_a_few_times_all_of_it(
     assert counted.is_of(batches, batches, last), "nothing is on its way any more: exact"
 
 
+def took(running: Running[object, object], trace: Trace, batch: WaveBatch, rows: object = None) -> None:
+    """Have the part of a batch, of which rows count, as if a process had mapped it."""
+    here = frozenset(wave.row for wave in batch.waves)
+    chosen = here if rows is None else here & rows  # type: ignore[operator]
+    running.take(here, chosen, *LINES.parts(trace, [batch], chosen))
+
+
 def test_what_was_mapped_elsewhere_is_taken_over(trace: Trace, waves: list[Wave]) -> None:
     counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, 8, 2)]
-    for batch in batches[:3]:
-        counted.running.take(batch, *LINES.parts(trace, [batch]))
-    counted.running.take(batches[0], *LINES.parts(trace, batches[:1]))  # once more
+    for batch in (*batches[:3], batches[0]):  # one of them once more
+        took(counted.running, trace, batch)
     assert counted.is_of(batches, batches)
     assert counted.mapped == Counter(wave.row for wave in waves[6:])
+
+
+def test_what_was_mapped_of_a_batch_that_is_not_asked_for_yet_waits(trace: Trace, waves: list[Wave]) -> None:
+    counted, batches = Counted(trace), [build.batch(wave) for wave in waves[:2]]
+    took(counted.running, trace, batches[0])
+    took(counted.running, trace, batches[1])
+    assert counted.is_of(batches[:1], batches[:1])
+    assert counted.is_of(batches, batches)
+    assert not counted.mapped
+
+
+def test_what_was_mapped_for_other_waves_than_count_is_not_taken(trace: Trace, waves: list[Wave]) -> None:
+    counted, batches = Counted(trace), [build.batch(*waves[at : at + 2]) for at in range(0, 4, 2)]
+    odd = {wave.row for wave in waves[1::2]}
+    took(counted.running, trace, batches[0])
+    took(counted.running, trace, batches[1], odd)
+    assert counted.is_of(batches, batches, odd)
+    assert counted.mapped == Counter(wave.row for wave in waves[:2])
+
+
+class Again:
+    """Waves that left the memory, and which of them were read again."""
+
+    def __init__(self, trace: Trace, waves: list[Wave]) -> None:
+        self.trace, self.waves, self.read = trace, waves, list[int]()
+        self.presses: str = ""  # what happens meanwhile
+
+    def __call__(self, reduction: Reduction[object, object], rows: list[int], flag: AnswerFlag) -> object:
+        if self.presses == "cancel":
+            flag.set()
+        if self.presses == "elsewhere":
+            flag.end()
+        flag.check()
+        self.read += rows
+        batch = build.batch(*(wave for wave in self.waves if wave.row in rows))
+        return reduction.merge(reduction.parts(self.trace, [batch]))
+
+
+def test_a_choice_made_later_counts_waves_that_left_the_memory(trace: Trace, waves: list[Wave]) -> None:
+    again = Again(trace, waves)
+    running = Running(trace, LINES, again)
+    here, gone = [build.batch(*waves[:2])], frozenset(wave.row for wave in waves[2:])
+    odd = frozenset(wave.row for wave in waves[1::2])
+    everything = build.batch(*waves)
+    for rows in (odd, None):
+        running.of(here, rows, absent=gone, is_streaming=True)
+        assert not again.read, "more may come: not yet"
+        for _ in range(2):
+            found = running.of(here, rows, absent=gone)
+            assert not differences(found, all_lines([everything], len(trace.code), rows))
+        assert sorted(again.read) == sorted(gone if rows is None else gone & odd), "each once"
+        again.read.clear()
+
+
+def test_a_cancelled_second_reading_gives_what_is_there_and_may_be_tried_again(
+    trace: Trace, waves: list[Wave]
+) -> None:
+    again, here = Again(trace, waves), [build.batch(*waves[:2])]
+    running, gone = Running(trace, LINES, again), frozenset(wave.row for wave in waves[2:])
+    again.presses = "cancel"
+    assert not differences(running.of(here, absent=gone), all_lines(here, len(trace.code)))
+    again.presses = ""
+    whole = all_lines([build.batch(*waves)], len(trace.code))
+    assert not differences(running.of(here, absent=gone), whole)
+
+
+def test_an_answer_that_nobody_wants_any_more_ends(trace: Trace, waves: list[Wave]) -> None:
+    again, here = Again(trace, waves), [build.batch(*waves[:2])]
+    again.presses = "elsewhere"
+    with pytest.raises(Cancelled):
+        Running(trace, LINES, again).of(here, absent={wave.row for wave in waves[2:]})
 
 
 def test_a_mistake_counts_nothing(trace: Trace, waves: list[Wave]) -> None:
@@ -119,3 +198,37 @@ def test_the_store_keeps_one_answer_a_name_until_its_key_changes(trace: Trace) -
     assert store.running("lines", LINES, 1) is one
     assert store.running("others", LINES, 1) is not one
     assert store.running("lines", LINES, 2) is not one
+
+
+class Noted:
+    """Maps parcels of waves, and closes the capture after the first."""
+
+    def __init__(self, store: WaveStore) -> None:
+        self.store, self.parcels = store, 0
+
+    def __call__(self, trace: Trace, parcel: Parcel) -> object:
+        self.parcels += 1
+        self.store.end_answers()
+        return LINES.map(trace, parcel)
+
+
+@pytest.mark.parametrize("is_together", [False, True])
+def test_closing_a_capture_ends_what_is_made_of_its_waves_between_two_parcels(
+    trace: Trace, waves: list[Wave], monkeypatch: pytest.MonkeyPatch, is_together: bool
+) -> None:
+    monkeypatch.setattr(Reduction.each, "__defaults__", (None, 1))  # a slab a wave
+    store = WaveStore(trace)
+    for wave in waves:
+        store.add(build.batch(wave))
+    noted = Noted(store)
+    reduction = replace(LINES, map=noted, is_together=is_together)
+    with pytest.raises(Cancelled):
+        store.snapshot().of_all(reduction, None, AnswerFlag())
+    assert noted.parcels == 1
+    noted.parcels, other = 0, WaveStore(trace)
+    for wave in waves:
+        other.add(build.batch(wave))
+    noted.store = other
+    with pytest.raises(Cancelled):
+        other.snapshot().so_far("lines", replace(LINES, map=noted))(None)
+    assert noted.parcels == 1

@@ -75,13 +75,15 @@ def test_a_full_store_says_so(files):
     one = read(files, 0)
     store = WaveStore(trace(files), budget=int(2.5 * one.nbytes))
     store.add(one)
-    assert not store.is_full
-    assert not store.problems
     store.add(read(files, 1))
-    assert store.is_full
+    assert not store.problems
+    store.add(read(files, 2))
     (shortage,) = store.problems
     assert shortage.text == "2 of 10 waves fill the memory meant for waves."
     assert shortage.hint
+    assert (store.count, store.read, store.absent) == (2, 3, {0})
+    assert store.wave(0) is None
+    assert not store.is_settled(0)
 
 
 def test_a_single_batch_is_kept_even_if_it_is_too_large(files):

@@ -21,7 +21,6 @@ from rcv_py.analysis.attribution.attribute import (
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, WITHOUT_PRODUCER, Cause
 from rcv_py.analysis.attribution.lines import NONE, SALU, VALU
 from rcv_py.analysis.attribution.stream import engine_stream
-from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from tests.support import captures
 from tests.support.engines import waves_by_engine
@@ -53,7 +52,7 @@ class Named:
 @cache
 def of(name: str) -> tuple[Trace, Attribution]:
     """A real capture and its attribution."""
-    trace = open_trace(captures.trace_path(name))
+    trace = captures.real_trace(name)
     return trace, attribution(trace, [trace.reader.read(list(range(len(trace.waves))))])
 
 

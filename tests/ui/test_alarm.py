@@ -41,14 +41,8 @@ def test_texts_of_other_code_raise_an_alarm_that_stays(wrong, qtbot):
             assert alarm.visibleRegion().boundingRect().height() > 10
         told = [one for one in app.ui.session.problems.value if "do not belong" in one.text]
         assert [(one.severity, one.where) for one in told] == [(Severity.ERROR, "code.json")]
-        open_sample(app, qtbot)
-        assert not alarm.isVisible()
-        assert not [one for one in app.ui.session.problems.value if "do not belong" in one.text]
-
-
-def test_texts_that_fit_raise_none(qtbot):
-    with window() as app:
-        open_sample(app, qtbot)
+        open_sample(app, qtbot)  # one whose texts fit
         qtbot.waitUntil(lambda: app.ui.results.cell("match").value is not None)
         assert app.ui.results.cell("match").value.judged > 0
-        assert not app.window.alarm.isVisible()
+        assert not alarm.isVisible()
+        assert not [one for one in app.ui.session.problems.value if "do not belong" in one.text]

@@ -18,7 +18,7 @@ READING = (Stage("Reading waves", 0, 100),)
 @pytest.fixture
 def session() -> Session:
     session = Session()
-    session.store = SimpleNamespace(count=0, missing={}, is_complete=False)  # type: ignore[assignment]
+    session.store = SimpleNamespace(read=0, missing={}, is_complete=False)  # type: ignore[assignment]
     return session
 
 
@@ -26,14 +26,14 @@ def session() -> Session:
 def looks(session: Session, qapp: object) -> list[int]:
     found: list[int] = []
     owner = QObject()
-    arrivals = Arrivals(owner, session, lambda: found.append(session.store.count))  # type: ignore[union-attr]
+    arrivals = Arrivals(owner, session, lambda: found.append(session.store.read))  # type: ignore[union-attr]
     session.owner = (owner, arrivals)  # type: ignore[attr-defined]
     return found
 
 
 def arriving(session: Session) -> Callable[[int], None]:
     def arrive(count: int) -> None:
-        session.store.count = count  # type: ignore[misc, union-attr]
+        session.store.read = count  # type: ignore[misc, union-attr]
         session.wave_loaded()
 
     return arrive

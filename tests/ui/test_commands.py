@@ -14,8 +14,7 @@ from rcv_py.state.selection import Selection
 from rcv_py.ui.app import App
 from rcv_py.ui.shell.menus import MENUS, KeysOverlay, groups
 from rcv_py.ui.shell.palette import fit
-from tests.ui.conftest import Reused
-from tests.ui.window import open_sample, settle
+from tests.ui.window import settle
 
 
 def test_every_command_is_named_explained_and_reachable(empty_app: App) -> None:
@@ -158,29 +157,25 @@ def test_sizes_stop_at_their_bounds(empty_app: App) -> None:
     empty_app.ui.settings["look.font_size"] = 10
 
 
-def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
-        workspace = app.window.workspace
-        dock = workspace.docks["triage"]
-        workspace.docks["isa"].take_focus()
-        workspace.toggle_panel("triage", by_key=True)
-        settle(app, qtbot)
-        assert workspace.is_shown("triage")
-        assert dock.has_focus()
-        workspace.toggle_panel("triage", by_key=True)
-        settle(app, qtbot)
-        assert not workspace.is_shown("triage")
-        workspace.toggle_panel("triage", by_key=True)
-        settle(app, qtbot)
-        assert dock.has_focus()
+def test_a_key_goes_to_a_panel_in_front_and_hides_it_only_from_there(sample_app: App, qtbot: QtBot) -> None:
+    workspace = sample_app.window.workspace
+    dock = workspace.docks["triage"]
+    workspace.docks["isa"].take_focus()
+    workspace.toggle_panel("triage", by_key=True)
+    settle(sample_app, qtbot)
+    assert workspace.is_shown("triage")
+    assert dock.has_focus()
+    workspace.toggle_panel("triage", by_key=True)
+    settle(sample_app, qtbot)
+    assert not workspace.is_shown("triage")
+    workspace.toggle_panel("triage", by_key=True)
+    settle(sample_app, qtbot)
+    assert dock.has_focus()
 
 
-def test_a_key_goes_to_a_panel_that_slept(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
-        workspace = app.window.workspace
-        workspace.toggle_panel("causes", by_key=True)
-        qtbot.waitUntil(workspace.docks["causes"].has_focus)
-        assert isinstance(QApplication.focusWidget(), QAbstractItemView)
-        settle(app, qtbot)
+def test_a_key_goes_to_a_panel_that_slept(sample_app: App, qtbot: QtBot) -> None:
+    workspace = sample_app.window.workspace
+    workspace.toggle_panel("causes", by_key=True)
+    qtbot.waitUntil(workspace.docks["causes"].has_focus)
+    assert isinstance(QApplication.focusWidget(), QAbstractItemView)
+    settle(sample_app, qtbot)

@@ -35,6 +35,7 @@ from rcv_py.ui.shell.exporter import ExportDialog
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.hostile_text import CONTROLS, Watch, hostile, markup, unseen, watched
+from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
 
 OURS = {"qt", "b", "i", "br", "tt", "code", "span", "p", "a", "h4", "table", "tr", "td", "html", "head"}
@@ -252,16 +253,18 @@ def test_the_watch_sees_what_qt_loads(probe: tuple[Path, Watch], qtbot: QtBot) -
 
 def walk(app: App, qtbot: QtBot, tips: Tips, where: str) -> None:
     """Every panel in front once, every widget, every place the mouse can rest at."""
+    seen: set[QWidget] = set()
     for name, dock in app.window.workspace.docks.items():
         app.window.workspace.show_panel(name)
         settle(app, qtbot)
         for widget in [dock.panel, *dock.panel.findChildren(QWidget)]:
             check_widget(widget)
+            seen.add(widget)
             if widget.isVisible():
                 rest_the_mouse(widget)
         check(dock.windowTitle(), name)
         dock.panel.grab()
-    for widget in [app.window, *app.window.findChildren(QWidget), *QApplication.topLevelWidgets()]:
+    for widget in {app.window, *app.window.findChildren(QWidget), *QApplication.topLevelWidgets()} - seen:
         check_widget(widget)
     for text in tips.said:
         check(text, f"{where}, a tooltip")
@@ -269,12 +272,12 @@ def walk(app: App, qtbot: QtBot, tips: Tips, where: str) -> None:
 
 @pytest.mark.parametrize("sample", ["matmul_small", "markers", "counters", "pc_sampling"])
 def test_nothing_of_a_capture_becomes_markup(
-    sample: str, probe: tuple[Path, Watch], tips: Tips, tmp_path: Path, qtbot: QtBot
+    sample: str, probe: tuple[Path, Watch], tips: Tips, *, tmp_path: Path, qtbot: QtBot, reused: Reused
 ) -> None:
     path, watch = probe
     folder = hostile(tmp_path / "captures", sample, path)
     watch.was_opened()
-    with window() as app:
+    with reused() as app:
         open_sample(app, qtbot, folder)
         trace, session = app.ui.session.trace.value, app.ui.session
         assert trace is not None
@@ -290,12 +293,12 @@ def test_nothing_of_a_capture_becomes_markup(
 
 
 def test_a_comparison_shows_texts_as_they_are(
-    probe: tuple[Path, Watch], tips: Tips, tmp_path: Path, qtbot: QtBot
+    probe: tuple[Path, Watch], tips: Tips, tmp_path: Path, qtbot: QtBot, reused: Reused
 ) -> None:
     path, watch = probe
     folder, other = (hostile(tmp_path / side, "matmul_small", path) for side in "ab")
     watch.was_opened()
-    with window() as app:
+    with reused() as app:
         open_sample(app, qtbot, folder)
         app.window.baseline.open(other)
         settle(app, qtbot)

@@ -1,7 +1,6 @@
 """The loader: waves arrive, the newest folder wins, failures are sentences, nothing stays behind."""
 
 import gc
-import os
 import threading
 from contextlib import suppress
 from dataclasses import replace
@@ -17,8 +16,8 @@ from rcv_py.ui.core.loader import MAX_BATCHES_AHEAD, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.work import load
 from rcv_py.work.ahead import Ahead
-from rcv_py.work.load import prepare
 from tests.support.captures import ROOT
+from tests.support.deadly_readers import Deadly
 from tests.support.wave_folder import reader, trace, wave
 
 MOST_MS = 60_000  # a bound for hangs: on a loaded machine a process starts in seconds
@@ -149,42 +148,18 @@ def test_a_bug_while_opening_arrives_too(qtbot, ui):
     loader.close()
 
 
-class Dying:
-    """Whoever reads with it ends."""
-
-    base_clock = 4
-
-    def columns(self, rows):
-        os._exit(1)
-
-
 @pytest.mark.usefixtures("processes")
-def test_a_dead_process_becomes_a_sentence(qtbot, loader, folders, ui):
+def test_a_dead_process_becomes_a_sentence(qtbot, loader, folders, ui, monkeypatch):
     first, _ = folders
-    folders[first] = replace(folders[first], reader=Dying())
+    folders[first] = replace(folders[first], reader=Deadly(folders[first].reader, deadly=range(12)))
+    monkeypatch.setattr(load, "RETRIES", 1)  # each starts a process
+    monkeypatch.setattr(load, "MAX_GIVEN_UP", 1)
     with qtbot.waitSignal(loader.failed, timeout=MOST_MS) as heard:
         loader.open(first)
     assert "probably for lack of memory" in str(heard.args[0])
     settle(qtbot, loader)
     assert len(ui.session.store.missing) == 12
     assert ui.session.problems.value
-
-
-def test_beyond_the_budget_streaming_stops_and_selected_waves_are_still_read(qtbot, folders, ui, one_a_job):
-    first, _ = folders
-    loader = Loader(ui.session, Settings(None), lambda path, report: folders[path])
-    budget = 3 * prepare(folders[first].reader, [0]).nbytes
-    loader.opened.connect(lambda: setattr(ui.session.store, "budget", budget))
-    loader.open(first)
-    settle(qtbot, loader)
-    here = {row for batch in ui.session.store.batches for row in batch.rows.tolist()}
-    assert 0 < len(here) < 12
-    assert "fill the memory" in ui.session.problems.value[-1].text
-    ui.session.select(Selection(WaveId(0, 0, 0, 11)))
-    qtbot.waitUntil(lambda: ui.session.store.wave(11) is not None, timeout=MOST_MS)
-    assert ui.session.store.nbytes <= budget
-    settle(qtbot, loader)
-    loader.close()
 
 
 def test_a_closed_loader_can_open_again(qtbot, loader, folders, ui):

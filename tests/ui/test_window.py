@@ -16,7 +16,6 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.errors import NotATrace
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.base.progress import Stage
-from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import PANELS, Panel, PanelInfo, discover
 from rcv_py.ui.shell.dialogs.error_box import ErrorBox, ErrorReporter, report
@@ -53,26 +52,9 @@ def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtb
     panel.hide()
 
 
-def test_panels_live_through_a_capture(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot)
-        for name in app.window.workspace.docks:
-            app.window.workspace.show_panel(name)
-            settle(app, qtbot)
-        session = app.ui.session
-        session.select_line(1)
-        session.step_hit(1)
-        session.step_token(1)
-        session.zoom(0.5)
-        settle(app, qtbot)
-        app.window.close_capture()
-        settle(app, qtbot)
-        assert app.window.pages.currentWidget() is app.window.welcome
-
-
-@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
-def test_the_first_layout_shows_everything_and_clips_nothing(
-    size: tuple[int, int], qtbot: QtBot, reused: Reused
+@pytest.mark.parametrize(("size", "rows"), [((1280, 800), 18), ((1920, 1080), 27)])
+def test_the_first_layout_shows_time_code_and_findings_and_clips_nothing(
+    size: tuple[int, int], rows: int, qtbot: QtBot, reused: Reused
 ) -> None:
     with reused(size=size) as app:
         workspace = app.window.workspace
@@ -80,32 +62,43 @@ def test_the_first_layout_shows_everything_and_clips_nothing(
         workspace.reset_layout(workspace.size())
         settle(app, qtbot)
         inside = workspace.rect().adjusted(0, 0, 1, 1)
-        for name in ("explorer", "isa", "source", "wave_picker", "token_details", "overview"):
-            assert inside.contains(workspace.docks[name].geometry()), name
-        left, right = workspace.docks["explorer"].width(), workspace.docks["wave_picker"].width()
-        assert 190 <= left <= 300
-        assert 190 <= right <= 300
-        assert workspace.is_bottom_folded == (size[0] < 1500)
-        assert workspace.docks["hotspot"].panel.isVisible() == (size[0] >= 1500)
+        docks, is_wide = workspace.docks, size[0] >= 1500
+        sides = ("triage", "wave_picker", "token_details")
+        for name in ("compute_unit", "isa", "source", "overview", *(sides if is_wide else ())):
+            assert inside.contains(docks[name].geometry()), name
+        for name in ("isa", "source"):
+            view = docks[name].panel.view
+            assert view.viewport().height() // view.row_height >= rows, name
+        assert workspace.folded == ({"bottom"} if is_wide else {"bottom", "left", "right"})
+        if is_wide:
+            assert 300 <= docks["triage"].width() <= 340
+            assert 280 <= docks["wave_picker"].width() <= 310
+        else:
+            assert next(iter(workspace.bars["left"].buttons)) == "triage"
+            workspace.bars["left"].buttons["search"].click()
+            settle(app, qtbot)
+            assert docks["search"].is_seen
+            assert docks["triage"].isVisible()
+            assert not workspace.bars["left"].isVisible()
 
 
 def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1472, 900)) as app:
+    with reused(size=(1572, 900)) as app:
         open_sample(app, qtbot)
         docks = app.window.workspace.docks
-        before = [docks[name].width() for name in ("explorer", "isa", "wave_picker")]
+        before = [docks[name].width() for name in ("triage", "isa", "wave_picker")]
         app.ui.session.select_line(4)
         settle(app, qtbot)
         app.ui.theme.toggle()
         settle(app, qtbot)
-        assert [docks[name].width() for name in ("explorer", "isa", "wave_picker")] == before
+        assert [docks[name].width() for name in ("triage", "isa", "wave_picker")] == before
 
 
 def test_a_tab_unfolds_the_bottom(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         open_sample(app, qtbot)
         workspace = app.window.workspace
-        workspace.fold_bottom(True)
+        workspace.fold("bottom", True)
         workspace.show_panel("problems")
         settle(app, qtbot)
         assert not workspace.is_bottom_folded
@@ -117,28 +110,6 @@ def test_the_overview_cannot_be_closed(reused: Reused) -> None:
         dock = app.window.workspace.docks["overview"]
         assert "overview" in STRIPS
         assert dock.features() == dock.DockWidgetFeature.NoDockWidgetFeatures
-
-
-def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:
-    file = str(tmp_path / "rcv.ini")
-    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
-        open_sample(app, qtbot)
-        app.ui.settings["look.theme"] = "dark"
-        app.window.workspace.docks["labels"].hide()
-        app.ui.session.select_line(2)
-        app.ui.session.toggle_bookmark()
-        place = app.ui.session.selection.value
-        begin = app.ui.session.view.value.begin
-        app.ui.session.set_view(TimeWindow(begin + 100, begin + 500))
-        view = app.ui.session.view.value
-    with window(QSettings(file, QSettings.Format.IniFormat)) as app:
-        assert app.ui.theme.is_dark
-        assert not app.window.workspace.is_shown("labels")
-        assert app.window.opener.recent == [SAMPLE]
-        open_sample(app, qtbot)
-        assert str(app.ui.session.selection.value) == str(place)
-        assert len(app.ui.session.bookmarks.value) == 1
-        assert app.ui.session.view.value == view
 
 
 def test_a_ruined_settings_file_is_no_obstacle(tmp_path: Path) -> None:
@@ -276,7 +247,7 @@ def test_the_window_fits_a_small_screen() -> None:
 
 
 def test_no_message_makes_the_window_wider(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
+    with reused(size=(1280, 800)) as app:
         open_sample(app, qtbot)
         status, session = app.window.status, app.ui.session
         status.show_saved(Path("/tmp") / f"{'ui_output_agent_58550_dispatch_44_' * 3}.pftrace")

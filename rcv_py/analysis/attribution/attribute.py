@@ -127,9 +127,11 @@ class ParcelClaims:
         return self.counts[rows], key[rows]
 
 
-def claims_of(trace: Trace, parcel: Parcel, survey: Survey) -> Iterator[ParcelClaims]:
-    """Yield the claims of a parcel: first those of its stalls, then those of its gaps."""
-    stream = parcel_stream(trace, parcel, survey)
+def claims_of(trace: Trace, parcel: Parcel, stream: Stream) -> Iterator[ParcelClaims]:
+    """Yield the claims of a parcel: first those of its stalls, then those of its gaps.
+
+    The stream is of the same waves, and may serve other pieces of their time.
+    """
     touches = parcel.is_counted
     if not touches.all():
         touches = touches | parcel.touches
@@ -182,7 +184,8 @@ class Sums:
 
 
 def _map(survey: Survey, trace: Trace, parcel: Parcel) -> Sums:
-    return Sums.of(claims_of(trace, parcel, survey), parcel)
+    stream = parcel_stream(trace, parcel, survey)
+    return Sums.joined([Sums.of(claims_of(trace, piece, stream), piece) for piece in parcel.in_time()])
 
 
 def _merge(parts: Sequence[Sums]) -> Sums:

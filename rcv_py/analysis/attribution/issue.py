@@ -27,7 +27,7 @@ from rcv_py.analysis.attribution.stream import Stream, Work, largest_in
 from rcv_py.analysis.attribution.survey import place_of
 from rcv_py.analysis.attribution.uses import overwritten, uses
 from rcv_py.analysis.core.intervals import IntervalSet, at_least, owned
-from rcv_py.base.runs import run_starts
+from rcv_py.base.runs import ascending, run_starts
 
 _FAR = 1 << 62  # cycles before all others
 READING = 16  # turns after its issue in which a memory instruction may still read registers
@@ -274,7 +274,7 @@ def _outside(
     index = np.array([wave.row for wave in stream.tokens.waves], dtype=np.int64)
     issued = np.where(front >= 0, stream.issue[front], -_FAR)
     wave = index[stream.owner[front]]
-    for number in np.unique(stream.cu[owner]).tolist():
+    for number in ascending(stream.cu[owner]).tolist():
         mine = np.flatnonzero(stream.cu[owner] == number)
         one = stream.tokens.waves[int(owner[mine[0]])]
         rows = last.of(place_of(one.id.se, one.cu, queue))

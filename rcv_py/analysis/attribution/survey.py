@@ -30,7 +30,7 @@ from rcv_py.analysis.waves.workgroups import (
     joined_barriers,
     meetings,
 )
-from rcv_py.base.runs import ends_run, order, starts_run
+from rcv_py.base.runs import ascending, ends_run, order, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
@@ -195,7 +195,7 @@ def _merge(parts: Sequence[_Seen]) -> _Seen:
 
 def _finish(trace: Trace, part: _Seen) -> Survey:
     of_code = lines(trace.code, trace.gfxip, trace.target)
-    engine = np.unique(part.barriers.waves.se)
+    engine = ascending(part.barriers.waves.se)
     place, age = part.key >> _SHIFT, (part.key & _OLDEST).astype(np.float64)
     mean, spread, longest = np.zeros((3, len(engine), len(of_code)))
     delay = np.zeros(len(engine), dtype=np.int64)
@@ -234,7 +234,7 @@ def _latency(
     form = of_code.form.astype(np.int64)
     usual = np.array([float(_USUAL.get(Cause(cause), _MEMORY)) for cause in range(len(Cause))])
     mean, spread = np.log(usual)[form], np.full(len(form), _WIDE)
-    sample, measured = np.log(age), np.bincount(form[np.unique(line)], minlength=len(Cause))
+    sample, measured = np.log(age), np.bincount(form[ascending(line)], minlength=len(Cause))
     others = _APART / np.sqrt(np.maximum(measured, 1))[form]
     for of, needed, more in ((form, 1, others), (np.arange(len(form)), _OF_A_LINE, 0.0)):
         own, size = of[line], int(of.max()) + 1
@@ -256,7 +256,7 @@ def _longest(of_code: Lines, line: np.ndarray, age: np.ndarray, times: np.ndarra
     longest = np.full(len(of_code), np.inf)
     for cause in (Cause.WAIT_LDS, Cause.WAIT_CROSS_LANE):
         rows = np.flatnonzero(of_code.form[line] == cause)
-        if len(np.unique(line[rows])) >= SEEN:
+        if len(ascending(line[rows])) >= SEEN:
             rows = rows[np.argsort(age[rows], kind="stable")]
             before = np.cumsum(times[rows])
             rank = min(int(before[-1]) - 1, int(before[-1]) * 99 // 100)

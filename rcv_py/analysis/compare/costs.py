@@ -191,7 +191,10 @@ class _Costs:
 
 
 def costs_of(rows: Rows) -> Staged[Workgroups, _Costs, CaptureCosts]:
-    """Return the costs of the waves at these rows of the index, None for all, once workgroups are known."""
+    """Return the costs of the waves at these rows of the index, None for all, once workgroups are known.
+
+    It has to be asked for them, too.
+    """
     return Staged(WORKGROUPS, partial(_costs_by, rows))
 
 

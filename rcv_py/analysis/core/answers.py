@@ -7,11 +7,12 @@ asked for is looked for when it is wanted.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.base.errors import RcvError
+from rcv_py.base.progress import CancelFlag
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -63,6 +64,12 @@ class Answers(ABC):
         answer: Answer = self._answers[key]
         return answer
 
+    def part(self, reduction: Reduction[Part, Any], rows: Rows = None) -> Part:
+        """Return the part of all waves, of which the costs of `rows` count, to be merged with others."""
+        self._ask([reduction], rows)
+        part: Part = self._parts.pop((reduction, rows))
+        return part
+
     def _plain(self, analysis: Analysis) -> AnyReduction:
         if isinstance(analysis, Reduction):
             return analysis
@@ -91,9 +98,10 @@ def firsts(analyses: Iterable[Analysis]) -> list[AnyReduction]:
 
 
 class InMemory(Answers):
-    """Answers about waves that are in memory."""
+    """Answers about waves that are in memory.  Asking raises Cancelled soon after `cancel` is set."""
 
-    def __init__(self, trace: Trace, batches: Iterable[WaveBatch]) -> None:
+    def __init__(self, trace: Trace, batches: Iterable[WaveBatch], cancel: CancelFlag | None = None) -> None:
+        self._cancel = cancel or CancelFlag()
         self.batches = tuple(batches)
         read = {wave.row for batch in self.batches for wave in batch.waves}
         lost = (one for batch in self.batches for one in batch.missing)
@@ -102,4 +110,9 @@ class InMemory(Answers):
         self.missing = dict(sorted(missing.items()))
 
     def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
-        return [one.merge(one.parts(self.trace, self.batches, rows)) for one in reductions]
+        return [one.merge(list(self._parts_of(one, rows))) for one in reductions]
+
+    def _parts_of(self, reduction: AnyReduction, rows: Rows) -> Iterator[Any]:
+        for part in reduction.each(self.trace, self.batches, rows):
+            self._cancel.check()
+            yield part

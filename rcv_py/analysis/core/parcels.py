@@ -32,6 +32,10 @@ from rcv_py.model.waves import Wave, WaveBatch
 FOREVER = 1 << 62  # cycles: earlier and later than every time of a file
 ENOUGH = 1 << 19  # tokens of the waves that begin in a slab: intermediate columns of a parcel fit 300 MB
 MARGIN = 512  # cycles behind the end of a wave in which what it did still occupies a unit
+FEW = 300_000  # tokens of a piece of a parcel: what begins in a slab is one, unless waves are long
+MOST_PIECES = 4  # more of them save little: what rules need of all tokens of a parcel is there all the time
+SAMPLED = 16  # every so many tokens tell where the time of a parcel is cut
+MOSTLY = 0.5  # of what began in a slab may live on at its end, else it ends later
 SLACK = 2  # a slab may become so many times as large in search for a better cut
 
 
@@ -79,18 +83,23 @@ def _of_engine(lives: Lives, rows: np.ndarray, enough: int) -> Iterator[Slab]:
 def _cuts(begin: np.ndarray, end: np.ndarray, weight: np.ndarray, enough: int) -> list[int]:
     """Begins of waves at which a new slab starts, ascending."""
     order = np.argsort(begin, kind="stable")
-    starts, sums = begin[order], np.cumsum(weight[order])
+    starts, ends, sums = begin[order], end[order], np.cumsum(weight[order])
+    heavy = weight[order]
     alive = np.arange(len(starts)) - np.searchsorted(np.sort(end), starts, side="left")  # before each begins
     cuts: list[int] = []
-    done = 0
+    done = last = 0
     while True:
         low = int(np.searchsorted(sums, done + enough, side="left")) + 1
         high = int(np.searchsorted(sums, done + SLACK * enough, side="left")) + 1
         if low >= len(starts):
             return cuts
         at = low + int(np.argmin(alive[low : max(high, low + 1)]))
-        if not cuts or starts[at] > cuts[-1]:  # waves that begin at once stay together
+        # Waves that begin at once stay together, and those that mostly live on: all slabs would hold them.
+        lives_on = int(heavy[last:at][ends[last:at] >= starts[at]].sum())
+        is_apart = lives_on <= MOSTLY * int(heavy[last:at].sum())
+        if is_apart and (not cuts or starts[at] > cuts[-1]):
             cuts.append(int(starts[at]))
+            last = at
         done = int(sums[at - 1])
 
 
@@ -106,7 +115,7 @@ class Parcel:
     @cached_property
     def is_own(self) -> np.ndarray:
         """Whether each wave begins in the slab, bool [waves]: so each wave is one parcel's own."""
-        begin = np.array([wave.begin for wave in self.tokens.waves], dtype=np.int64)
+        begin, _ = self.tokens.lives
         return (begin >= self.begin) & (begin < self.end)
 
     @cached_property
@@ -123,6 +132,37 @@ class Parcel:
         if is_meant.all():
             return self.tokens
         return of_waves(wave for wave, is_one in zip(self.tokens.waves, is_meant, strict=True) if is_one)
+
+    def in_time(self, few: int = FEW) -> list[Parcel]:
+        """Cut the slab so that not many more than `few` tokens start in a piece, also within waves.
+
+        All pieces hold all waves: what crosses a cut is as if there were none.
+        """
+        if len(self.tokens) <= SLACK * few:
+            return [self]
+        count = min(MOST_PIECES, -(-len(self.tokens) // few))
+        start = self.tokens.start[::SAMPLED]
+        start = np.sort(start[self.holds(start)])
+        cuts = ascending(start[len(start) * np.arange(1, count) // count]) if len(start) else start
+        ends = pairwise([self.begin, *cuts[cuts > self.begin].tolist(), self.end])
+        return [Parcel(self.tokens, self.chosen, begin, end) for begin, end in ends]
+
+    def by_simd(self, few: int = FEW) -> list[Parcel]:
+        """Return a parcel a SIMD, of a parcel with many more than `few` tokens; for what looks no further."""
+        if len(self.tokens) <= SLACK * few:
+            return [self]
+        place = np.array([(wave.id.se << 8) + wave.id.simd for wave in self.tokens.waves], dtype=np.int64)
+        return [self._part(place == simd) for simd in ascending(place)]
+
+    def by_wave(self, few: int = FEW) -> list[Parcel]:
+        """Return parcels of one wave or of several with not many more than `few` tokens."""
+        if len(self.tokens) <= SLACK * few:
+            return [self]
+        turn = self.tokens.first[1:] // few
+        return [self._part(turn == number) for number in ascending(turn)]
+
+    def _part(self, is_in: np.ndarray) -> Parcel:
+        return Parcel(self._of(is_in), self.chosen[is_in], self.begin, self.end)
 
     def holds(self, time: np.ndarray) -> np.ndarray:
         """Whether times (cycles, aligned) lie in the slab, bool."""
@@ -143,10 +183,10 @@ class Parcel:
 
         In a damaged file it may start outside of the life of its wave: then it counts where that is nearest.
         """
-        owner, waves = self.tokens.owner, self.tokens.waves
+        owner = self.tokens.owner
         if self.begin == -FOREVER and self.end == FOREVER:
             return self.chosen[owner]
-        begin, end = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2).T
+        begin, end = self.tokens.lives
         if (self.holds(begin) & self.holds(np.maximum(begin, end))).all():
             return self.chosen[owner]
         time = np.clip(self.tokens.start, begin[owner], np.maximum(begin, end)[owner])

@@ -12,14 +12,14 @@ columns, and can be pickled; so can a reduction, whose functions live in modules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from rcv_py.analysis.core.parcels import ENOUGH, Parcel, alone, parcels
+from rcv_py.analysis.core.parcels import ENOUGH, FEW, Parcel, alone, parcels
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -33,13 +33,15 @@ class Reduction(Generic[Part, Answer]):
     """An analysis.  `merge` takes one part or several, in any order; there is a part of no parcel at all.
 
     `is_together`: it looks at waves beside each other (who occupied a unit, who met at a barrier), so its
-    parcels hold neighbours; else at every wave by itself, and any waves are a parcel.
+    parcels hold neighbours; else at every wave by itself, and any waves are a parcel.  `is_of_simd`: of waves
+    beside each other it looks only at those of one SIMD.
     """
 
     map: Callable[[Trace, Parcel], Part]
     merge: Callable[[Sequence[Part]], Part]
     finish: Callable[[Trace, Part], Answer]
     is_together: bool = False
+    is_of_simd: bool = False
 
     def parts(
         self,
@@ -49,12 +51,49 @@ class Reduction(Generic[Part, Answer]):
         enough: int = ENOUGH,
     ) -> list[Part]:
         """Return the part of each parcel of waves that are in memory, of which `rows` (None: all) count."""
-        cut = parcels(batches, rows, enough) if self.is_together else alone(batches, rows)
-        return [self.map(trace, parcel) for parcel in cut]
+        return list(self.each(trace, batches, rows, enough))
+
+    def each(
+        self,
+        trace: Trace,
+        batches: Iterable[WaveBatch],
+        rows: Collection[int] | None = None,
+        enough: int = ENOUGH,
+    ) -> Iterator[Part]:
+        """Yield the same, one after the other."""
+        if self.is_together:
+            yield from (mapped([self], trace, parcel)[0] for parcel in parcels(batches, rows, enough))
+        else:
+            yield from (self.map(trace, parcel) for parcel in alone(batches, rows))
 
     def of(self, trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Answer:
         """Return the answer for waves that are in memory, of which `rows` (None: all) count."""
         return self.finish(trace, self.merge(self.parts(trace, batches, rows)))
+
+
+def mapped(
+    reductions: Sequence[Reduction[Any, Any]], trace: Trace, parcel: Parcel, few: int = FEW
+) -> tuple[Any, ...]:
+    """Return the part that each reduction makes of a parcel, which has the waves that any of them needs.
+
+    Of more than `few` tokens those that look no further get the waves of a SIMD at a time, or a wave: columns
+    that are in memory only while something is summed up are as long as these.
+    """
+    parts: list[list[Any]] = [[] for _ in reductions]
+
+    def look(places: Sequence[int], piece: Parcel) -> None:
+        for at in places:
+            parts[at].append(reductions[at].map(trace, piece))
+
+    single = [at for at, one in enumerate(reductions) if not one.is_together]
+    of_simd = [at for at, one in enumerate(reductions) if one.is_together and one.is_of_simd]
+    for simd in parcel.by_simd(few) if single or of_simd else ():
+        look(of_simd, simd)
+        for wave in simd.by_wave(few) if single else ():
+            look(single, wave)
+    look([at for at, one in enumerate(reductions) if one.is_together and not one.is_of_simd], parcel)
+    made = zip(reductions, parts, strict=True)
+    return tuple(one.merge(some) if len(some) > 1 else some[0] for one, some in made)
 
 
 def of_some(reduction: Reduction[Part, Answer], rows: frozenset[int]) -> Reduction[Part, Answer]:

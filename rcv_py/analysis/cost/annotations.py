@@ -28,6 +28,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns, split_cycles
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.cost.hotspot import Bins
 from rcv_py.analysis.cost.stall_reasons import reason_name
+from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 
@@ -210,7 +211,7 @@ def _causes(has: Ingredients) -> Bars:
     inside = np.flatnonzero((table.line >= 0) & (table.line < n))
     line, cause, stall = table.line[inside], table.cause[inside], table.stall[inside]
     shown = []
-    for one in map(Cause, np.unique(cause[stall > 0]).tolist()):
+    for one in map(Cause, ascending(cause[stall > 0]).tolist()):
         part = Part(*CAUSE_TEXT[one][:2], *CAUSE_TEXT[one].colour)
         shown.append((part, sums(line, np.where(cause == one, stall, 0), n)))
     if has.show_idle:

@@ -21,7 +21,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
-from rcv_py.base.runs import ranges, run_starts, starts_run
+from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -284,7 +284,7 @@ def _log_edges(low: int, high: int, bins: int, step: int) -> np.ndarray:
     first = max(low - low % step, step)
     top = max(high + step - high % step, first + step)
     grown = np.geomspace(first, top, max(bins, 2))
-    edges = np.unique(np.append(np.ceil(grown / step - 1e-9).astype(np.int64) * step, [first, top]))
+    edges = ascending(np.append(np.ceil(grown / step - 1e-9).astype(np.int64) * step, [first, top]))
     edges = edges[(edges >= first) & (edges <= top)]
     return np.append(0, edges) if low < first else edges
 

@@ -21,7 +21,7 @@ from rcv_py.analysis.core.cost_columns import CostColumns
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.cost.stall_reasons import reason_name
-from rcv_py.base.runs import distinct
+from rcv_py.base.runs import ascending, distinct
 from rcv_py.model.code import CodeTable
 from rcv_py.model.modes import ReferenceRule, SourceCost
 
@@ -181,7 +181,7 @@ def source_files(
 def code_rows(code: CodeTable, file: int, line: int, how: SourceCost) -> np.ndarray:
     """Return the code rows that came from a source line, int64, in program order."""
     row, files, lines = _places(code, how)
-    return np.unique(row[(files == file) & (lines == line)])
+    return ascending(row[(files == file) & (lines == line)])
 
 
 def _places(code: CodeTable, how: SourceCost) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

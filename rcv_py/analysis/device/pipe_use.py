@@ -141,7 +141,7 @@ def _finish(_trace: Trace, part: Sums) -> PipeUse:
     return _made(part)
 
 
-PIPE_USE = Reduction(_map, _merge, _finish, is_together=True)
+PIPE_USE = Reduction(_map, _merge, _finish, is_together=True, is_of_simd=True)
 
 
 def covered(group: np.ndarray, start: np.ndarray, stop: np.ndarray, n: int) -> np.ndarray:

@@ -32,7 +32,7 @@ from rcv_py.analysis.core.saturated import MAX_CYCLES, summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
 from rcv_py.analysis.program.matrix_forms import MatrixPasses, passes_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
-from rcv_py.base.runs import starts_run
+from rcv_py.base.runs import ascending, starts_run
 from rcv_py.base.text import plural
 from rcv_py.model.columns import joined
 from rcv_py.model.modes import ReferenceRule
@@ -130,7 +130,11 @@ def work_of(
     `waves` are those that begin there.
     """
     chosen = [wave for wave, counts in zip(parcel.tokens.waves, parcel.chosen, strict=True) if counts]
-    work = _work(trace, [parcel.tokens], chosen, left_out, rule)
+    return work_inside(_work(trace, [parcel.tokens], chosen, left_out, rule), parcel)
+
+
+def work_inside(work: SimdWork, parcel: Parcel) -> SimdWork:
+    """Return the part of work that lies in the slab of a parcel of the same waves."""
     begin, end = (work.axis.held(np.array([time])) - work.axis.origin for time in (parcel.begin, parcel.end))
     if parcel.end == FOREVER:
         end = np.array([work.axis.stride])
@@ -141,7 +145,7 @@ def work_of(
         resident=work.resident & slab,
         issue=work.issue & slab,
         matrix=work.matrix & slab,
-        waves=sum(wave.row not in left_out for wave in parcel.own.waves),
+        waves=sum(wave.row not in work.left_out for wave in parcel.own.waves),
     )
 
 
@@ -265,11 +269,13 @@ def _axis(parts: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
         return SimdAxis(np.zeros(0, dtype=np.int64), 0, 1)
     low, high, work = np.iinfo(np.int64).max, np.iinfo(np.int64).min, 0
     for piece in parts:
-        low = min(low, *(wave.begin for wave in piece.waves), int(piece.start.min(initial=low)))
-        high = max(high, *(max(wave.begin, wave.end) for wave in piece.waves))
-        high = max(high, int(piece.end.max(initial=high)))
+        begin, end = piece.lives
+        low = min(low, int(begin.min()), int(piece.start.min(initial=low)))
+        high = max(high, int(begin.max()), int(end.max()), int(piece.end.max(initial=high)))
         work += int(passes.of_tokens(piece)[1].sum())
-    place = np.unique([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves])
+    place = ascending(
+        np.array([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves], np.int64)
+    )
     return SimdAxis(place, low, high - low + work + 1)
 
 

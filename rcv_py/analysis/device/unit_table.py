@@ -9,6 +9,7 @@ import numpy as np
 from rcv_py.analysis.core.occupancy import Residencies, residencies, resident
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.counters.counter_shares import CounterShares
+from rcv_py.base.runs import ascending
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveIndex
 
@@ -46,7 +47,7 @@ def unit_table(trace: Trace, counted: CounterShares | None = None) -> UnitTable 
         parts.append((_key(counted.se, np.zeros_like(counted.se), counted.cu), _counters(counted)))
     if not parts:
         return None
-    keys = np.unique(np.concatenate([key for key, _ in parts]))
+    keys = ascending(np.concatenate([key for key, _ in parts]))
 
     def spread(key: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Values of some units as a column of all of them, NaN where there is none."""

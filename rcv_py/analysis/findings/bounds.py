@@ -29,12 +29,20 @@ from typing import NamedTuple
 import numpy as np
 
 from rcv_py.analysis.attribution.attribute import Attribution, Sums, claims_of, rows_of, table_of, timed
+from rcv_py.analysis.attribution.stream import Stream, parcel_stream
 from rcv_py.analysis.attribution.survey import Survey
 from rcv_py.analysis.core import saturated
 from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
-from rcv_py.analysis.device.simd_work import SimdCycles, SimdWork, joined_cycles, simd_cycles, work_of
+from rcv_py.analysis.device.simd_work import (
+    SimdCycles,
+    SimdWork,
+    joined_cycles,
+    simd_cycles,
+    work_inside,
+    work_of,
+)
 from rcv_py.analysis.findings.worst import WorstExecutions, joined_worst, worst_of
 from rcv_py.analysis.program.program_ends import ends_of, rests
 from rcv_py.base.runs import ascending, borders, numbered, ranges, run_starts
@@ -215,13 +223,19 @@ class Waited:
 
 
 def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: Parcel) -> Waited:
-    work = work_of(trace, parcel, left_out)
-    keys, lows, highs, worst = [_NONE], [_NONE], [_NONE], []
-    claims = list(claims_of(trace, parcel, survey))
+    stream, work = parcel_stream(trace, parcel, survey), work_of(trace, parcel, left_out)
+    pieces = parcel.in_time()
+    if len(pieces) == 1:
+        return _waited(trace, parcel, stream, work)
+    return _merge_waits([_waited(trace, piece, stream, work_inside(work, piece)) for piece in pieces])
+
+
+def _waited(trace: Trace, parcel: Parcel, stream: Stream, work: SimdWork) -> Waited:
+    keys, lows, highs, worst, sums = [_NONE], [_NONE], [_NONE], [], []
     waves = parcel.tokens.waves
     is_there = parcel.chosen & np.isin([wave.id.se * 256 + wave.id.simd for wave in waves], work.axis.place)
     shift = work.axis.shift(waves)
-    for each in claims:
+    for each in claims_of(trace, parcel, stream):
         spans = timed(each, is_there)  # other waves are left out
         begin, end = (work.axis.held(time) + shift[spans.owner] for time in (spans.begin, spans.end))
         low, high = _quiet(work, begin, end)
@@ -230,10 +244,11 @@ def _map_waits(survey: Survey, left_out: frozenset[int], trace: Trace, parcel: P
         lows.append(low[some])
         highs.append(high[some])
         worst.append(worst_of(each))
+        sums.append(each)
     key, low, high = (np.concatenate(columns) for columns in (keys, lows, highs))
     exposed_key, exposed = saturated.summed(key, high - low)
     return Waited(
-        sums=Sums.of(claims, parcel),
+        sums=Sums.of(sums, parcel),
         key=exposed_key,
         exposed=exposed,
         sets=sets_of(key, low, high),
@@ -334,7 +349,13 @@ class Ranges:
 
 def waiting_inside(left_out: frozenset[int], inside: Ranges) -> Reduction[np.ndarray, Bound]:
     """Return what all stalls and gaps of some waves inside of a range of each can cost at most."""
-    return Reduction(partial(_map_inside, left_out, inside), _merge_inside, _inside_bound, is_together=True)
+    return Reduction(
+        partial(_map_inside, left_out, inside),
+        _merge_inside,
+        _inside_bound,
+        is_together=True,
+        is_of_simd=True,
+    )
 
 
 def _map_inside(left_out: frozenset[int], inside: Ranges, trace: Trace, parcel: Parcel) -> np.ndarray:

@@ -26,6 +26,7 @@ from rcv_py.analysis.findings.finding import (
 from rcv_py.analysis.findings.inputs import FindingInputs, LaunchShape
 from rcv_py.analysis.program.code_match import REMEDY
 from rcv_py.analysis.waves.populations import EMPTY, WORKING, Populations, ran_text
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import count, known_percent, nanoseconds, percent, plural, short_kernel
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
@@ -68,7 +69,7 @@ def key_numbers(inputs: FindingInputs, *, is_trusted: bool = True) -> Iterator[K
     if len(trace.waves):
         rows = inputs.counted if inputs.waves else np.arange(len(trace.waves))
         middle = count(round(median((trace.waves.end - trace.waves.begin)[rows])))
-        engines = plural(len(np.unique(trace.waves.se[rows])), "shader engine")
+        engines = plural(len(ascending(trace.waves.se[rows])), "shader engine")
         is_part = len(rows) < len(trace.waves)
         which = f"{inputs.choice.name}, of {count(len(trace.waves))} traced" if is_part else "traced"
         yield _number("waves", count(len(rows)), f"{which}, on {engines}; median life {middle} cycles")

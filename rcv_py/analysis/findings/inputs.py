@@ -49,6 +49,7 @@ from rcv_py.analysis.program.matrix_forms import MATRIX
 from rcv_py.analysis.waits.load_to_use import LOAD_TO_USE, LoadToUse
 from rcv_py.analysis.waves.populations import POPULATIONS, WORKING, WaveChoice, wave_choice
 from rcv_py.analysis.waves.workgroups import WORKGROUPS
+from rcv_py.base.runs import ascending
 from rcv_py.model.resources import RunFacts
 from rcv_py.model.trace import Trace
 
@@ -114,7 +115,7 @@ def _simds(engine: np.ndarray, used: int, facts: RunFacts | None) -> int:
     if agent is None or not agent.engines or not agent.cus:
         return used
     return max(
-        used, agent.cus // agent.engines * len(np.unique(engine)) * (agent.simds_per_cu or SIMDS_OF_CU)
+        used, agent.cus // agent.engines * len(ascending(engine)) * (agent.simds_per_cu or SIMDS_OF_CU)
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.attribute import ParcelClaims
 from rcv_py.analysis.attribution.causes import Cause
-from rcv_py.base.runs import run_starts, starts_run
+from rcv_py.base.runs import ascending, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 
 _CAUSES = len(Cause)
@@ -50,7 +50,7 @@ class WorstExecutions:
 
     def of(self, line: int, causes: np.ndarray) -> WorstExecution | None:
         """Return the worst execution of an instruction for some causes; None if there is none."""
-        wanted = line * _CAUSES + np.unique(causes).astype(np.int64)
+        wanted = line * _CAUSES + ascending(causes).astype(np.int64)
         rows = np.flatnonzero(np.isin(self.key, wanted))
         if not len(rows):
             return None

@@ -17,7 +17,7 @@ from rcv_py.analysis.health.missing import UNMATCHED, Unmatched
 from rcv_py.analysis.health.traced_units import missing_lives, traced_lives
 from rcv_py.analysis.program.instruction_classes import InstructionClass, instruction_classes
 from rcv_py.base.problems import Problem, Severity
-from rcv_py.base.runs import starts_run
+from rcv_py.base.runs import ascending, starts_run
 from rcv_py.base.text import count, plural
 from rcv_py.model.kinds import KIND_COUNT, WaveState
 from rcv_py.model.trace import Trace
@@ -76,9 +76,9 @@ def _map(trace: Trace, parcel: Parcel) -> WaveChecks:
     listed = [wave for wave in waves if wave.waits is not None and len(wave.waits)]
     return WaveChecks(
         waves=len(waves),
-        kinds=np.unique(tokens.kind[tokens.kind >= KIND_COUNT]).astype(np.int64),
+        kinds=ascending(tokens.kind[tokens.kind >= KIND_COUNT]).astype(np.int64),
         outside=int(np.count_nonzero(outside)),
-        outside_waves=len(np.unique(owner[outside])),
+        outside_waves=len(ascending(owner[outside])),
         moved=rows[(lives != known).any(axis=1)],
         states=rows[[_has_wrong_states(wave) for wave in waves]] if waves else rows,
         places=np.unique(np.array(places, dtype=np.int64).reshape(-1, 3), axis=0),
@@ -112,7 +112,7 @@ def _with_wrong_lists(trace: Trace, listed: Sequence[Wave]) -> np.ndarray:
 def _merge(parts: Sequence[WaveChecks]) -> WaveChecks:
     def rows(name: str) -> np.ndarray:
         columns = [getattr(part, name) for part in parts]
-        return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *columns]))
+        return ascending(np.concatenate([np.zeros(0, dtype=np.int64), *columns]))
 
     places = [np.zeros((0, 3), dtype=np.int64), *(part.places for part in parts)]
     return WaveChecks(

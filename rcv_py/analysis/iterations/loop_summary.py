@@ -30,7 +30,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import Sums, dense, joined_sums, no_sums, sums
 from rcv_py.analysis.core.token_columns import SpanSums, TokenColumns, of_waves
-from rcv_py.base.runs import distinct, ends_run, ranges, run_starts, starts_run
+from rcv_py.base.runs import ascending, distinct, ends_run, ranges, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.trace import Trace
@@ -362,7 +362,7 @@ def _map(trace: Trace, parcel: Parcel, *, keeps: bool) -> _Part:
     tokens = parcel.own
     pairs, owner = _jumps_back(tokens, len(trace.code))
     pair, place, taken = np.unique(pairs, return_inverse=True, return_counts=True)
-    waves = np.bincount(np.unique(place << 32 | owner) >> 32, minlength=len(pair))
+    waves = np.bincount(ascending(place << 32 | owner) >> 32, minlength=len(pair))
     at, no = np.zeros(0, np.int64), np.zeros(0, bool)
     places = enumerate(zip((pair >> 32).tolist(), (pair & 0xFFFFFFFF).tolist(), strict=True))
     spans: list[tuple[np.ndarray, ...]] = [(at, at, at, no, no)]

@@ -42,7 +42,7 @@ from rcv_py.analysis.device.simd_work import (
 )
 from rcv_py.analysis.program.matrix_forms import matrix_passes
 from rcv_py.analysis.program.program_ends import ends_of, under_end
-from rcv_py.base.runs import ends_run, starts_run
+from rcv_py.base.runs import ascending, ends_run, starts_run
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
@@ -159,7 +159,11 @@ def _finish(rule: ReferenceRule, left_out: frozenset[int], trace: Trace, part: _
 def bubbles_by(rule: ReferenceRule, left_out: frozenset[int]) -> Reduction[_Charged, Bubbles]:
     """Return the bubbles of waves by a rule; `left_out` is the answer of ASTRAY."""
     return Reduction(
-        partial(_map, rule, left_out), _merge, partial(_finish, rule, left_out), is_together=True
+        partial(_map, rule, left_out),
+        _merge,
+        partial(_finish, rule, left_out),
+        is_together=True,
+        is_of_simd=True,
     )
 
 
@@ -237,7 +241,7 @@ class _Sweep:
         covered = np.searchsorted(busy.begin, self._cut, side="right") - 1
         is_busy = (covered >= 0) & (self._cut < busy.end[covered]) if len(busy.begin) else waves < 0
         self._waves = np.where(is_busy, 0, waves)
-        many = np.unique(self._waves[self._waves > _SHARED])
+        many = ascending(self._waves[self._waves > _SHARED])
         self.shared = (0, *many.tolist())  # numbers of waves that are told apart; 0: all that parts allow
         self._length = np.diff(self._cut, append=self._cut[-1:])
 

@@ -23,7 +23,7 @@ from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.waits.waitcnt.replay import WaitLinks, replay
-from rcv_py.base.runs import starts_run
+from rcv_py.base.runs import ascending, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import of_rows
 from rcv_py.model.kinds import TokenKind
@@ -104,7 +104,7 @@ def _chains(piece: TokenColumns, links: WaitLinks, crossing: np.ndarray) -> np.n
     row = row[crossing[links.newest[row]]]
     if not len(row):
         return np.zeros((0, 5), dtype=np.int64)
-    wait = np.unique(links.token[row])
+    wait = ascending(links.token[row])
     ops = np.flatnonzero(crossing)
     owner = piece.owner[wait]
     behind = np.maximum(np.append(0, wait[:-1] + 1), piece.first[owner])

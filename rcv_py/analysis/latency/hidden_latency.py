@@ -6,13 +6,13 @@ It is an estimate.  Latency that other waves cover costs no time; what remains i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from rcv_py.analysis.core.cost_columns import all_lines, split_cycles
+from rcv_py.analysis.core.cost_columns import split_cycles
 from rcv_py.analysis.core.intervals import IntervalSet, owned, serial_busy
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
@@ -260,7 +260,7 @@ def _finish_reference(trace: Trace, part: _Waves) -> HiddenLatency:
 
 
 HIDDEN: dict[ReferenceRule, Reduction[Any, HiddenLatency]] = {
-    ReferenceRule.OURS: Reduction(_map, _merge, _finish, is_together=True),
+    ReferenceRule.OURS: Reduction(_map, _merge, _finish, is_together=True, is_of_simd=True),
     ReferenceRule.REFERENCE: Reduction(_map_reference, _merge_reference, _finish_reference),
 }
 
@@ -280,17 +280,6 @@ def hidden_latency(
     united; a matrix instruction is busy for the passes of its form.  The reference's: `reference_parts`.
     """
     return HIDDEN[rule].of(trace, batches, rows)
-
-
-def hidden_as_executed(
-    trace: Trace,
-    batches: tuple[WaveBatch, ...],
-    rows: Collection[int] | None = None,
-    rule: ReferenceRule = ReferenceRule.OURS,
-) -> HiddenLatency:
-    """Return the hidden latency of some waves, with the program as those executed it."""
-    code = trace.code if rows is None else all_lines(batches, len(trace.code), rows).on(trace.code)
-    return replace(hidden_latency(trace, batches, rule, rows), code=code)
 
 
 def why_not_hidden(trace: Trace) -> str:

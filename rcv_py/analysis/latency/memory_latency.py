@@ -29,6 +29,7 @@ from rcv_py.analysis.latency.memory_levels import (
     with_silence,
 )
 from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.base.runs import ascending
 from rcv_py.model.columns import joined
 from rcv_py.model.device import CounterSamples
 from rcv_py.model.modes import ReferenceRule
@@ -191,10 +192,10 @@ def _estimate(trace: Trace, ops: MemoryOps, at: int, counter: LevelCounter) -> _
     order = np.argsort(mine.issue, kind="stable")
     mine = mine.rows(order)
     queue = is_store(trace.code, mine.line).astype(np.int64) * counter.has_stores
-    queues = np.unique(queue)
+    queues = ascending(queue)
     units, parts = [], []
     for samples in trace.counters:
-        for cu in np.unique(mine.cu[mine.se == samples.se]).tolist():
+        for cu in ascending(mine.cu[mine.se == samples.se]).tolist():
             here = (mine.se == samples.se) & (mine.cu == cu)
             own = [np.flatnonzero(here & (queue == number)) for number in queues]
             sampled = levels(samples, at, cu)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves
+from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.device import CounterSamples
@@ -145,7 +146,7 @@ def with_silence(
 def is_store(code: CodeTable, rows: np.ndarray) -> np.ndarray:
     """Return which instructions only write: stores, and atomics that return nothing; bool."""
     table = np.zeros(len(code), dtype=bool)
-    for row in np.unique(rows).tolist():
+    for row in ascending(rows).tolist():
         text = code.text[row]
         name = text.lstrip().split(" ", 1)[0]
         returns = any(word in text.split() for word in ("glc", "sc0")) or "ATOMIC_RETURN" in text

@@ -95,7 +95,7 @@ def summary_by(rows: Collection[int] | None) -> Staged[Any, Any, DeviceSummary]:
 
 def _summary_without(left_out: frozenset[int], *, rows: Collection[int] | None) -> Reduction[Any, Any]:
     done = partial(_finish, left_out=left_out, rows=None if rows is None else frozenset(rows))
-    return Reduction(partial(_map, left_out=left_out), _merge, done, is_together=True)
+    return Reduction(partial(_map, left_out=left_out), _merge, done, is_together=True, is_of_simd=True)
 
 
 @dataclass(frozen=True, eq=False)

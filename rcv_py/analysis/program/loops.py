@@ -23,6 +23,7 @@ import numpy as np
 
 from rcv_py.analysis.program.blocks import Blocks
 from rcv_py.analysis.program.branches import Branches
+from rcv_py.base.runs import ascending
 
 Ways = Sequence[Sequence[int]]  # of each block: its neighbours
 
@@ -150,7 +151,7 @@ def loops(table: Blocks, jumps: Branches | None = None) -> Loops:
     a, b = table.edge_from, table.edge_to
     is_back = (enter[b] <= enter[a]) & (leave[a] <= leave[b])  # the target dominates the source
     tail, head = a[is_back], b[is_back]
-    headers = np.unique(head)
+    headers = ascending(head)
     tails: dict[int, list[int]] = {}
     for source, target in zip(tail.tolist(), head.tolist(), strict=True):
         tails.setdefault(target, []).append(source)
@@ -215,7 +216,7 @@ def _nested(
     for header in reversed(headers):
         depth[header] = 1 + (depth[outer[header]] if outer[header] >= 0 else 0)
     around = np.array(outer, dtype=np.int64)
-    inner = np.setdiff1d(np.flatnonzero(around >= 0), headers)
+    inner = np.setdiff1d(np.flatnonzero(around >= 0), headers, assume_unique=True)
     depth[inner] = depth[around[inner]]
     return np.array(low, dtype=np.int32), np.array(high, dtype=np.int32), depth
 

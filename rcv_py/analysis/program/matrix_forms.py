@@ -21,6 +21,7 @@ from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import LARGEST, number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import TokenKind
@@ -103,7 +104,7 @@ class MatrixPasses:
     @property
     def assumption(self) -> str:
         """What is taken for granted, as a sentence; "" if there is no matrix instruction."""
-        some = np.unique(self.cycles[self.cycles > 0])
+        some = ascending(self.cycles[self.cycles > 0])
         if not len(some):
             return ""
         span = f"{some[0]}" if len(some) == 1 else f"{some[0]} to {some[-1]}"

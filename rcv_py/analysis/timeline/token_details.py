@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.base.runs import ascending
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.tokens import Tokens, Waits
@@ -99,4 +100,4 @@ def waiters(waits: Waits | None, line: int) -> tuple[int, ...]:
 
 
 def _distinct(lines: np.ndarray, but: int) -> tuple[int, ...]:
-    return tuple(line for line in np.unique(lines).tolist() if line >= 0 and line != but)
+    return tuple(line for line in ascending(lines).tolist() if line >= 0 and line != but)

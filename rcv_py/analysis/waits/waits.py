@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rcv_py.base.runs import ascending
 from rcv_py.model.tokens import Waits
 
 ARROW_COLORS = 13
@@ -33,7 +34,7 @@ def wait_pairs(waits: Waits) -> tuple[np.ndarray, np.ndarray]:
     wait = np.repeat(waits.line, np.diff(waits.first)).astype(np.int64)
     producer = waits.depends_on.astype(np.int64)
     keep = (wait != producer) & (wait >= 0) & (producer >= 0)
-    pairs = np.unique(wait[keep] << 32 | producer[keep])
+    pairs = ascending(wait[keep] << 32 | producer[keep])
     return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
 
 
@@ -81,6 +82,6 @@ def _place_far(
 
 def _first_free(held: np.ndarray) -> int:
     """Return the smallest number from 1 that is not held."""
-    used = np.unique(np.append(held, 0))
+    used = ascending(np.append(held, 0))
     gaps = np.flatnonzero(used != np.arange(len(used)))
     return int(gaps[0]) if len(gaps) else len(used)

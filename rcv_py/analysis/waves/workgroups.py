@@ -33,7 +33,7 @@ from rcv_py.analysis.core.kept import kept
 from rcv_py.analysis.core.parcels import FOREVER, Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.token_columns import TokenColumns
-from rcv_py.base.runs import borders, distinct, ranges, run_starts, starts_run
+from rcv_py.base.runs import ascending, borders, distinct, ranges, run_starts, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
@@ -310,7 +310,7 @@ def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     """Return the workgroup of each wave, int64, counted from 0, and how that is known (KnownBy), uint8."""
     n, begin, end, said = len(waves), waves.begin, waves.end, waves.workgroup
     place, simd = distinct(waves.se, waves.cu)[1], waves.simd
-    seen = np.unique(np.column_stack([place, simd]), axis=0)[:, 0]
+    seen = place[distinct(place, simd)[0]]  # once for each SIMD
     pause = BURST + TURN * np.maximum(SIMDS - np.bincount(seen), 0)
     starts = Starts(place, begin, pause[place])
     group = np.full(n, -1, dtype=np.int64)
@@ -319,7 +319,7 @@ def grouped(waves: GroupFacts, at: Crossings) -> tuple[np.ndarray, np.ndarray]:
     group[numbered] = _by_number(distinct(place[numbered], said[numbered])[1], begin[numbered], end[numbered])
     known_by[numbered] = KnownBy.CAPTURE
     use = (said < 0)[at.wave]
-    meets = np.unique(at.wave[use])
+    meets = ascending(at.wave[use])
     by_barrier = _by_barriers(at, use, starts)
     group[meets] = by_barrier[meets] + group.max(initial=-1) + 1
     known_by[meets] = KnownBy.BARRIERS
@@ -367,7 +367,7 @@ def _by_barriers(at: Crossings, use: np.ndarray, starts: Starts) -> np.ndarray:
             cluster = _clusters(key[at.wave[turn]], at, turn)
             fresh = _told_apart(key, at.wave[turn], cluster, parent, fresh)
         now, ahead = (stop, 2 * ahead) if split is None else (split + 1, max(1, ahead // 2))
-    met = np.unique(at.wave[rows])
+    met = ascending(at.wave[rows])
     _settle(key, met, parent, starts.begin)
     _split_by_start(key, met, at, rows, starts)
     return key
@@ -608,7 +608,7 @@ def meetings(
 
 def last_ends(tokens: TokenColumns) -> np.ndarray:
     """When the last token of each wave ended, int64 cycles; the begin of those without tokens."""
-    ends = np.array([wave.begin for wave in tokens.waves], dtype=np.int64)
+    ends = tokens.lives[0].copy()
     last = np.flatnonzero(tokens.is_last)
     duration = tokens.stall[last].astype(np.int64) + tokens.busy[last]
     ends[tokens.owner[last]] = tokens.start[last] + duration

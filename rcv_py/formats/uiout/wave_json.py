@@ -101,11 +101,13 @@ def _document(document: Any, data: bytes) -> RawWave:
 
 def _shapes(data: bytes) -> dict[str, bytes]:
     """The text of each table without digits, and without what stands after it: `[[,,,,],[,,,,]]`."""
-    texts = data.split(b'"')  # without escapes every second quote ends a string
-    if b"\\" in data or any(texts.count(name.encode()) > 1 for name in _TABLES):
+    if b"\\" in data:
+        raise _Unusual
+    texts = data.translate(None, _DIGITS).split(b'"')  # without escapes every second quote ends a string
+    if any(texts.count(name) > 1 for name in _KEYS):  # also if only digits in a name make the difference
         raise _Unusual
     return {
-        name.decode(): text.translate(None, _DIGITS).rstrip(b"},").removeprefix(b":")
+        name.decode(): text.rstrip(b"},").removeprefix(b":")
         for name, text in zip(texts[1::2], texts[2::2], strict=True)
         if name in _KEYS
     }

@@ -30,7 +30,7 @@ class Arrivals(QObject):
 
     def _look(self) -> None:
         store = self._session.store
-        count = 0 if store is None else store.count + len(store.missing)
+        count = 0 if store is None else store.read + len(store.missing)
         if count != self._waves and (not self._session.is_streaming or count >= MORE * self._waves):
             self._waves = count
             self._call()

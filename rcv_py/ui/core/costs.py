@@ -10,6 +10,7 @@ from rcv_py.analysis.core.cost_columns import LINES, CostColumns, cost_columns
 from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.model.modes import LatencyMode
 from rcv_py.model.trace import Trace
+from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel
@@ -17,24 +18,30 @@ from rcv_py.ui.core.panel import Panel
 OF_ALL_WAVES = (LatencyMode.SUM_ALL, LatencyMode.MEAN_ALL)
 
 
+def rows_in(trace: Trace, window: TimeWindow | None, se: int | None = None) -> frozenset[int] | None:
+    """Return the index rows of the waves of a shader engine that touch a window; None: of all waves."""
+    return None if window is None and se is None else frozenset(counted_rows(trace.waves, se, window))
+
+
 def cost_job(session: Session, mode: LatencyMode | None = None) -> Callable[[], CostColumns] | None:
     """Return a function that computes the costs of all code lines, None if nothing is open.
 
     The mode is by default that of the session.  With a clock range the waves that touch it count, as far as
-    they are loaded.  The function touches nothing that changes.
+    they were read.  The function touches nothing that changes.
     """
     trace, store = session.trace.value, session.store
     if trace is None or store is None:
         return None
     mode = mode or session.latency_mode.value
-    window, batches = session.clock_range.value, store.batches
+    window = session.clock_range.value
     wave, hit = session.wave(), session.selection.value.hit
-    lines = store.running("lines of a range", LINES, window)
+    rows, read = rows_in(trace, window), session.snapshot()
+    lines = read.so_far("lines of a range", LINES, window, expected=rows)
 
     def job() -> CostColumns:
         counted = None
         if window is not None and mode in OF_ALL_WAVES:
-            counted = lines.of(batches, counted_rows(trace.waves, None, window))
+            counted = lines(rows)
         return cost_columns(trace.code, mode, wave, hit, counted)
 
     return job

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Lock, Semaphore, Thread
+from threading import Event, Lock, Semaphore, Thread
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from rcv_py.analysis.core.answers import Answers
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.model.trace import Trace
@@ -18,12 +21,18 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.ahead import Ahead
-from rcv_py.work.load import STAGE, WaveStream, prepare
+from rcv_py.work.load import SMALL_JOB_BYTES, STAGE, Order, WaveStream, plan, prepare
+from rcv_py.work.machine import half_of_memory
+from rcv_py.work.pool import end_ahead
+from rcv_py.work.reduce import Reading
 
-NOTIFY_MS = 80  # panels hear of new waves at most this often
+NOTIFY_MS = 80  # of new waves, and of how many there are, everybody hears at most this often
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
+UNKNOWN_BUDGET = 4 << 30  # bytes, where nobody says how much memory there is
+KEEP_MS = 5_000  # processes that have read all waves wait for somebody who needs some
+AGAIN = "Reading waves again"
 
 OpenPath = Callable[[Path, Report], Trace]
 
@@ -40,6 +49,7 @@ class Loader(QObject):
     stage = Signal(object)  # Stage, or None when nothing is being read
     finished = Signal()  # no more waves will come unless they are wanted
     posted = Signal(object, object)  # from any thread: a load, and what to do if it is still the present one
+    _again = Signal(object)  # from any thread: how far waves are read again for an answer, or None
 
     def __init__(self, session: Session, settings: Settings, open_path: OpenPath | None = None) -> None:
         super().__init__()
@@ -47,14 +57,20 @@ class Loader(QObject):
         self._open_path = open_path or _open_folder
         self.ahead: Ahead | None = None  # a capture that is being read since before there was a window
         self._load: _Load | None = None
+        self.reached: Stage | None = None  # how far reading is, to be told with the waves
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
+        self._keep = QTimer(self, singleShot=True, interval=KEEP_MS)
+        self._keep.timeout.connect(end_ahead)
+        self.finished.connect(self._keep.start)
         self.posted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._again.connect(self._show_again, Qt.ConnectionType.QueuedConnection)
         self.opened.connect(self._show)
         self.batch.connect(self._store)
         self.stage.connect(lambda stage: session.busy.set(() if stage is None else (stage,)))
         session.selection.watch(self._follow)
+        session.looked_at.watch(self._read_looked_at)
 
     # -- requests -----------------------------------------------------------------------------------
 
@@ -72,6 +88,8 @@ class Loader(QObject):
 
     def cancel(self) -> None:
         """Stop reading; what has arrived stays, and waves that are selected are still read."""
+        if self._session.store is not None:
+            self._session.store.cancel_answers()
         if self._load is not None and self._load.has_opened:
             self._load.stop_reading()
         else:
@@ -80,17 +98,26 @@ class Loader(QObject):
     def close(self) -> None:
         """Stop reading, and wait until every thread and process has gone."""
         self._end()
+        if self._session.store is not None:
+            self._session.store.end_answers()
         self._notify.stop()
+        self._keep.stop()
         if self.ahead is not None:
             self.ahead.close()
         for load in self._ended:
             load.thread.join(TIMEOUT_S)
         self._ended = []
+        end_ahead()
 
     @property
     def idle(self) -> bool:
         """Whether everything asked for has arrived."""
         return (self._load is None or self._load.due == 0) and not self._notify.isActive()
+
+    def orders(self) -> list[Order]:
+        """What somebody wants to be made of waves where they are read; called in the thread of the load."""
+        store = self._session.store
+        return [] if store is None else [*store.orders()]
 
     def is_lacking(self, row: int) -> bool:
         """Whether the store has no answer for a wave yet; called in the thread of the load, too."""
@@ -101,6 +128,7 @@ class Loader(QObject):
         """Hear no more of the present load; its thread ends on its own."""
         if self._load is not None:
             self._load.stop()
+            self.reached = None
             self._ended = [*(load for load in self._ended if load.thread.is_alive()), self._load]
             self._load = None
             self.stage.emit(None)
@@ -115,27 +143,67 @@ class Loader(QObject):
     def _show(self, trace: Trace) -> None:
         self._session.open(trace)
         if self._session.store is not None:
-            self._session.store.budget = int(self._settings["load.budget_gb"]) << 30
+            self._session.store.budget = budget(int(self._settings["load.budget_gb"]))
+            self._session.store.rereads = partial(self._reread, trace)
+
+    @contextmanager
+    def _reread(
+        self, trace: Trace, rows: Collection[int], held: tuple[WaveBatch, ...], flag: CancelFlag
+    ) -> Iterator[Answers]:
+        """What answers about waves of which some left the memory; in any thread."""
+        workers = int(self._settings["load.workers"]) or None
+
+        def report(stage: Stage) -> None:
+            self._again.emit(replace(stage, name=AGAIN))
+
+        try:
+            with Reading(trace, rows, held=held, workers=workers, report=report, cancel=flag) as found:
+                yield found
+        finally:
+            self._again.emit(None)
+
+    def _show_again(self, stage: Stage | None) -> None:
+        others = tuple(other for other in self._session.busy.value if other.name != AGAIN)
+        self._session.busy.set(others if stage is None else (*others, stage))
+        if stage is None:
+            self._session.report()
 
     def _store(self, batch: WaveBatch) -> None:
         store = self._session.store
         if store is None:
             return
         store.add(batch)
-        if store.is_full and self._load is not None:
-            self._load.stop_reading()
         if not self._notify.isActive():
             self._notify.start()
 
+    def report_now(self) -> None:
+        """Tell of waves that nobody has heard of, if there are some."""
+        if self._notify.isActive():
+            self._notify.stop()
+            self._report_waves()
+
     def _report_waves(self) -> None:
+        if self.reached is not None:
+            self.stage.emit(self.reached)
+            self.reached = None
         if self._session.trace.value is not None:
             self._session.report()
             self._session.wave_loaded()
+
+    def _read_looked_at(self) -> None:
+        rows = [row for row in self._session.looked_at.value if self.is_lacking(row)]
+        if rows and self._load is not None and not self._session.is_streaming:
+            self._load.prioritize(rows)
 
     def _follow(self) -> None:
         row = self._session.wave_row
         if row is not None and self._load is not None and self.is_lacking(row):
             self._load.prioritize([row])
+
+
+def budget(gigabytes: int) -> int:
+    """Return the bytes that waves may take; of 0 gigabytes half of what the machine has."""
+    return gigabytes << 30 or half_of_memory() or UNKNOWN_BUDGET
 
 
 def _open_folder(path: Path, report: Report) -> Trace:
@@ -145,7 +213,7 @@ def _open_folder(path: Path, report: Report) -> Trace:
 
 
 def _stream_of(workers: int | None, trace: Trace) -> WaveStream:
-    return WaveStream(trace.reader, trace.waves, workers=workers)
+    return WaveStream(trace.reader, trace.waves, workers=workers, trace=trace, keeps=True)
 
 
 class _Load:
@@ -161,6 +229,7 @@ class _Load:
         self._stream: WaveStream | None = None
         self._wanted: SimpleQueue[list[int] | None] = SimpleQueue()
         self._stopped = CancelFlag()
+        self._is_shown = Event()  # or stopped
         self._lock = Lock()
         self._room = Semaphore(MAX_BATCHES_AHEAD)
         self.due = 1  # what is being done, and answers under way to the UI thread
@@ -186,6 +255,7 @@ class _Load:
 
     def stop(self) -> None:
         self._stopped.set()
+        self._is_shown.set()
         self.stop_reading()
         self._wanted.put(None)
         self._let_go()
@@ -204,10 +274,16 @@ class _Load:
     def _on_opened(self, trace: Trace) -> None:
         self.has_opened = True
         self._loader.opened.emit(trace)
+        self._is_shown.set()
 
-    def _on_batch(self, batch: WaveBatch) -> None:
+    def _on_batch(self, batch: WaveBatch, stage: Stage | None = None) -> None:
         self._room.release()
+        self._loader.reached = stage
         self._loader.batch.emit(batch)
+
+    def _on_read(self) -> None:
+        self._loader.report_now()
+        self._loader.stage.emit(None)
 
     def _on_end(self, error: Exception | None = None) -> None:
         self._let_go()
@@ -226,8 +302,11 @@ class _Load:
             self.count(-1)
             while (rows := self._wanted.get()) is not None:
                 # What was wanted but did not come: there was no room for it, or it was dropped since.
-                if lacking := [row for row in rows if self._loader.is_lacking(row)]:
-                    self._post_batch(prepare(trace.reader, lacking))
+                lacking = [row for row in rows if self._loader.is_lacking(row)]
+                for some in plan(trace.waves, lacking, SMALL_JOB_BYTES):
+                    self._post_batch(prepare(trace.reader, some))
+                    if len(rows) > 1 and not self._wanted.empty():  # others are looked at by now
+                        break
                 self.count(-1)
         except Cancelled:
             return
@@ -241,24 +320,36 @@ class _Load:
             self.count(1)
             self._loader.posted.emit(self, partial(answer, *values))
 
-    def _post_batch(self, batch: WaveBatch) -> None:
+    def _post_batch(self, batch: WaveBatch, stage: Stage | None = None) -> None:
         while not self._room.acquire(timeout=POLL_S):
             self._stopped.check()
-        self._post(self._on_batch, batch)
+        self._post(self._on_batch, batch, stage)
 
     def _report(self, stage: Stage) -> None:
         self._stopped.check()
         self._post(self._loader.stage.emit, stage)
 
+    def _orders(self) -> list[Order]:
+        """What panels want; of a stream that began before there was a window, nothing at first."""
+        return self._loader.orders() if self._is_shown.is_set() and not self._stopped.is_set() else []
+
+    def _orders_when_shown(self) -> list[Order]:
+        """The same, once panels have heard of the capture: meanwhile the first process starts."""
+        self._is_shown.wait()
+        return self._orders()
+
     def _read_all(self, trace: Trace) -> None:
         stream = self._stream = self._stream_of(trace)
+        is_early = stream.has_begun
+        stream.orders = self._orders if is_early else self._orders_when_shown
+        if not is_early:
+            stream.begin(is_idle=True)
         done = 0
         self._report(Stage(STAGE, done, stream.total))
         for batch in stream:
             done += len(batch.waves) + len(batch.missing)
-            self._post_batch(batch)
-            self._report(Stage(STAGE, done, stream.total))
-        self._post(self._loader.stage.emit, None)
+            self._post_batch(batch, Stage(STAGE, done, stream.total))
+        self._post(self._on_read)
         self._post(self._on_end)
         for error in stream.errors[:1]:
             self._post(self._on_end, error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 
+from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.problems import Affects
 from rcv_py.base.registry import Registry
@@ -159,6 +160,21 @@ class Panel(QWidget):
             stream.started()
         self.ui.tasks.run(self, job, take, topic, visibility=self.visibility)
 
+    def so_far(
+        self,
+        name: str,
+        reduction: Reduction[Any, Result],
+        key: Hashable = None,
+        expected: frozenset[int] | None = None,
+    ) -> Callable[[Collection[int] | None], Result]:
+        """Return a function of rows that count, for a job: the answer for all waves that were read.
+
+        A capture must be open.  While somebody sees the panel, waves that arrive are mapped where they are
+        read.  The other arguments are those of `Snapshot.so_far`.
+        """
+        read = self.session.snapshot()
+        return read.so_far(name, reduction, key, watcher=self.visibility, expected=expected)
+
     def want_result(self, name: str) -> None:
         """Keep a shared result up to date for as long as this capture is open and somebody sees the panel."""
         self.ui.results.want(name, self.visibility)
@@ -276,8 +292,8 @@ PanelCommands = Callable[[UiContext, Made, Need], tuple[Command, ...]]
 class PanelInfo:
     """A panel class with its place.
 
-    `area`: top, left, left_bottom, center, center_right, bottom, right, right_center, right_bottom.  `needs`
-    is the data that it cannot do without.
+    `area`: left, wave, details, time, time_below, code, source, bottom.  `needs` is the data that it
+    cannot do without.  One that is not there at the start is shown when it is asked for.
     """
 
     id: str
@@ -287,7 +303,10 @@ class PanelInfo:
     make: Callable[[UiContext], Panel]
     tip: str
     needs: tuple[Affects, ...] = ()
+    icon: str = "line"
+    is_at_start: bool = True
     commands: PanelCommands = lambda ui, made, need: ()
+    load: Callable[[], object] = lambda: None  # imports what `make` needs
 
 
 PANELS: Registry[PanelInfo] = Registry("panel")  # all that there are, from `discover` on
@@ -295,7 +314,14 @@ DECLARED: Registry[PanelInfo] = Registry("panel")  # those whose modules are imp
 
 
 def panel(
-    *, id: str, title: str, area: str, order: int = 50, needs: Iterable[str] = ()
+    *,
+    id: str,
+    title: str,
+    area: str,
+    order: int = 50,
+    needs: Iterable[str] = (),
+    icon: str = "line",
+    is_at_start: bool = True,
 ) -> Callable[[Kind], Kind]:
     """Class decorator: register a panel under `id`; its docstring is the tip of its tab.
 
@@ -315,6 +341,8 @@ def panel(
                 make=kind,
                 tip=tip,
                 needs=tuple(map(Affects, needs)),
+                icon=icon,
+                is_at_start=is_at_start,
                 commands=lambda ui, made, need: kind.commands(ui, Late(kind, made, need)),
             ),
         )
@@ -348,7 +376,11 @@ def _from_table(
         return tuple(_waiting(line, lambda: declared().commands(ui, made, need), made) for line in commands)
 
     return PanelInfo(
-        **row, needs=tuple(map(Affects, needs)), make=lambda ui: declared().make(ui), commands=made_commands
+        **row,
+        needs=tuple(map(Affects, needs)),
+        make=lambda ui: declared().make(ui),
+        commands=made_commands,
+        load=declared,
     )
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
 from pkgutil import resolve_name
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
-from weakref import WeakSet
 
 from PySide6.QtCore import QObject
 
-from rcv_py.analysis.core.reduction import Reduction
+from rcv_py.analysis.core.cost_columns import LINES
+from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.waves.populations import (
     POPULATIONS,
     WORKING,
@@ -27,13 +27,22 @@ from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.cell import Cell
-from rcv_py.state.running import Running
+from rcv_py.state.running import AnswerFlag
 from rcv_py.state.session import Session
-from rcv_py.state.wave_store import WaveStore
+from rcv_py.state.wave_store import Snapshot, WaveStore
 from rcv_py.ui.core.arrivals import MORE
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 from rcv_py.work.findings import FindingsInView, is_small
+
+
+def unread_note(read: int, store: WaveStore) -> str:
+    """Return `partial: 12 of 68 waves read`, also for waves that did not come back; "" if so many are all."""
+    waves = len(store.trace.waves)
+    parts = [f"partial: {store.read:,} of {plural(waves, 'wave')} read"] if read < waves else []
+    if store.uncounted:
+        parts.append(f"partial: {plural(store.uncounted, 'wave')} not read again")
+    return " · ".join(parts)
 
 
 def waves_note(session: Session) -> str:
@@ -41,9 +50,7 @@ def waves_note(session: Session) -> str:
     trace, store, choice = session.trace.value, session.store, session.choice
     if trace is None or store is None:
         return ""
-    parts = []
-    if store.count < len(trace.waves):
-        parts.append(f"partial: {store.count:,} of {plural(len(trace.waves), 'wave')} read")
+    parts = [note] if (note := unread_note(store.read, store)) else []
     if choice is not None and (choice.rows is not None or "none of which" in choice.text):
         parts.append(choice.text)
     return " · ".join(parts)
@@ -59,9 +66,17 @@ class Composed:
     """An answer that is made of those of reductions."""
 
     make: Callable[[Trace, Ask | None, Collection[int]], Any]  # no one to ask: no wave was read; unread ones
+    of: tuple[Reduction[Any, Any], ...]
 
 
-Job = Callable[..., Any] | Reduction[Any, Any] | Composed
+@dataclass(frozen=True)
+class Whole:
+    """An answer about waves beside each other, of which rows count, until a flag is set."""
+
+    make: Callable[[Snapshot, Collection[int] | None, AnswerFlag], Any]
+
+
+Job = Callable[..., Any] | Reduction[Any, Any] | Staged[Any, Any, Any] | Composed | Whole
 # A function is one of a trace and batches; what explains takes rows of the wave index too.
 
 
@@ -80,24 +95,38 @@ class Later:
         return self.then(resolve_name(f"rcv_py.analysis.{self.place}"))
 
 
-def _by_reference(analysis: Callable[..., Any]) -> Job:
-    return partial(analysis, rule=ReferenceRule.REFERENCE)
+def _hidden_as_executed(
+    reduction: Reduction[Any, Any], read: Snapshot, rows: Collection[int] | None, flag: AnswerFlag
+) -> Any:
+    """The hidden latency of some waves, with the program as those executed it."""
+    code = read.store.trace.code
+    if rows is not None:
+        code = read.so_far("lines of the chosen", LINES)(rows).on(code)
+    return replace(read.of_all(reduction, rows, flag), code=code)
 
+
+def _hidden_of(rule: ReferenceRule, reductions: Mapping[ReferenceRule, Reduction[Any, Any]]) -> Whole:
+    return Whole(partial(_hidden_as_executed, reductions[rule]))
+
+
+_OURS, _REFERENCE = itemgetter(ReferenceRule.OURS), itemgetter(ReferenceRule.REFERENCE)
 
 JOBS: dict[str, Job | Later] = {
-    "attribution": Later("attribution.attribute:attribution"),
+    "attribution": Later("attribution.attribute:ATTRIBUTION"),
     "branches": Later("program.branches:BRANCHES"),
-    "bubbles": Later("latency.bubbles:bubbles"),
-    "health": Later("health.capture_health:health_notes", Composed),
-    "hidden": Later("latency.hidden_latency:hidden_latency"),
-    "hidden_chosen": Later("latency.hidden_latency:hidden_as_executed"),
+    "bubbles": Later("latency.bubbles:BUBBLES", _OURS),
+    "health": Later("health.capture_health", lambda room: Composed(room.health_notes, room.OF_WAVES)),
+    "hidden": Later("latency.hidden_latency:HIDDEN", _OURS),
+    "hidden_chosen": Later("latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.OURS)),
     "kinds": Later("cost.hotspot:KINDS"),
-    "hidden_chosen_reference": Later("latency.hidden_latency:hidden_as_executed", _by_reference),
-    "hidden_reference": Later("latency.hidden_latency:hidden_latency", _by_reference),
+    "hidden_chosen_reference": Later(
+        "latency.hidden_latency:HIDDEN", partial(_hidden_of, ReferenceRule.REFERENCE)
+    ),
+    "hidden_reference": Later("latency.hidden_latency:HIDDEN", _REFERENCE),
     "loops": Later("iterations.loop_summary:LOOPS"),
     "match": Later("program.code_match:MATCH"),
-    "memory": Later("latency.memory_latency:MEMORY", itemgetter(ReferenceRule.OURS)),
-    "memory_reference": Later("latency.memory_latency:MEMORY", itemgetter(ReferenceRule.REFERENCE)),
+    "memory": Later("latency.memory_latency:MEMORY", _OURS),
+    "memory_reference": Later("latency.memory_latency:MEMORY", _REFERENCE),
     "markers": Later("events.marker_spans:marker_spans"),
     "populations": Later("waves.populations:POPULATIONS"),
     "waits": Later("waits.wait_latency:WAITS"),
@@ -162,23 +191,36 @@ class SharedResults(QObject):
 class Ways:
     """Populations of the waves that were read, made once for all analyses that need them."""
 
+    is_asleep = False  # they are always wanted
+
     def __init__(self) -> None:
         self._lock = Lock()
-        self._running: tuple[Trace, Running[Any, Populations]] | None = None
-        self._last: tuple[Sequence[WaveBatch], Populations] | None = None
+        self._last: tuple[Snapshot, Populations] | None = None
 
-    def of(self, trace: Trace, batches: Sequence[WaveBatch]) -> Populations:
-        """Return the populations of these waves and those that were read before."""
-        with self._lock:
-            if self._running is None or self._running[0] is not trace:
-                self._running, self._last = (trace, Running(trace, POPULATIONS)), None
-            if self._last is None or self._last[0] is not batches:
-                self._last = batches, self._running[1].of(batches)
-            return self._last[1]
+    def populations(self, read: Snapshot) -> Callable[[], Populations]:
+        """Return a function that returns those of the waves that were read."""
+        ask = read.so_far(POPULATIONS, POPULATIONS, watcher=self)
 
-    def choice(self, trace: Trace, batches: Sequence[WaveBatch], name: str) -> WaveChoice:
-        """Return the waves that a name stands for; while none of its kind was read, those that work."""
-        return chosen_or_working(self.of(trace, batches), name)
+        def answer() -> Populations:
+            with self._lock:
+                if self._last is None or not self._last[0].is_like(read):
+                    self._last = read, ask(None)
+                return self._last[1]
+
+        return answer
+
+    def of(self, read: Snapshot) -> Callable[[str], WaveChoice]:
+        """Return a function of a name, for a job: the waves it stands for.
+
+        While none of its kind was read, those that work.
+        """
+        populations = self.populations(read)
+        return lambda name: chosen_or_working(populations(), name)
+
+
+def _is_alone(job: Job | Later) -> bool:
+    """Whether an answer is made of each wave by itself."""
+    return isinstance(job, Composed) or (isinstance(job, Reduction) and not job.is_together)
 
 
 class _Result(QObject):
@@ -192,7 +234,8 @@ class _Result(QObject):
         self.cell: Cell[Any] = Cell(None)
         self._name, self._session, self._tasks, self._job = name, session, tasks, job
         self._is_wanted = False  # whether or not anything can be seen
-        self.wanted_by: WeakSet[Visibility] = WeakSet()
+        self.wanted_by: tuple[Visibility, ...] = ()
+        self._flag = AnswerFlag()
         # What was asked for last: batches, name of waves, whether more were to come; how many there were.
         self._of: tuple[tuple[WaveBatch, ...], str, bool] | None = None
         self._waves = 0
@@ -207,21 +250,35 @@ class _Result(QObject):
         if visibility is None:
             self._is_wanted = True
         else:
-            self.wanted_by.add(visibility)
+            self.wanted_by = (*(one for one in self.wanted_by if one is not visibility), visibility)
         self._ask()
 
     def _forget(self) -> None:
         self.stream.reset()
         self._is_wanted, self._of = False, None
-        self.wanted_by.clear()
+        self.wanted_by = ()
         self.cell.set(None)
 
     def _ask(self) -> None:
         trace, store = self._session.trace.value, self._session.store
         if trace is None or store is None or not self._is_needed() or self._is_early(trace):
             return
+        if not store.batches and not is_small(trace):  # of which processes read the waves
+            self._along(store.snapshot(self._session.is_streaming))
         if store.batches or len(trace.waves) <= len(store.missing):  # there are waves, or none to come
             self.stream.ask()
+
+    def _import(self) -> Job:
+        """Return the job; on the UI thread."""
+        job = self._job = self._job.import_it() if isinstance(self._job, Later) else self._job
+        return job
+
+    def _along(self, read: Snapshot) -> None:
+        """Have waves mapped where they are read, before the first of them is here."""
+        job = self._import()
+        for reduction in job.of if isinstance(job, Composed) else (job,):
+            if isinstance(reduction, Reduction) and not reduction.is_together:
+                self._so_far(read, reduction)
 
     def _is_early(self, trace: Trace) -> bool:
         """Whether waves still come that this one would read itself, beside the loader."""
@@ -236,10 +293,8 @@ class _Result(QObject):
         if self._of is None or self._of[1] != name:
             return False
         is_same = self._of[0] is store.batches and (is_streaming or not self._of[2])
-        job = self._job
-        is_alone = isinstance(job, Composed) or (isinstance(job, Reduction) and not job.is_together)
-        is_cheap = is_alone or self._name in BY_NAME
-        return is_same or (is_streaming and not is_cheap and store.count < MORE * self._waves)
+        is_cheap = _is_alone(self._job) or self._name in BY_NAME
+        return is_same or (is_streaming and not is_cheap and store.read < MORE * self._waves)
 
     def _is_needed(self) -> bool:
         """Whether anybody waits for the answer just now; what nobody sees asks again when somebody does."""
@@ -256,7 +311,7 @@ class _Result(QObject):
         batches, name, is_streaming = store.batches, self._session.waves.value, self._session.is_streaming
         if self._is_answered(store, name, is_streaming):
             return
-        self._of, self._waves = (batches, name, is_streaming), store.count
+        self._of, self._waves = (batches, name, is_streaming), store.read
 
         def take(answer: Any) -> None:
             if self._session.trace.value is trace:
@@ -266,45 +321,48 @@ class _Result(QObject):
                 self.stream.finished()
 
         self.stream.started()
-        job = self._job = self._job.import_it() if isinstance(self._job, Later) else self._job
-        if isinstance(job, Composed):
-            question = partial(self._composed, job, store, batches, frozenset(store.missing))
-        else:
-            question = partial(self._answer, job, store, batches, name, is_streaming)
+        self._flag.end()
+        self._flag = AnswerFlag()
+        read = store.snapshot(is_streaming)
+        question = partial(self._answer, self._import(), read, name, self._ways.of(read), self._flag)
         self._tasks.run(self, question, take)
 
-    def _composed(
-        self, job: Composed, store: WaveStore, batches: tuple[WaveBatch, ...], unread: Collection[int]
-    ) -> Any:
-        """Ask reductions, of all waves."""
-
-        def ask(reduction: Reduction[Any, Any]) -> Any:
-            if reduction is POPULATIONS:
-                return self._ways.of(store.trace, batches)
-            return store.running(reduction, reduction).of(batches)
-
-        return job.make(store.trace, ask if batches else None, unread)
+    @property
+    def is_asleep(self) -> bool:
+        """Whether nobody can see who wants it."""
+        return not self._is_wanted and all(panel.is_asleep for panel in self.wanted_by)
 
     def _answer(
-        self,
-        job: Callable[..., Any] | Reduction[Any, Any],
-        store: WaveStore,
-        batches: tuple[WaveBatch, ...],
-        name: str,
-        is_streaming: bool,
+        self, job: Job, read: Snapshot, name: str, ways: Callable[[str], WaveChoice], flag: AnswerFlag
     ) -> Any:
         """Compute it, of the chosen waves if it explains."""
-        trace = store.trace
-        if self._name == "populations":
-            return self._ways.of(trace, batches)
-        rows = self._ways.choice(trace, batches, name).rows if self._name in OF_ROWS else None
-        if isinstance(job, Reduction):
-            if job.is_together:
-                return job.of(trace, batches, rows)
-            key = self._name if self._name in OF_ROWS else job
-            return store.running(key, job).of(batches, rows, is_streaming=is_streaming)
+        trace = read.store.trace
+        if isinstance(job, Composed):
+            unread = frozenset(read.store.missing)
+            ask = (lambda one: self._so_far(read, one)(None)) if read.here or read.absent else None
+            return job.make(trace, ask, unread)
+        rows = ways(name).rows if self._name in OF_ROWS else None
+        if isinstance(job, Reduction) and not job.is_together:
+            return self._so_far(read, job)(rows)
+        if isinstance(job, Whole):
+            return job.make(read, rows, flag)
+        if isinstance(job, Reduction | Staged):
+            return read.of_all(job, rows, flag)
+        return self._call(job, read, name, rows)
+
+    def _call(self, job: Callable[..., Any], read: Snapshot, name: str, rows: Collection[int] | None) -> Any:
+        """Ask a function of a trace and batches."""
+        trace, rest = read.store.trace, {}
         if self._name in BY_NAME:
             files = self._session.run_files
-            chosen = {"waves": name} if name != WORKING else {}
-            return job(trace, batches, **chosen, **({"run_files": files} if files else {}))
-        return job(trace, batches) if rows is None else job(trace, batches, rows)
+            rest = ({"waves": name} if name != WORKING else {}) | ({"run_files": files} if files else {})
+        return job(trace, read.batches, **rest) if rows is None else job(trace, read.batches, rows)
+
+    def _so_far(
+        self, read: Snapshot, reduction: Reduction[Any, Any]
+    ) -> Callable[[Collection[int] | None], Any]:
+        """The answer of what looks at every wave by itself, as a function of rows that count."""
+        if reduction is POPULATIONS:
+            populations = self._ways.populations(read)
+            return lambda rows: populations()
+        return read.so_far(self._name if self._name in OF_ROWS else reduction, reduction, watcher=self)

@@ -163,7 +163,7 @@ def hit_columns(trace: Trace, hits: LineHits, rows: np.ndarray, measure: str) ->
     return result_columns(Table(spec, table.columns), trace)
 
 
-@panel(id="distribution", title="Distribution", area="bottom", order=50, needs=("waves", "code"))
+@panel(id="distribution", title="Distribution", area="bottom", order=45, needs=("waves", "code"))
 class DistributionPanel(Panel):
     """The times of all hits of the selected instruction."""
 
@@ -263,13 +263,11 @@ class DistributionPanel(Panel):
         if trace is None or store is None or line is None or not store.batches:
             self._show(None)
             return
-        batches, is_streaming = store.batches, self.session.is_streaming
-        name, ways = self.session.waves.value, self.ui.results.ways
-        running = store.running("hits", hits_of(line), line)
+        name, ways = self.session.waves.value, self.ui.results.ways.of(self.session.snapshot())
+        ask = self.so_far("hits", hits_of(line), line)
 
         def job() -> tuple[int, DistributionView]:
-            rows = ways.choice(trace, batches, name).rows
-            hits = running.of(batches, rows, is_streaming=is_streaming)
+            hits = ask(ways(name).rows)
             return line, distribution_view(hits, wanted, trace.base_clock)
 
         self.run_job(job, self._take, stream=self._stream)

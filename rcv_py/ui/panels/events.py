@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rcv_py.analysis.events.event_table import ENTRY_TEXT, EntryKind, EventTable, event_table, has_entries
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import count, nanoseconds
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow
@@ -38,7 +39,7 @@ TITLES = {
 }
 
 
-@panel(id="events", title="Events", area="bottom", order=60, needs=("markers",))
+@panel(id="events", title="Events", area="bottom", order=60, is_at_start=False, needs=("markers",))
 class EventsPanel(TablePanel[EventTable]):
     """Dispatches, hardware events and markers, by time."""
 
@@ -87,7 +88,7 @@ class EventsPanel(TablePanel[EventTable]):
         trace, self.result = self.session.trace.value, table
         if trace is None:
             return
-        kinds = np.unique(table.kind).tolist()
+        kinds = ascending(table.kind).tolist()
         is_plain = EntryKind.MARKER not in kinds
         self.filter.set_section(
             "Kinds",
@@ -170,7 +171,7 @@ class EventsPanel(TablePanel[EventTable]):
         """The rows that are shown."""
         if self.result is None:
             return None
-        there = {ENTRY_TEXT[EntryKind(kind)] for kind in np.unique(self.result.kind).tolist()}
+        there = {ENTRY_TEXT[EntryKind(kind)] for kind in ascending(self.result.kind).tolist()}
         kinds = [text for text in ENTRY_TEXT.values() if text in there - self.filter.hidden]
         if not kinds:
             return None

@@ -8,15 +8,17 @@ import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter
 
-from rcv_py.analysis.cost.hotspot import Bins, counted_rows, hotspot_bins, static_bins
-from rcv_py.base.text import percent, plural
+from rcv_py.analysis.cost.hotspot import Bins, hotspot_bins, static_bins
+from rcv_py.base.runs import ascending
+from rcv_py.base.text import percent
 from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.results.hotspot import bins_table
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.costs import unit_of
+from rcv_py.ui.core.costs import rows_in, unit_of
 from rcv_py.ui.core.layout import bar
 from rcv_py.ui.core.panel import NO_COST, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, draw_text
+from rcv_py.ui.core.shared_results import unread_note
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.bar_chart import BarChart
 from rcv_py.ui.table import command_text
@@ -26,6 +28,7 @@ from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import Legend
 
 STREAM_MS = 500
+OF_THE_CODE = "totals of all waves; their kinds follow when waves are read"
 
 
 class BinsChart(BarChart):
@@ -116,7 +119,7 @@ class HotspotPanel(Panel):
         self.plot.clear()
         self.empty.say(missing)
         if trace is not None and not missing:
-            self.scope.setVisible(len(np.unique(trace.waves.se)) > 1)
+            self.scope.setVisible(len(ascending(trace.waves.se)) > 1)
             self._compute()
 
     def _engine(self) -> int | None:
@@ -130,28 +133,29 @@ class HotspotPanel(Panel):
         batches, window, se = store.batches, self.session.clock_range.value, self._engine()
         bins = self.ui.settings["hotspot.bins"]
         self._counted_of = se
-        self._say(store.count, len(trace.waves), len(store.missing))
-        running = store.running("hotspot", hotspot_bins(bins, window), (bins, window, se))
+        self._say()
+        rows = rows_in(trace, window, se)
+        ask = self.so_far("hotspot", hotspot_bins(bins, window), (bins, window, se), rows)
 
         def job() -> Bins:
             if not batches:
                 return static_bins(trace.code, bins)
-            return running.of(batches, counted_rows(trace.waves, se, window))
+            return ask(rows)
 
         self.run_job(job, self._take, stream=self._stream if batches else None)
 
-    def _say(self, loaded: int, waves: int, missing: int) -> None:
+    def _say(self) -> None:
+        store = self.session.store
         note = ""
-        if waves and not loaded:
-            note = "totals of all waves; their kinds follow when waves are read"
-        elif loaded + missing < waves:
-            note = f"partial: {loaded:,} of {plural(waves, 'wave')} read"
+        if store is not None and len(store.trace.waves):
+            note = unread_note(store.read + len(store.missing), store) if store.read else OF_THE_CODE
         self.note.setText(note)
         self.plot.note = note
 
     def _take(self, bins: Bins) -> None:
         trace = self.session.trace.value
         assert trace is not None
+        self._say()
         if not bins.cycles.any():
             self.plot.clear()
             self.empty.say(self.reason(NO_COST))

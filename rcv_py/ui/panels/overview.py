@@ -118,7 +118,7 @@ class OverviewStrip(BrushStrip):
             painter.fillRect(QRectF(left, height - 2, max(2.0, right - left), 2), color)
 
 
-@panel(id="overview", title="Overview", area="top", order=0, needs=("waves", "occupancy"))
+@panel(id="overview", title="Overview", area="time", order=0, needs=("waves", "occupancy"))
 class OverviewPanel(Panel):
     """All of the capture: what the waves were doing, and which part the timelines show."""
 
@@ -151,12 +151,12 @@ class OverviewPanel(Panel):
         trace, store, width = self.session.trace.value, self.session.store, self.strip.width()
         if trace is None or store is None or width < 2:
             return
-        outer, batches, running = self.strip.outer, store.batches, store.running("overview", STRIP)
+        outer, ask = self.strip.outer, self.so_far("overview", STRIP)
         known = self.strip.sums  # None if another capture was open before
         resident = None if known is None or len(known.resident) != width else known.resident
 
         def job() -> Sums:
-            state = running.of(batches).waves(outer, width)
+            state = ask(None).waves(outer, width)
             return Sums(state, residents(trace, outer, width) if resident is None else resident)
 
         self.run_job(job, self.strip.show_sums)

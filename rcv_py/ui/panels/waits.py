@@ -10,7 +10,6 @@ from operator import attrgetter
 from PySide6.QtCore import QModelIndex, QPoint
 from PySide6.QtGui import QColor
 
-from rcv_py.analysis.cost.hotspot import counted_rows
 from rcv_py.analysis.cost.place_text import beside, known_place
 from rcv_py.analysis.waits.wait_latency import WAITS, WaitSummary
 from rcv_py.base.text import count, percent, plural
@@ -19,6 +18,7 @@ from rcv_py.model.kinds import KIND_NAME, KIND_TEXT, TokenKind
 from rcv_py.results.common import SOURCE_PLACE
 from rcv_py.results.waits import LATENCIES, SHARE_OF_STALL, STALL, TIMES, flat_table, waits_about
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.costs import rows_in
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.core.plain_text import copy_text
 from rcv_py.ui.table import command_text
@@ -75,7 +75,7 @@ def _producer_facts(node: WaitNode) -> list[str]:
     return [*facts, f"latency: {numbers} of {grouped(node.exact)} exact samples"]
 
 
-@panel(id="waits", title="Waits", area="bottom", order=30, needs=("waves", "code"))
+@panel(id="waits", title="Waits", area="bottom", order=24, needs=("waves", "code"))
 class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
     """What waits waited for, with the stall charged to it."""
 
@@ -126,13 +126,13 @@ class WaitsPanel(TreePanel[WaitSummary, WaitNode]):
         trace, store, window = self.session.trace.value, self.session.store, self.session.clock_range.value
         if trace is None or store is None or window is None or not len(trace.code):
             return
-        batches, name, ways = store.batches, self.session.waves.value, self.ui.results.ways
-        running, is_streaming = store.running("waits of a range", WAITS, window), self.session.is_streaming
+        name, ways = self.session.waves.value, self.ui.results.ways.of(self.session.snapshot())
+        inside = rows_in(trace, window)
+        ask = self.so_far("waits of a range", WAITS, window, inside)
 
         def job() -> WaitSummary:
-            own, inside = ways.choice(trace, batches, name).rows, counted_rows(trace.waves, None, window)
-            rows = inside if own is None else own & inside
-            return running.of(batches, rows, is_streaming=is_streaming)
+            own = ways(name).rows
+            return ask(inside if own is None or inside is None else own & inside)
 
         def take(summary: WaitSummary) -> None:
             if self.session.clock_range.value == window:

@@ -80,7 +80,7 @@ def curves_of(sums: Counted) -> tuple[Curve, ...]:
     )
 
 
-@panel(id="wave_states", title="Wave states", area="top", order=60, needs=("waves",))
+@panel(id="wave_states", title="Wave states", area="time", order=50, needs=("waves",))
 class WaveStatesPanel(CurvePanel):
     """How many traced waves execute, wait, stall or idle over time."""
 
@@ -133,11 +133,11 @@ class WaveStatesPanel(CurvePanel):
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return
-        batches, se, is_all = store.batches, self._engine(), store.is_complete
-        self._se, running = se, store.running("wave_states", state_curves(se), se)
+        se, is_all = self._engine(), store.is_complete
+        self._se, ask = se, self.so_far("wave_states", state_curves(se), se)
 
         def job() -> Counted:
-            return counted(trace, running.of(batches), may_take_writers=is_all and se is None)
+            return counted(trace, ask(None), may_take_writers=is_all and se is None)
 
         self.run_job(job, self._show, stream=self._rebuild)
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QIcon, QKeyEvent, QMouseEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QToolButton, QWidget
 
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
@@ -317,7 +318,7 @@ def _rows(curves: Sequence[Curve], window: TimeWindow) -> Iterator[tuple[Any, ..
     """One row a time, from the value that holds at the window's begin on."""
     parts = [curve.time[curve.steps.rows_in(window)] for curve in curves]
     begin = max(window.begin, min((int(curve.time[0]) for curve in curves if len(curve.time)), default=0))
-    times = np.unique(np.concatenate([np.array([begin], np.int64), *parts]))[:MAX_ROWS]
+    times = ascending(np.concatenate([np.array([begin], np.int64), *parts]))[:MAX_ROWS]
     columns = []
     for curve in curves:
         at = curve.time.searchsorted(times, "right") - 1

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.Qt.internals import PrimitiveArray
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
 from rcv_py.base import colors
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import count, elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text, set_text
@@ -104,7 +105,7 @@ class Rects:
         painter.setPen(Qt.PenStyle.NoPen)
         is_thin = columns[:, 2] < 2
         for chosen in (~is_thin, is_thin):
-            for value in np.unique(code[chosen]).tolist():
+            for value in ascending(code[chosen]).tolist():
                 painter.setBrush(color(value))
                 self.draw(painter, columns[chosen & (code == value)])
 
@@ -235,15 +236,14 @@ class TimeAxis(PlainAxis):
         room = width - metrics.horizontalAdvance(title) - 12
         times, step = self.scale_of_time.ticks(self.shown, width)
         per_cycle = width / self.shown.width
-        for time in times:
-            x = (time - self.shown.begin) * per_cycle
-            painter.setPen(self._theme.role("line"))
-            painter.drawLine(QPointF(x, height - 7), QPointF(x, height))
+        places = [(time - self.shown.begin) * per_cycle for time in times]
+        painter.setPen(self._theme.role("line"))
+        painter.drawLines([QLineF(x, height - 7, x, height) for x in places])
+        painter.setPen(self._theme.role("muted"))
+        for x, time in zip(places, times, strict=True):
             text = self.scale_of_time.text(time, step)
             if x + 4 + metrics.horizontalAdvance(text) < room:
-                painter.setPen(self._theme.role("muted"))
                 draw_text(painter, QPointF(x + 4, height - 7), text)
-        painter.setPen(self._theme.role("muted"))
         rect = QRectF(0, 0, width - 6, height - 3)
         draw_text(painter, rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, title)
         painter.setPen(self._theme.role("line"))

@@ -18,6 +18,7 @@ from rcv_py.analysis.events.event_table import (
     group_of,
     lasting,
 )
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import count
 from rcv_py.model.kinds import EventKind
 from rcv_py.model.trace import Trace
@@ -208,7 +209,7 @@ def event_lines(
             lines.append(Line(dispatch.time, "accent", text))
     events = trace.events
     if events is not None:
-        types = np.unique(events.kind).tolist()
+        types = ascending(events.kind).tolist()
         shown = [kind for kind in types if kind not in skip and PREFIX + group_of(kind) not in hidden]
         chosen = np.flatnonzero(np.isin(events.kind, shown))[: 8 * MAX_LINES]
         columns = (events.time[chosen], events.se[chosen], events.kind[chosen], lasting(events)[chosen])
@@ -224,7 +225,7 @@ def event_choices(trace: Trace | None, skip: Collection[EventKind] = ()) -> list
     """Return the groups that occur in a trace, for a menu."""
     if trace is None:
         return []
-    kinds = [] if trace.events is None else np.unique(trace.events.kind).tolist()
+    kinds = [] if trace.events is None else ascending(trace.events.kind).tolist()
     there = {group_of(kind) for kind in kinds if kind not in skip}
     if trace.dispatches:
         there.add("dispatch")

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter
 
 from rcv_py.analysis.core.lanes import lanes
+from rcv_py.analysis.timeline.long_tokens import Chosen, long_tokens
 from rcv_py.analysis.timeline.pixels import Pixels
-from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, look, raster
+from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View, look, raster
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import place_name
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import short_kernel
 from rcv_py.model.activity import ACTIVITY_COUNT
+from rcv_py.model.columns import joined
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.trace import Trace
@@ -31,6 +34,9 @@ from rcv_py.ui.timeline.unit_markers import MarkerBand
 MAX_RECTS = 5000  # tokens drawn one by one in a picture
 GAP_FROM_PX = 6  # a token this wide keeps a pixel of distance to the next
 MARGIN_PX = 4  # before and after a name
+FEWEST = 3  # characters of a name
+LETTERS_PX = 6  # height of a row, below which no font fits at any scale
+FONT_FITS = 0.8  # share of a font's height that letters need
 HATCH_FROM_PX = 14  # a stalled wait this wide is hatched, so that it is told by more than its colour
 
 
@@ -54,6 +60,7 @@ class TokenRows(RowSource):
         self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
         self._rects, self._names = Rects(), Names()
         self._wide: list[Piece] = []  # of the frame that is painted
+        self._long: list[Chosen] = []  # single tokens elsewhere that have room for a name
 
     def set_rows(
         self, rows: Sequence[TokenRow], names: Sequence[RowName], pending: Sequence[Pending] = ()
@@ -65,13 +72,15 @@ class TokenRows(RowSource):
     def paint(self, frame: Frame) -> None:
         """Fill the rows' pixels from the raster; no token is wide while there are too many."""
         rows = self.rows[frame.first : frame.stop]
-        self._wide = []
+        self._wide, self._long = [], []
         if not rows:
             return
         view = look(rows, _columns(frame))
         self._wide = view.wide(MAX_RECTS)
         picture = raster(view, self.shape.strip > 0, self._wide)
-        frame.fill(stacked(picture.kind, frame.spans_px, view.pixels), 0, ACTIVITY_COUNT)
+        lines = stacked(picture.kind, frame.spans_px, view.pixels)
+        frame.fill(lines, 0, ACTIVITY_COUNT)
+        self._long = self._worth_a_name(frame, rows, view, lines)
         if self.shape.strip:
             lines = stacked(picture.state, round(self.shape.strip * frame.scale), view.pixels)
             lines += np.uint8(STRIP)
@@ -81,8 +90,11 @@ class TokenRows(RowSource):
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
         """Draw wide tokens, their names, and what is missing."""
+        spans = [wide_spans(frame, pieces) for pieces in (self._wide, self._long) if pieces]
         if self._wide:
-            self._paint_wide(painter, frame, wide_spans(frame, self._wide))
+            self._paint_wide(painter, spans[0])
+        if spans and len(self.texts):
+            self._paint_mnemonics(painter, frame, joined(spans))
         if self.shape.band:
             self.band.paint_over(painter, frame)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -95,7 +107,24 @@ class TokenRows(RowSource):
 
     # -- rectangles -------------------------------------------------------------------------------------
 
-    def _paint_wide(self, painter: QPainter, frame: Frame, spans: _Spans) -> None:
+    def _worth_a_name(
+        self, frame: Frame, rows: Sequence[TokenRow], view: View, lines: np.ndarray
+    ) -> list[Chosen]:
+        """The tokens that have room for a name where tokens are not drawn one by one."""
+        if not len(self.texts) or frame.shape.spans < LETTERS_PX:
+            return []
+        metrics = QFontMetricsF(self._font(frame))
+        if frame.spans_px < metrics.height() * FONT_FITS:
+            return []
+        room = FEWEST * metrics.horizontalAdvance("0") + 2 * MARGIN_PX * frame.scale
+        wide = {id(piece.segment) for piece in self._wide}
+        found = long_tokens(rows, view, lines, room * view.pixels.width_px / frame.pixels.width_px)
+        return [piece for piece in found if id(piece.segment) not in wide]
+
+    def _font(self, frame: Frame) -> QFont:
+        return name_font(frame.theme, min(11.0, frame.shape.spans - 5) * frame.scale)
+
+    def _paint_wide(self, painter: QPainter, spans: _Spans) -> None:
         theme = self.theme
         stall = np.flatnonzero(spans.issue > spans.left)
         busy = np.flatnonzero(spans.right > spans.issue)
@@ -113,17 +142,15 @@ class TokenRows(RowSource):
         ]
         painter.setBrush(hatch(theme.kind(TokenKind.IMMED), 90))
         self._rects.draw(painter, spans.box(wide, spans.left, spans.issue))
-        if len(self.texts):
-            self._paint_mnemonics(painter, frame, spans)
 
     def _paint_mnemonics(self, painter: QPainter, frame: Frame, spans: _Spans) -> None:
         """Write the mnemonic of each token into the wider of its two parts."""
         theme, margin = self.theme, MARGIN_PX * frame.scale
-        font = name_font(theme, min(11.0, frame.shape.spans - 5) * frame.scale)
+        font = self._font(frame)
         in_stall = spans.issue - spans.left > spans.right - spans.issue
         left = np.maximum(np.where(in_stall, spans.left, spans.issue), 0)
         right = np.minimum(np.where(in_stall, spans.issue, spans.right), frame.pixels.width_px)
-        fits = (spans.line >= 0) & (spans.height >= QFontMetricsF(font).height() * 0.8)
+        fits = (spans.line >= 0) & (spans.height >= QFontMetricsF(font).height() * FONT_FITS)
         ink: dict[tuple[int, bool], QColor] = {}
 
         def name(at: int) -> tuple[str, QColor, float, float]:
@@ -134,7 +161,7 @@ class TokenRows(RowSource):
             middle = float(spans.top[at] + spans.height[at] / 2)
             return (text[0] if text else ""), ink[key], float(left[at]) + margin, middle
 
-        self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, fewest=3)
+        self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, FEWEST)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +183,7 @@ class _Spans:
         ).astype(np.float64)
 
 
-def wide_spans(frame: Frame, pieces: Sequence[Piece]) -> _Spans:
+def wide_spans(frame: Frame, pieces: Sequence[Piece | Chosen]) -> _Spans:
     """Where the tokens of segments are in a frame: whole pixels, at least one wide, clipped to the view."""
     window, width = frame.pixels.window, frame.pixels.width_px
     counts = [piece.count for piece in pieces]
@@ -187,7 +214,7 @@ def wide_spans(frame: Frame, pieces: Sequence[Piece]) -> _Spans:
     )
 
 
-def _lanes(frame: Frame, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+def _lanes(frame: Frame, piece: Piece | Chosen) -> tuple[np.ndarray, np.ndarray]:
     """Top and height of each token of a piece, float64."""
     top, height = float(frame.top(frame.first + piece.row)), float(frame.spans_px)
     segment = piece.segment
@@ -223,7 +250,7 @@ def kernel_choices(trace: Trace | None, prefix: str, used: np.ndarray | None = N
     """Return the kernels of the waves (or with the ids in `used`) for a menu; none if there is only one."""
     if trace is None:
         return []
-    ids = np.unique(trace.waves.kernel if used is None else used).tolist()
+    ids = ascending(trace.waves.kernel if used is None else used).tolist()
     names = {name: None for kernel in ids if (name := trace.occupancy.names.get(kernel))}
     nice = {kernel.name: kernel.demangled for kernel in trace.code.kernels}
     return [

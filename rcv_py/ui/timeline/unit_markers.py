@@ -9,6 +9,7 @@ import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.base.runs import ascending
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
 from rcv_py.ui.core.plain_text import copy_text, joined
@@ -114,7 +115,7 @@ class MarkerBand:
         strips = np.zeros(((frame.stop - frame.first) * count, width), np.uint8)
         place = (lanes.row[seen].astype(np.int64) - frame.first) * count + lanes.lane[seen]
         fill(strips, place, left, right, lanes.code[seen])
-        for number in np.unique(place).tolist():
+        for number in ascending(place).tolist():
             row, lane = divmod(number, count)
             part = frame.part(frame.first + row, self._top(frame, lane), round((LANE_PX - 1) * frame.scale))
             if len(part):

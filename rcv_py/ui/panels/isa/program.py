@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-import numpy as np
 from PySide6.QtCore import QObject
 
 from rcv_py.analysis.core.cost_columns import CostColumns
@@ -14,6 +13,7 @@ from rcv_py.analysis.cost.annotations import Annotation, Ingredients, why_not
 from rcv_py.analysis.program.blocks import Blocks, blocks, by_label
 from rcv_py.analysis.program.branches import Branches, BranchTable, branch_table, branches, flow
 from rcv_py.analysis.program.loops import Loops, loops
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import plural, short_count
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
@@ -50,7 +50,7 @@ class Program:
             if yes or no:
                 goal = "?" if target < 0 else target
                 notes[row] = f"→ {goal} taken {short_count(yes)}, not {short_count(no)}"
-        for target in np.unique(self.found.target).tolist():
+        for target in ascending(self.found.target).tolist():
             is_here = self.found.target == target
             sources, times = self.found.source[is_here], int(self.found.taken[is_here].sum())
             whence = str(sources[0]) if len(sources) == 1 else plural(len(sources), "branch", "branches")

@@ -6,8 +6,9 @@ from PySide6.QtWidgets import QWidget
 
 from rcv_py.analysis.cost.place_text import beside
 from rcv_py.analysis.cost.stall_reasons import stall_reasons
-from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, device_summary
+from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary_by
 from rcv_py.base.text import plural
+from rcv_py.state.running import AnswerFlag
 from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
@@ -39,7 +40,7 @@ STREAM_MS = 800
 TABLE_PX = 130  # the least height of the table
 
 
-@panel(id="summary", title="Summary", area="bottom", order=15)
+@panel(id="summary", title="Summary", area="bottom", order=50)
 class SummaryPanel(Panel):
     """The capture in numbers, on one page."""
 
@@ -60,6 +61,7 @@ class SummaryPanel(Panel):
         self.units.setMinimumHeight(TABLE_PX)
         self.note = PlainLabel(role="muted")
         self.remembered = {"units": self.units}
+        self._flag = AnswerFlag()
         self._soon = self.coalesced(self._compute)
         self._stream = self.coalesced(self._compute, STREAM_MS)
         self._lay_out()
@@ -114,11 +116,14 @@ class SummaryPanel(Panel):
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return
-        batches = store.batches
-        name, ways = self.session.waves.value, self.ui.results.ways
+        read, name = self.session.snapshot(), self.session.waves.value
+        ways = self.ui.results.ways.of(read)
+        self._flag.end()
+        flag = self._flag = AnswerFlag()
 
         def job() -> DeviceSummary:
-            return device_summary(trace, batches, ways.choice(trace, batches, name).rows)
+            rows = ways(name).rows
+            return read.of_all(summary_by(rows), rows, flag)
 
         self.run_job(job, self._take, stream=self._stream)
 

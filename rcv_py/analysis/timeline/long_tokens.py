@@ -1,0 +1,94 @@
+"""Tokens that are wide in a picture in which most are not: a long wait among thousands of short instructions.
+
+Where few tokens share a pixel they are looked at one by one.  Elsewhere they are found in the picture, so
+that they cost pixels and not tokens: what fills pixels leaves a run of columns full of one activity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import ceil
+
+import numpy as np
+
+from rcv_py.analysis.timeline.raster import Segment, TokenRow, View
+from rcv_py.base.runs import ascending, ranges, run_starts
+from rcv_py.model.activity import ACTIVITY_COUNT
+
+FEW = 4  # tokens a pixel, up to which they are looked at one by one
+MANY = 2000  # tokens in a run of columns: they are short, or too many to look for a long one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """Some tokens of a segment."""
+
+    row: int
+    segment: Segment
+    tokens: np.ndarray  # int64, rows of its tokens
+
+    @property
+    def count(self) -> int:
+        """How many tokens there are."""
+        return len(self.tokens)
+
+    def of_length(self, least: int) -> Chosen:
+        """Those whose stall or execution has so many cycles; none where tokens overlap."""
+        tokens, rows = self.segment.tokens, self.tokens
+        is_long = np.maximum(tokens.stall[rows], tokens.busy[rows]) >= least
+        return Chosen(self.row, self.segment, rows[is_long] if tokens.lane is None else rows[:0])
+
+
+def long_tokens(rows: Sequence[TokenRow], view: View, lines: np.ndarray, least_px: float) -> list[Chosen]:
+    """Return the tokens in view whose stall or execution is `least_px` wide, by segment.
+
+    `lines` is the picture of the rows that `stacked` made, uint8 [rows, height, width].  Tokens that overlap
+    others are left out.
+    """
+    sparse = [piece for piece in view.pieces if piece.count <= FEW * (piece.stop - piece.first)]
+    done = {id(piece.segment) for piece in sparse}
+    others = {piece.row for piece in view.pieces if id(piece.segment) not in done}
+    others |= {row for row, _ in view.tables}
+    found = [
+        Chosen(piece.row, piece.segment, np.arange(piece.tokens.start, piece.tokens.stop)) for piece in sparse
+    ]
+    in_runs = _runs(rows, sorted(others), view, lines, least_px - 2)  # the outermost pixels may not be full
+    found += [some for some in in_runs if id(some.segment) not in done]
+    least = ceil(least_px * view.pixels.cycles_per_px)
+    return [long for some in found if (long := some.of_length(least)).count]
+
+
+def _runs(
+    rows: Sequence[TokenRow], chosen: Sequence[int], view: View, lines: np.ndarray, least_px: float
+) -> Iterator[Chosen]:
+    """The tokens in runs of columns that are full of one activity, if they are not too many."""
+    if not chosen:
+        return
+    low, high = lines[chosen, 0], lines[chosen, -1]
+    full = np.pad(np.where(low == high, low, ACTIVITY_COUNT), ((0, 0), (0, 1)), constant_values=255)
+    flat = full.reshape(-1)  # no run goes on in the next row
+    starts = run_starts(flat)
+    length = np.diff(starts, append=len(flat))
+    is_run = (flat[starts] < ACTIVITY_COUNT) & (length >= least_px)
+    first, stop = starts[is_run], starts[is_run] + length[is_run]
+    number, edges, width = first // full.shape[1], view.pixels.edges, full.shape[1]
+    begin, end = edges[first % width], edges[stop - width * number]
+    of_run = (
+        (row, rows[chosen[row]].at((a + b) // 2), a, b)
+        for row, a, b in zip(number.tolist(), begin.tolist(), end.tolist(), strict=True)
+    )
+    for (row, _), group in groupby(of_run, lambda run: (run[0], id(run[1]))):
+        runs = list(group)
+        segment = runs[0][1]
+        if segment is None:
+            continue
+        offset, base = segment.tokens.offset, segment.tokens.base
+        limits = np.iinfo(offset.dtype)
+        times = np.clip(np.array([run[2:] for run in runs]) - base, limits.min, limits.max)
+        times = times.astype(offset.dtype)  # else numpy would copy the column
+        before = np.maximum(offset.searchsorted(times[:, 0], "right") - 1, 0)
+        count = offset.searchsorted(times[:, 1], "left") - before
+        count[count > MANY] = 0
+        yield Chosen(chosen[row], segment, ascending(ranges(before, np.maximum(count, 0))))

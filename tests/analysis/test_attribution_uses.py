@@ -1,0 +1,126 @@
+"""Who wrote what an instruction reads, who had a unit longest, and who shares a SIMD, beside plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rcv_py.analysis.attribution import uses as module
+from rcv_py.analysis.attribution.causes import Cause
+from rcv_py.analysis.attribution.lines import MATRIX, SALU, VALU, Lines, lines
+from rcv_py.analysis.attribution.stream import engine_stream, largest_in
+from rcv_py.analysis.attribution.uses import WINDOW, History, Uses, overwritten, uses
+from tests.analysis import build
+
+TEXTS = (
+    "v_add_f32 v1, v2, v3",
+    "v_mul_f32 v2, v1, v1",
+    "s_add_u32 s1, s2, s3",
+    "v_mov_b32 v3, s1",
+    "v_mfma_f32_16x16x16_f16 a[0:3], v[0:1], v[2:3], a[0:3]",
+    "buffer_load_dword v4, s[0:3], 0 offen lds",
+    "s_nop 0",
+    "v_add_f32 v4, v4, v2",
+)
+UNITS = ((VALU, MATRIX), (VALU, SALU))
+# Waves: ranges of lines one after the other, as a program with jumps runs them; the last line is unknown.
+RUNS = st.lists(st.tuples(st.integers(0, len(TEXTS)), st.integers(1, 45)), max_size=8)
+
+
+def program() -> Lines:
+    return lines(build.code(TEXTS), 9, "gfx942")
+
+
+def ran(waves: list[list[tuple[int, int]]]) -> tuple[np.ndarray, np.ndarray]:
+    """The lines of all tokens, and the tokens that waves begin with."""
+    each = [[(first + i) % (len(TEXTS) + 1) for first, count in runs for i in range(count)] for runs in waves]
+    first = np.cumsum([0, *map(len, each)])
+    return np.array([line for one in each for line in one], dtype=np.int64), first
+
+
+def bits(words: np.ndarray) -> int:
+    return int.from_bytes(words.astype("<u8").tobytes(), "little")
+
+
+def pairs(found: Uses) -> list[tuple[int, int]]:
+    return [*zip(found.row.tolist(), found.writer.tolist(), strict=True)]
+
+
+def plain(
+    history: tuple[np.ndarray, np.ndarray],
+    readers: list[int],
+    wanted: list[int],
+    offered: list[int],
+    meant: list[bool],
+) -> list[tuple[int, int]]:
+    """Look back from each reader, one token after the other."""
+    line, first = history
+    found = []
+    for row, reader in enumerate(readers):
+        missing = wanted[line[reader]]
+        start = max(int(one) for one in first if one <= reader)
+        for writer in range(reader - 1, max(start, reader - WINDOW) - 1, -1):
+            if missing & offered[line[writer]] and meant[line[writer]]:
+                found.append((row, writer))
+            missing &= ~offered[line[writer]]
+    return found
+
+
+@given(st.lists(RUNS, min_size=1, max_size=3), st.data())
+def test_uses_are_those_that_looking_back_finds(
+    waves: list[list[tuple[int, int]]], data: st.DataObject
+) -> None:
+    of_code, (line, first) = program(), ran(waves)
+    readers = sorted(data.draw(st.sets(st.integers(0, len(line) - 1)))) if len(line) else []
+    history, at = History(line, first), np.array(readers, dtype=np.int64)
+    reads, writes = ([bits(row) for row in table] for table in (of_code.reads, of_code.writes))
+    for units in UNITS:
+        found = uses(of_code, history, at, units)
+        meant = np.isin(of_code.unit, units).tolist()
+        assert pairs(found) == plain((line, first), readers, reads, writes, meant)
+    copies = (of_code.form == Cause.WAIT_DMA).tolist()
+    read = [one if is_copy else 0 for one, is_copy in zip(reads, copies, strict=True)]
+    found = overwritten(of_code, history, at, Cause.WAIT_DMA)
+    assert pairs(found) == plain((line, first), readers, writes, read, copies)
+
+
+def test_what_is_kept_of_sequences_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_KNOWN", 2)
+    of_code = program()
+    for shift in range(8):
+        line, first = ran([[(shift, 3), (0, 6), (shift, 2)]])
+        found = uses(of_code, History(line, first), np.arange(len(line)), (VALU, MATRIX))
+        table = [bits(row) for row in of_code.reads], [bits(row) for row in of_code.writes]
+        meant = np.isin(of_code.unit, (VALU, MATRIX)).tolist()
+        expected = plain((line, first), [*range(len(line))], *table, meant)
+        assert pairs(found) == expected
+
+
+VALUES = st.integers(-3, 3) | st.sampled_from((1 << 62, -(1 << 62)))
+
+
+@given(st.lists(VALUES, min_size=1), st.data())
+def test_largest_of_ranges(values: list[int], data: st.DataObject) -> None:
+    edge = st.integers(0, len(values))
+    ranges = data.draw(st.lists(st.tuples(edge, edge), max_size=5))
+    column = np.array(values, dtype=np.int64)
+    first, stop = np.array(ranges, dtype=np.int64).reshape(-1, 2).T
+    for is_last in (False, True):
+        found = largest_in(column, first, stop, is_last)
+        for at, (low, high) in zip(found.tolist(), ranges, strict=True):
+            rows = [row for row in range(low, high) if values[row] == max(values[low:high])]
+            assert at == (rows[-1 if is_last else 0] if rows else -1)
+
+
+@pytest.mark.parametrize(("begin", "has_mates"), [(2, True), (9, True), (400, False)])
+def test_waves_have_mates_where_they_live_at_once(begin: int, has_mates: bool) -> None:
+    waves = [
+        build.wave("VVVV..VVVV", [0, 1], row=row, begin=at, place=(0, 0, row, 0))
+        for row, at in enumerate((0, begin))
+    ]
+    other = build.wave("VVVV", [0], row=2, begin=3, place=(0, 1, 0, 0))  # of another SIMD
+    waves = [*waves, other]
+    trace = build.trace(build.code(TEXTS), waves)
+    assert engine_stream(trace, waves).has_mates.tolist() == [has_mates, has_mates, False]

@@ -1,0 +1,254 @@
+"""Answers count all waves that were read: mapped where they are read, or read again when they are needed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from multiprocessing import active_children
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from rcv_py.analysis.attribution.attribute import attribution
+from rcv_py.analysis.core.parcels import alone
+from rcv_py.analysis.cost.hotspot import hotspot
+from rcv_py.model.ids import WaveId
+from rcv_py.model.trace import Trace
+from rcv_py.model.waves import WaveBatch
+from rcv_py.model.window import TimeWindow
+from rcv_py.state import running
+from rcv_py.state.selection import Selection
+from rcv_py.state.wave_store import WaveStore
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.loader import AGAIN, Loader
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.shared_results import SharedResults
+from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
+from rcv_py.ui.panels.hotspot import HotspotPanel
+from rcv_py.ui.panels.overview import OverviewPanel
+from rcv_py.work import findings, load, reduce
+from rcv_py.work.load import prepare
+from tests.support.same import differences
+from tests.support.wave_folder import reader, trace, wave
+
+WAVES, HELD = 12, 3
+MOST_MS = 60_000  # a bound for hangs: on a loaded machine a process starts in seconds
+EVER = TimeWindow(0, 10_000)
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Trace:
+    return trace(reader(tmp_path, {f"{row}.json": wave() for row in range(WAVES)}))
+
+
+@pytest.fixture
+def everything(capture: Trace) -> WaveBatch:
+    return prepare(capture.reader, list(range(WAVES)))
+
+
+@pytest.fixture
+def loader(qtbot: QtBot, capture: Trace, ui: UiContext, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loader]:
+    """It reads a wave at a time, and memory holds three of them."""
+    del qtbot
+    monkeypatch.setattr(load, "SMALL_JOB_BYTES", 1)
+    monkeypatch.setattr(load, "JOB_BYTES", 1)
+    monkeypatch.setattr(reduce, "SLAB_BYTES", 1)
+    made = Loader(ui.session, Settings(None), lambda path, report: capture)
+    budget = HELD * prepare(capture.reader, [0]).nbytes
+    made.opened.connect(lambda: setattr(ui.session.store, "budget", budget))
+    yield made
+    made.close()
+    assert not active_children()
+
+
+def opened(qtbot: QtBot, loader: Loader, ui: UiContext, *panels: QWidget) -> WaveStore:
+    loader.open(Path())
+    settle(qtbot, loader, ui, *panels)
+    store = ui.session.store
+    assert store is not None
+    return store
+
+
+def settle(qtbot: QtBot, loader: Loader, ui: UiContext, *panels: QWidget) -> None:
+    """Wait until nothing is read or computed, and no panel is about to ask."""
+
+    def is_at_rest() -> bool:
+        timers = (timer for panel in panels for timer in panel.findChildren(QTimer))
+        is_idle = loader.idle and ui.tasks.idle and ui.results.idle and not ui.session.busy.value
+        return is_idle and not any(timer.isActive() for timer in timers)
+
+    qtbot.waitUntil(is_at_rest, timeout=MOST_MS)
+
+
+def test_beyond_the_budget_every_wave_is_read_and_some_leave_the_memory(
+    qtbot: QtBot, loader: Loader, ui: UiContext
+) -> None:
+    store = opened(qtbot, loader, ui)
+    assert (store.read, store.count, len(store.absent)) == (WAVES, HELD, WAVES - HELD)
+    assert store.is_complete
+    assert "fill the memory" in ui.session.problems.value[-1].text
+    for row in range(WAVES):  # each comes back when it is looked at
+        ui.session.select(Selection(WaveId(0, 0, 0, row)))
+        qtbot.waitUntil(lambda row=row: store.wave(row) is not None, timeout=MOST_MS)  # type: ignore[misc]
+        assert store.nbytes <= store.budget
+    settle(qtbot, loader, ui)
+
+
+def test_waves_in_sight_come_back_as_far_as_there_is_room_and_others_are_not_held(
+    qtbot: QtBot, loader: Loader, ui: UiContext
+) -> None:
+    panel = ComputeUnitPanel(ui)
+    panel.resize(600, 300)
+    store = opened(qtbot, loader, ui, panel)
+    assert len(panel.source.pending) == WAVES - HELD
+    qtbot.waitUntil(lambda: len(ui.session.looked_at.value) == 1, timeout=MOST_MS)  # half of the room
+    for middle in (300, 100):  # looking elsewhere, and back
+        store.that_fit(range(WAVES - 1, -1, -1))
+        ui.session.set_view(TimeWindow(middle - 20, middle + 20))
+        settle(qtbot, loader, ui, panel)
+    (seen,) = ui.session.looked_at.value
+    assert store.is_settled(seen)
+    assert store.nbytes <= store.budget
+    assert panel._segments.keys() == {wave.row for batch in store.batches for wave in batch.waves}
+
+
+def test_totals_and_filters_count_waves_that_left_the_memory(
+    qtbot: QtBot, loader: Loader, ui: UiContext, capture: Trace, everything: WaveBatch
+) -> None:
+    panel = HotspotPanel(ui)
+    opened(qtbot, loader, ui, panel)
+    whole = hotspot([everything], len(capture.code), None, ui.settings["hotspot.bins"])
+    assert panel.plot.bins is not None
+    assert np.array_equal(panel.plot.bins.cycles, whole.cycles)
+    stages = []
+    ui.session.busy.watch(note := Stages(ui, stages).note)
+    ui.session.clock_range.set(EVER)
+    settle(qtbot, loader, ui, panel)
+    assert np.array_equal(panel.plot.bins.cycles, whole.cycles)
+    assert panel.note.text() == ""
+    assert AGAIN in stages, "the status bar says what is done"
+    del note
+
+
+class Stages:
+    """Notes what the window says it does."""
+
+    def __init__(self, ui: UiContext, names: list[str]) -> None:
+        self._ui, self._names = ui, names
+
+    def note(self) -> None:
+        self._names += [stage.name for stage in self._ui.session.busy.value]
+
+
+def test_cancelling_it_says_how_many_do_not_count(
+    qtbot: QtBot, loader: Loader, ui: UiContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = HotspotPanel(ui)
+    store = opened(qtbot, loader, ui, panel)
+    looks = Counter[str]()
+    look = reduce.Shelf.look
+
+    def cancelled(*args: object, **how: object) -> object:
+        looks["parcels"] += 1
+        store.cancel_answers()
+        return look(*args, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reduce.Shelf, "look", cancelled)
+    ui.session.clock_range.set(EVER)
+    settle(qtbot, loader, ui, panel)
+    assert looks["parcels"] == 1, "it ends between two parcels"
+    assert panel.note.text() == f"partial: {WAVES - HELD} waves not read again"
+    monkeypatch.undo()
+    panel.scope.currentIndexChanged.emit(0)  # whatever asks next
+    settle(qtbot, loader, ui, panel)
+    assert panel.note.text() == ""
+
+
+def test_closing_ends_it_between_two_parcels(
+    qtbot: QtBot, loader: Loader, ui: UiContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = HotspotPanel(ui)
+    store = opened(qtbot, loader, ui, panel)
+    before = panel.plot.bins
+    looks = Counter[str]()
+    look = reduce.Shelf.look
+
+    def closed(*args: object, **how: object) -> object:
+        looks["parcels"] += 1
+        store.end_answers()
+        return look(*args, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reduce.Shelf, "look", closed)
+    ui.session.clock_range.set(EVER)
+    qtbot.waitUntil(lambda: looks["parcels"] > 0 and ui.tasks.idle, timeout=MOST_MS)
+    assert looks["parcels"] == 1
+    assert panel.plot.bins is before
+
+
+@pytest.mark.parametrize("name", ["attribution", "bubbles", "hidden", "hidden_chosen", "health", "loops"])
+def test_what_looks_at_waves_together_reads_them_again(
+    qtbot: QtBot, loader: Loader, ui: UiContext, name: str, everything: WaveBatch
+) -> None:
+    store = opened(qtbot, loader, ui)
+    ui.results.want(name)
+    settle(qtbot, loader, ui)
+    found = ui.results.cell(name).value
+    assert len(store.absent) == WAVES - HELD
+    store.budget = 1 << 40
+    store.add(everything)
+    ui.session.wave_loaded()
+    settle(qtbot, loader, ui)
+    assert not store.absent
+    assert not differences(ui.results.cell(name).value, found)
+    if name == "attribution":
+        assert not differences(found, attribution(store.trace, [everything]))
+
+
+def test_waves_are_mapped_where_they_are_read_while_panels_are_in_front(
+    qtbot: QtBot, loader: Loader, ui: UiContext, monkeypatch: pytest.MonkeyPatch, everything: WaveBatch
+) -> None:
+    """The viewer's own process maps nothing, and the answers are the same."""
+    monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(findings, "SMALL_BYTES", -1)
+    here = Counter[int]()
+
+    def counted(*args: object) -> Iterator[object]:
+        for parcel in alone(*args):  # type: ignore[arg-type]
+            here.update(one.row for one in parcel.tokens.waves)
+            yield parcel
+
+    monkeypatch.setattr(running, "alone", counted)
+    hotspot_, overview = HotspotPanel(ui), OverviewPanel(ui)
+    overview.strip.resize(300, 40)
+    names = ("branches", "waits", "loops", "populations", "memory", "kinds", "health")
+    wishes = [Wish(ui, name) for name in names]
+    loader.opened.connect(lambda: setattr(ui.session.store, "budget", 1 << 40))
+    store = opened(qtbot, loader, ui, hotspot_, overview)
+    assert store.count == WAVES
+    assert not here
+    assert hotspot_.plot.bins is not None
+    assert overview.strip.sums is not None
+    answers = {name: ui.results.cell(name).value for name in names}
+    later = SharedResults(ui.session, ui.tasks)
+    store._running.clear()  # as if nobody had asked before
+    for name in names:
+        later.want(name)
+        qtbot.waitUntil(lambda: ui.tasks.idle and later.idle, timeout=MOST_MS)
+        assert not differences(answers[name], later.cell(name).value), name
+    assert here
+    del wishes
+
+
+class Wish:
+    """Wants a result of every capture that is opened."""
+
+    def __init__(self, ui: UiContext, name: str) -> None:
+        self._ui, self._name = ui, name
+        ui.session.trace.watch(self._want)
+
+    def _want(self) -> None:
+        self._ui.results.want(self._name)
