@@ -125,6 +125,7 @@ class Session:
 
     def open(self, trace: Trace) -> None:
         """Show a trace: its first wave selected (the first that works, once that is known), all in view."""
+        self._end_answers()
         self.store = WaveStore(trace)
         self.history = History()
         first = trace.waves.id(0) if len(trace.waves) else None
@@ -148,11 +149,17 @@ class Session:
 
     def close(self) -> None:
         """Close the capture: nothing is shown afterwards."""
+        self._end_answers()
         self.store = None
         self.populations.set(None)
         self.selection.set(Selection())
         self.problems.set(())
         self.trace.set(None)
+
+    def _end_answers(self) -> None:
+        """Nobody waits any more for answers about what was open."""
+        if self.store is not None:
+            self.store.end_answers()
 
     @property
     def is_streaming(self) -> bool:

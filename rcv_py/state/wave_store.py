@@ -83,7 +83,8 @@ class Snapshot:
 
         Once nothing streams in any more, those that left the memory are read again, until the flag is set.
         """
-        here = InMemory(self.store.trace, self.batches)
+        self.store.keep(flag)
+        here = InMemory(self.store.trace, self.batches, flag.over)
         if self.store.rereads is None or not self.absent or self.is_streaming:
             return ask(here)
         try:
@@ -159,6 +160,13 @@ class WaveStore:
         with self._lock:
             return [Order(running) for _, running in self._running.values() if running.is_wanted]
 
+    def keep(self, flag: AnswerFlag) -> None:
+        """Set this flag, too, when answers are to end."""
+        with self._lock:
+            self._flags.add(flag)
+            if self._is_over:
+                flag.end()
+
     def cancel_answers(self) -> None:
         """Let answers that read waves again be of those in memory."""
         with self._lock:
@@ -169,7 +177,7 @@ class WaveStore:
         """Nobody waits for answers any more: those that read waves again raise Cancelled."""
         with self._lock:
             self._is_over = True
-            for flag in self._flags:
+            for flag in (*self._flags, *(running.flag for _, running in self._running.values())):
                 flag.end()
 
     def _read_again(self, reduction: Reduction[Any, Any], rows: list[int], flag: AnswerFlag) -> Any:
@@ -184,10 +192,7 @@ class WaveStore:
     ) -> Iterator[Answers]:
         """Have what answers about waves of which those of `held` are in memory, until the flag is set."""
         assert self.rereads is not None
-        with self._lock:
-            self._flags.add(flag)
-            if self._is_over:
-                flag.end()
+        self.keep(flag)
         here = {wave.row for batch in held for wave in batch.waves}
         self.uncounted = sum(row not in here for row in rows)
         with self.rereads(rows, held, flag) as found:

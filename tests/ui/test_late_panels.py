@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QSettings, Qt
+from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -283,3 +286,42 @@ def test_each_panel_made_late_says_what_one_made_early_says(qtbot: QtBot) -> Non
     for name, answer in early.items():
         assert late[name] == answer, name
     assert sum(answer[0] is not None for answer in early.values()) > len(early) // 2
+
+
+def test_a_panel_that_is_seen_later_is_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> None:
+    with window(size=WIDE) as app:
+        open_sample(app, qtbot)
+        workspace, steps = app.window.workspace, []
+        dock = workspace.docks["health"]
+        dock.info = replace(dock.info, load=lambda: steps.append("load"), make=noted(dock.info.make, steps))
+        turn = QTimer(app.window, interval=0)
+        turn.timeout.connect(lambda: steps.append("") if steps and steps[-1] else None)
+        turn.start()
+        workspace.show_panel("health")
+        qtbot.waitUntil(lambda: dock.made is not None, timeout=5000)
+        assert steps[:3] == ["load", "", "make"]
+        turn.stop()
+        settle(app, qtbot)
+
+
+def noted(make: Callable[..., Any], steps: list[str]) -> Callable[..., Any]:
+    def made(ui: Any) -> Any:
+        steps.append("make")
+        return make(ui)
+
+    return made
+
+
+def test_while_nothing_is_to_do_panels_are_imported_one_a_call(qtbot: QtBot) -> None:
+    with window(size=WIDE) as app:
+        open_sample(app, qtbot)
+        workspace, loaded = app.window.workspace, []
+        late = [dock for dock in workspace.docks.values() if dock.made is None]
+        for dock in late:
+            dock._is_loaded = False
+            dock.info = replace(dock.info, load=partial(loaded.append, dock.info.id))
+        for count in range(1, len(late) + 1):
+            assert workspace.load_next()
+            assert len(loaded) == count
+        assert not workspace.load_next()
+        assert not made(app) & set(loaded)

@@ -249,3 +249,15 @@ def test_problems_are_sorted_and_can_be_copied(qtbot: QtBot, reused: Reused) -> 
         assert [problem.where for problem in panel.problems] == ["b.json", "a"]
         panel.view.opened.emit(0)
         assert app.qt.clipboard().text() == "error: b.json: b.json is lost. Copy it again."
+
+
+def test_waves_that_could_not_be_read_are_not_said_to_count(sample_app: App, qtbot: QtBot) -> None:
+    session, picker = sample_app.ui.session, sample_app.window.workspace.docks["wave_picker"].panel
+    waves = len(session.trace.value.waves)
+    assert picker.counted.text() == f"All {waves} waves count."
+    session.store.missing[0] = "0.json is missing."
+    session.wave_loaded()
+    settle(sample_app, qtbot)
+    assert picker.counted.text() == f"{waves - 1} of {waves} waves count. 1 wave could not be read."
+    session.store.missing.clear()
+    session.wave_loaded()
