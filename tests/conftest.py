@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -22,6 +24,7 @@ os.environ.pop("COLUMNS", None)  # a terminal or a test runner exports it, and t
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.captures import ROOT
 from tests.support.forked import Forks
 from tests.support.samples import STORE
 
@@ -65,6 +68,19 @@ LONGEST = (  # files that take long, which are begun first: two processes then e
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):  # the processes of a run share what the first one makes
         os.environ[STORE] = mkdtemp(prefix="rcv-samples-")
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Each process of a run begins to import tests at another place: what one compiled, others read."""
+    given = getattr(session.config, "workerinput", None)
+    if given is None:
+        return
+    paths = [Path(argument.partition("::")[0]).absolute() for argument in session.config.args]
+    files = sorted(file for path in paths for file in (path.rglob("test_*.py") if path.is_dir() else [path]))
+    first = len(files) * int(given["workerid"].removeprefix("gw")) // given["workercount"]
+    for file in files[first:] + files[:first]:
+        with suppress(Exception, pytest.skip.Exception):  # which is told when the file is collected
+            import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -20,6 +20,7 @@ class Module:
     text: str
     is_init: bool
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]  # all of the tree
     imports: tuple[str, ...]  # every module that is imported, at whatever depth, also of others
 
     @property
@@ -45,12 +46,14 @@ def read(texts: Mapping[str, str], beside: Iterable[str] = ()) -> Mapping[str, M
     found = {}
     for name, text in texts.items():
         tree = ast.parse(text)
+        nodes = tuple(ast.walk(tree))
         found[_plain(name)] = Module(
             name=_plain(name),
             text=text,
             is_init=name.split(".")[-1] == "__init__",
             tree=tree,
-            imports=tuple(_imports(tree, names)),
+            nodes=nodes,
+            imports=tuple(_imports(nodes, names)),
         )
     return found
 
@@ -59,8 +62,8 @@ def _plain(name: str) -> str:
     return name.removesuffix("__init__").removesuffix(".")
 
 
-def _imports(tree: ast.AST, names: set[str]) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imports(nodes: Iterable[ast.AST], names: set[str]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

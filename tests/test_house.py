@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def colours(known: Known) -> Iterator[str]:
 def evaluated(known: Known) -> Iterator[str]:
     """Calls that run a text as a program."""
     for module in known.values():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in EVALUATES:
                 yield f"{module.name}:{node.lineno}: {node.func.id}"
 
@@ -101,7 +102,7 @@ def positional(known: Known) -> Iterator[str]:
     classes = {(name, node.name): node for name, module in known.items() for node in _dataclasses(module)}
     for module in known.values():
         names = _imported(module)
-        for call in ast.walk(module.tree):
+        for call in module.nodes:
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
                 key = names.get(call.func.id, (module.name, call.func.id))
                 is_many = len(call.args) > MOST_PLACES
@@ -116,10 +117,11 @@ def _dataclasses(module: Module) -> Iterator[ast.ClassDef]:
             yield node
 
 
+@cache
 def _imported(module: Module) -> dict[str, tuple[str, str]]:
     return {
         alias.asname or alias.name: ((node.module or "").removeprefix("rcv_py."), alias.name)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }

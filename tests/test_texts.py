@@ -84,7 +84,7 @@ def faults(known: Mapping[str, Module]) -> Iterator[str]:
 
 def faults_of(module: Module) -> Iterator[str]:
     file = module.name
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         for fault in (
             *raw_names(file, node),
             *raw_tips(node),

@@ -12,7 +12,6 @@ from rcv_py.analysis.core.token_columns import batch_of
 from rcv_py.analysis.waves.populations import only
 from rcv_py.api.errors import TooLarge
 from rcv_py.api.table import Table, joined
-from rcv_py.base.settings import BY_NAME
 from rcv_py.export.table_files import NO_WAVES
 from rcv_py.export.tables import TABLES, Column
 from rcv_py.model import waves
@@ -22,7 +21,7 @@ from rcv_py.model.waves import WaveBatch
 from rcv_py.results.table import Words
 from rcv_py.work.load import batches
 
-DEFAULT_GB = float(BY_NAME["load.budget_gb"].default)
+DEFAULT_GB = 4.0
 OF_WAVES = tuple(name for name, table in TABLES.items() if table.part is not None)
 
 

@@ -41,7 +41,11 @@ OPTIONS = (
     Option("hotspot.bins", 32, "Number of bars of the hotspot histogram.", 4, 100),
     Option("load.workers", 0, "Processes that read waves; 0: as many as there are processors.", 0, 64),
     Option(
-        "load.budget_gb", 4, "Memory for waves, in gigabytes; the others are read when looked at.", 1, 256
+        "load.budget_gb",
+        0,
+        "Memory for waves, in gigabytes; 0: half of all. Waves beyond it are read again when needed.",
+        0,
+        256,
     ),
 )
 

@@ -24,11 +24,16 @@ class AnswerFlag(CancelFlag):
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_over = False  # nobody wants it: else an answer without those waves is better than none
+        self.over = CancelFlag()  # nobody wants it: else an answer without those waves is better than none
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody wants the answer any more."""
+        return self.over.is_set()
 
     def end(self) -> None:
         """Nobody wants the answer any more."""
-        self.is_over = True
+        self.over.set()
         self.set()
 
 
@@ -116,6 +121,7 @@ class Running(Generic[Part, Answer]):
                     counted |= made.rows
                     chosen |= made.chosen
             for parcel in alone(fresh, rows, counted):
+                self.flag.over.check()
                 parts.append(self.reduction.map(self._trace, parcel))
                 chosen.update(wave.row for wave in parcel.own.waves)
             lacking: set[int] = set() if is_streaming else {*absent} - counted

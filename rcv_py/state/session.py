@@ -102,6 +102,9 @@ class Session:
         self.hover: Cell[Hover | None] = Cell(None)
         self.measure: Cell[TimeWindow | None] = Cell(None)  # stays until dismissed
         self.bookmarks: Cell[tuple[Selection, ...]] = Cell(())
+        self.looked_at: Cell[tuple[int, ...]] = Cell(
+            ()
+        )  # rows of waves in sight, to be read again if need be
         self.query = Cell(SearchQuery())
         self.latency_mode = Cell(LatencyMode.SUM_ALL)
         self.source_cost = Cell(SourceCost.SELF)
@@ -122,6 +125,7 @@ class Session:
 
     def open(self, trace: Trace) -> None:
         """Show a trace: its first wave selected (the first that works, once that is known), all in view."""
+        self._end_answers()
         self.store = WaveStore(trace)
         self.history = History()
         first = trace.waves.id(0) if len(trace.waves) else None
@@ -130,6 +134,7 @@ class Session:
         self.isolated_wait.set(None)
         self.clock_range.set(None)
         self.bookmarks.set(())
+        self.looked_at.set(())
         self.trace.value = None  # the cells below are about the new trace: nobody may read the old one
         self.waves.value, self.populations.value = WORKING, None
         self._first = self.selection.value = Selection(wave=first)
@@ -144,11 +149,17 @@ class Session:
 
     def close(self) -> None:
         """Close the capture: nothing is shown afterwards."""
+        self._end_answers()
         self.store = None
         self.populations.set(None)
         self.selection.set(Selection())
         self.problems.set(())
         self.trace.set(None)
+
+    def _end_answers(self) -> None:
+        """Nobody waits any more for answers about what was open."""
+        if self.store is not None:
+            self.store.end_answers()
 
     @property
     def is_streaming(self) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from threading import Lock
 from typing import Any
 from weakref import WeakSet
 
 import numpy as np
 
-from rcv_py.analysis.core.answers import Answers
+from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction, Staged
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.problems import Affects, Problem, Severity
@@ -24,6 +25,7 @@ from rcv_py.state.running import AnswerFlag, Order, Running, Watcher
 
 NAMED = 20  # waves with a sentence of their own in the list of problems
 NO_LIMIT = 1 << 62
+SHARE_IN_SIGHT = 0.5  # of the budget, at most, for waves that are in sight
 
 # What answers questions about waves at some rows of the index, of which some are in memory, until a flag is
 # set: it reads the others.
@@ -71,18 +73,27 @@ class Snapshot:
     ) -> Answer:
         """Return the answer of what looks at waves beside each other; those in `rows` (None: all) count.
 
+        The others are as in `answer`.
+        """
+        chosen = None if rows is None else frozenset(rows)
+        return self.answer(lambda found: found.of(analysis, chosen), flag)
+
+    def answer(self, ask: Callable[[Answers], Answer], flag: AnswerFlag) -> Answer:
+        """Return what `ask` makes of answers about all waves that were read.
+
         Once nothing streams in any more, those that left the memory are read again, until the flag is set.
         """
-        trace = self.store.trace
+        self.store.keep(flag)
+        here = InMemory(self.store.trace, self.batches, flag.over)
         if self.store.rereads is None or not self.absent or self.is_streaming:
-            return analysis.of(trace, self.batches, rows)
+            return ask(here)
         try:
             with self.store.reading(self.here | self.absent, self.batches, flag) as found:
-                return found.of(analysis, None if rows is None else frozenset(rows))
+                return ask(found)
         except Cancelled:
             if flag.is_over:
                 raise
-            return analysis.of(trace, self.batches, rows)
+            return ask(here)
 
 
 class WaveStore:
@@ -101,6 +112,7 @@ class WaveStore:
         self.nbytes = self.tokens = 0  # of the waves in memory
         self._waves: dict[int, Wave] = {}
         self._read: set[int] = set()  # rows of all waves that were ever here
+        self._read_bytes = 0  # that they took
         self._lods: dict[int, WaveLod] = {}
         self._batch_of: dict[int, WaveBatch] = {}
         self._last_use: dict[WaveBatch, int] = {}
@@ -148,6 +160,13 @@ class WaveStore:
         with self._lock:
             return [Order(running) for _, running in self._running.values() if running.is_wanted]
 
+    def keep(self, flag: AnswerFlag) -> None:
+        """Set this flag, too, when answers are to end."""
+        with self._lock:
+            self._flags.add(flag)
+            if self._is_over:
+                flag.end()
+
     def cancel_answers(self) -> None:
         """Let answers that read waves again be of those in memory."""
         with self._lock:
@@ -158,7 +177,7 @@ class WaveStore:
         """Nobody waits for answers any more: those that read waves again raise Cancelled."""
         with self._lock:
             self._is_over = True
-            for flag in self._flags:
+            for flag in (*self._flags, *(running.flag for _, running in self._running.values())):
                 flag.end()
 
     def _read_again(self, reduction: Reduction[Any, Any], rows: list[int], flag: AnswerFlag) -> Any:
@@ -173,10 +192,7 @@ class WaveStore:
     ) -> Iterator[Answers]:
         """Have what answers about waves of which those of `held` are in memory, until the flag is set."""
         assert self.rereads is not None
-        with self._lock:
-            self._flags.add(flag)
-            if self._is_over:
-                flag.end()
+        self.keep(flag)
         here = {wave.row for batch in held for wave in batch.waves}
         self.uncounted = sum(row not in here for row in rows)
         with self.rereads(rows, held, flag) as found:
@@ -195,7 +211,9 @@ class WaveStore:
         for old in {self._batch_of[wave.row] for wave in batch.waves if wave.row in self._batch_of}:
             self._drop(old)  # analyses must not count a wave twice
         self._waves.update((wave.row, wave) for wave in batch.waves)
-        self._read.update(wave.row for wave in batch.waves)
+        if new := {wave.row for wave in batch.waves} - self._read:
+            self._read |= new
+            self._read_bytes += batch.nbytes * len(new) // len(batch.waves)
         self._batch_of.update((wave.row, batch) for wave in batch.waves)
         self._lods.update(zip((wave.row for wave in batch.waves), batch.lod, strict=False))
         self.nbytes += batch.nbytes
@@ -210,6 +228,14 @@ class WaveStore:
         if row in self._batch_of:
             self._touch(self._batch_of[row])
         return self._waves.get(row)
+
+    def that_fit(self, rows: Iterable[int]) -> tuple[int, ...]:
+        """Return the first of these waves, as many as memory holds; those that are here stay longest."""
+        room = SHARE_IN_SIGHT * self.budget * len(self._read) / max(1, self._read_bytes)
+        chosen = tuple(islice(rows, int(room)))
+        for row in chosen:
+            self.wave(row)
+        return chosen
 
     def wave_by_id(self, wave: WaveId | None) -> Wave | None:
         """The wave of that name, None while it is not loaded."""

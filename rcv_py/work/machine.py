@@ -22,10 +22,21 @@ def cores() -> int:
 
 def memory() -> int | None:
     """Return the bytes that programs could still take, or may take in this container; None if nobody says."""
+    return _bytes("MemAvailable:")
+
+
+def half_of_memory() -> int | None:
+    """Return half of the bytes that the machine, or this container, has; None if nobody says."""
+    all_of_it = _bytes("MemTotal:")
+    return None if all_of_it is None else all_of_it // 2
+
+
+def _bytes(line_of: str) -> int | None:
+    """Return the bytes in a line of the system, at most what this container may have; None if nobody says."""
     limits = [int(limit) for (limit,) in _limits("memory.max") if limit != "max"]
     with suppress(OSError, StopIteration, ValueError):
         lines = MEMINFO.read_text().splitlines()
-        limits.append(next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")))
+        limits.append(next(int(line.split()[1]) << 10 for line in lines if line.startswith(line_of)))
     return min(limits, default=None)
 
 

@@ -4,8 +4,8 @@ Functions, arguments and results are pickled, but for their arrays, which cross 
 read-only views (`work/shared.py`).  A process ends with the one that started it, lets it go first where cores
 are few, and leaves Ctrl+C to it.  One thread a pool starts, feeds, hears and ends all its processes.
 
-A new process needs a third of a second before it can do anything.  `start_ahead` has some wait for whichever
-pool comes first; where a fork is safe they are copies of this process, and ready at once.
+A new process needs a third of a second before it can do anything.  Where a fork is safe it is a copy of this
+one, ready at once, and `start_ahead` has some wait for whichever pool comes first.
 """
 
 from __future__ import annotations
@@ -38,15 +38,17 @@ from rcv_py.base.errors import RcvError
 from rcv_py.base.memory import trim
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
-# How much a process lets others go first.  Beside a program that computes on the same core it has 25 % of it
-# (at 10: 10 %, at 0: 50 %), and beside two such processes 95 % of a window's beats of 8 ms take less than
-# 20 ms (at 10: 16, at 0: 35).
-NICE = 5
+# How much a process lets others go first.  Beside a program that computes on the same core it has 39 % of it
+# (at 5: 25 %, at 0: 50 %), so that reading beside other programs takes a quarter longer than its share, not
+# twice as long.  Beside two such processes on a busy machine 95 % of a window's beats of 8 ms take less than
+# 26 ms (at 5: 26, at 0: 38).
+NICE = 2
 # A call that a process will only read later must fit into the pipe: if it did not, we would wait for the
 # process to read, and it for us to take its answer.  macOS has the smallest pipes, of 8 kB.
 AHEAD_BYTES = 6 << 10
 _starting = Lock()  # held while multiprocessing looks at all processes of this one: to start and to bury one
 T = TypeVar("T")
+_Near = tuple[BaseProcess, Connection]  # a process, and our end of the pipe to it
 
 
 class WorkerStopped(RcvError):
@@ -116,6 +118,7 @@ class WorkerPool(Generic[T]):
         self._lock = Lock()
         self._waiting: deque[_Call] = deque()
         self._workers: list[_Worker] = []  # only the thread changes it
+        self._copies: deque[_Near] = deque()  # processes that wait for it
         self._thread: Thread | None = None
         self._is_closed = self._is_woken = False
         self._ear, self._bell = get_context("spawn").Pipe(duplex=False)
@@ -134,6 +137,8 @@ class WorkerPool(Generic[T]):
                 return call.future
             self._waiting.append(call)
             if self._thread is None:
+                if _may_fork() and not self._grace_s and not self._nests:  # before we have a thread ourselves
+                    self._copies.extend(_started(is_copy=True) for _ in range(self._size))
                 self._thread = Thread(target=self._run, name="rcv-pool", daemon=True)
                 self._thread.start()
                 # Else multiprocessing ends our processes as Python exits, and waits for what replaces them.
@@ -190,6 +195,7 @@ class WorkerPool(Generic[T]):
             for worker in self._workers:
                 worker.end()
             self._workers.clear()
+            _end_all(self._copies)
         finally:  # whatever happens here, nobody waits for an answer any more
             for call in calls:
                 if error is not None and call.future.set_running_or_notify_cancel():
@@ -241,7 +247,11 @@ class WorkerPool(Generic[T]):
         return None if call.is_alone else min(free, key=lambda one: len(one.calls), default=None)
 
     def _start(self, call: _Call) -> _Worker:
-        worker = _Worker(self._task, self._timeout_s, self._grace_s, self._nests, call.is_alone)
+        near = None
+        if not self._grace_s and not self._nests:
+            near = _alive(self._copies) or _alive(_ahead)
+        near = near or _started(is_tidy=self._grace_s > 0, nests=self._nests)
+        worker = _Worker(near, self._task, self._timeout_s, self._grace_s, call.is_alone)
         self._workers.append(worker)
         return worker
 
@@ -274,16 +284,15 @@ class _Worker:
     """The near end of one process."""
 
     def __init__(
-        self, task: Message, timeout_s: float | None, grace_s: float, nests: bool, is_alone: bool
+        self, near: _Near, task: Message, timeout_s: float | None, grace_s: float, is_alone: bool
     ) -> None:
+        self.process, self.connection = near
         self.calls: deque[_Call] = deque()  # the first is being done
         self.key = ""
         self.is_alone = is_alone
         self.deadline = float("inf")  # of the first call, as time of the monotonic clock
         self._timeout_s = float("inf") if timeout_s is None else timeout_s
         self._grace_s = grace_s
-        near = None if grace_s or nests else _taken_ahead()
-        self.process, self.connection = near or _started(is_tidy=grace_s > 0, nests=nests)
         with suppress(OSError):  # that it has died will be found when its answer is awaited
             send(self.connection, task)
 
@@ -318,16 +327,11 @@ class _Worker:
         self.connection.close()
         if self._grace_s and not wait([self.process.sentinel], self._grace_s):
             self.process.kill()
-        wait([self.process.sentinel])
-        # Whoever starts or lists processes buries those that ended, and for a moment they seem to run to us.
-        with _starting, suppress(ValueError):
-            self.process.join()
-            self.process.close()
+        _bury(self.process)
 
 
 # -- starting processes -------------------------------------------------------------------------------
 
-_Near = tuple[BaseProcess, Connection]
 _ahead: deque[_Near] = deque()  # processes that wait for a pool
 
 
@@ -343,20 +347,35 @@ def start_ahead(count: int, module: str) -> None:
 
 def end_ahead() -> None:
     """End the processes that no pool has taken."""
-    while (near := _taken_ahead()) is not None:
+    _end_all(_ahead)
+
+
+def _end_all(waiting: deque[_Near]) -> None:
+    while (near := _alive(waiting)) is not None:
         process, connection = near
         connection.close()
-        process.kill()
+        with suppress(ProcessLookupError):  # somebody has buried it
+            process.kill()
+        _bury(process)
+
+
+def _bury(process: BaseProcess) -> None:
+    """Wait for a process that has ended, or is about to."""
+    wait([process.sentinel])
+    # Whoever starts or lists processes buries those that ended, and for a moment they seem to run to us.
+    with _starting, suppress(ValueError):
         process.join()
         process.close()
 
 
-def _taken_ahead() -> _Near | None:
-    while _ahead:
-        with suppress(IndexError):  # another thread was faster
-            near = _ahead.popleft()
+def _alive(waiting: deque[_Near]) -> _Near | None:
+    """Take a process that waits, None without any."""
+    while waiting:
+        with _starting, suppress(IndexError):  # another thread was faster
+            near = waiting.popleft()
             if near[0].is_alive():
                 return near
+            near[1].close()
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -35,9 +35,9 @@ def names_of_each() -> set[frozenset[str]]:
     return {names for names in columns if len(names) > MOST}
 
 
-def literals(tree: ast.AST) -> Iterator[tuple[int, frozenset[str]]]:
+def literals(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, frozenset[str]]]:
     """The texts of each dictionary's keys and of each sequence, with the number of the line."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Dict):
             items: list[ast.expr | None] = [*node.keys]
         elif isinstance(node, ast.Tuple | ast.List | ast.Set):
@@ -54,7 +54,7 @@ def columns_elsewhere(known: Mapping[str, Module]) -> Iterator[str]:
     for module in known.values():
         if module.name.split(".")[0] not in ABOVE:
             continue
-        for line, texts in literals(module.tree):
+        for line, texts in literals(module.nodes):
             if len(texts) > MOST and any(len(texts & names) > MOST for names in tables):
                 yield f"{module.name}:{line}: {', '.join(sorted(texts)[:6])}"
 

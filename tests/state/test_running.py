@@ -198,3 +198,37 @@ def test_the_store_keeps_one_answer_a_name_until_its_key_changes(trace: Trace) -
     assert store.running("lines", LINES, 1) is one
     assert store.running("others", LINES, 1) is not one
     assert store.running("lines", LINES, 2) is not one
+
+
+class Noted:
+    """Maps parcels of waves, and closes the capture after the first."""
+
+    def __init__(self, store: WaveStore) -> None:
+        self.store, self.parcels = store, 0
+
+    def __call__(self, trace: Trace, parcel: Parcel) -> object:
+        self.parcels += 1
+        self.store.end_answers()
+        return LINES.map(trace, parcel)
+
+
+@pytest.mark.parametrize("is_together", [False, True])
+def test_closing_a_capture_ends_what_is_made_of_its_waves_between_two_parcels(
+    trace: Trace, waves: list[Wave], monkeypatch: pytest.MonkeyPatch, is_together: bool
+) -> None:
+    monkeypatch.setattr(Reduction.each, "__defaults__", (None, 1))  # a slab a wave
+    store = WaveStore(trace)
+    for wave in waves:
+        store.add(build.batch(wave))
+    noted = Noted(store)
+    reduction = replace(LINES, map=noted, is_together=is_together)
+    with pytest.raises(Cancelled):
+        store.snapshot().of_all(reduction, None, AnswerFlag())
+    assert noted.parcels == 1
+    noted.parcels, other = 0, WaveStore(trace)
+    for wave in waves:
+        other.add(build.batch(wave))
+    noted.store = other
+    with pytest.raises(Cancelled):
+        other.snapshot().so_far("lines", replace(LINES, map=noted))(None)
+    assert noted.parcels == 1

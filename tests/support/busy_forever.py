@@ -33,7 +33,7 @@ def spin(*_: object) -> None:
 
 def stay(note: Path) -> None:
     """Write down which process never ends from now on."""
-    part = note.with_suffix(".part")
+    part = note.with_suffix(f".{os.getpid()}.part")
     part.write_text(str(os.getpid()))
     part.rename(note)
     spin()

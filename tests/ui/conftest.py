@@ -136,7 +136,8 @@ def sample_app(_shared_app: App, qtbot: object) -> Iterator[App]:
     if session.trace.value is None:
         open_sample(app, qtbot)
     app.window.activateWindow()
-    before, theme = session.selection.value, app.ui.settings["look.theme"]
+    workspace = app.window.workspace
+    before, theme, layout = session.selection.value, app.ui.settings["look.theme"], workspace.saveState()
     yield app
     assert not app.window.shown_errors, app.window.shown_errors  # type: ignore[attr-defined]
     app.window.palette_.close()
@@ -146,5 +147,6 @@ def sample_app(_shared_app: App, qtbot: object) -> Iterator[App]:
     session.selection.set(before)
     session.fit_all()
     app.ui.settings["look.theme"] = theme
-    app.window.workspace.reset_layout(app.window.workspace.size())
+    if workspace.saveState() != layout:
+        workspace.reset_layout(workspace.size())
     settle(app, qtbot)

@@ -77,8 +77,7 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
     session.latency_mode.set(LatencyMode.SUM_ALL)
     session.source_cost.set(SourceCost.SELF)
     session.selection.set(before)
-    app.ui.settings["isa.show_idle"] = True
-    settle(app, qtbot)
+    app.ui.settings["isa.show_idle"] = True  # the next test waits for what follows from all this
 
 
 def printed(panel: Panel) -> dict[str, Any]:
@@ -625,8 +624,8 @@ def test_samples_have_commands_too(qtbot: QtBot, reused: Reused) -> None:
 def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
     made: list[App] = []
 
-    def begin(store: object) -> App:
-        made.append(start(None))
+    def begin(store: object, **how: bool) -> App:
+        made.append(start(None, **how))
         return made[-1]
 
     def leave() -> int:

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from rcv_py.base.errors import ExportError
 from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.cli.main import main
+from rcv_py.work import reduce
 from tests.export.perfetto_reader import read
 from tests.support import captures
 from tests.ui.conftest import Reused
@@ -25,7 +26,7 @@ def test_the_commands_ask_for_a_name_and_write(
     names = {"export.report": "r.html", "export.trace": "t.pftrace"}
     with reused() as app:
         assert app.ui.commands["export.report"].why_not()
-        open_sample(app, qtbot)
+        open_sample(app, qtbot, captures.trace_path("pa_mqa_small"))
         for command, name in names.items():
             answer = (str(tmp_path / name), "")
             monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
@@ -86,3 +87,24 @@ def test_the_window_writes_the_same_bytes_as_the_command(
             settle(app, qtbot)
             assert main(["report", str(path), "--out", str(tmp_path / f"command.{form}")]) == 0
             assert (tmp_path / f"window.{form}").read_bytes() == (tmp_path / f"command.{form}").read_bytes()
+
+
+def test_a_cancelled_report_ends_between_two_parcels(
+    qtbot: QtBot, tmp_path: Path, reused: Reused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, look = [], reduce.Shelf.look
+    with reused() as app:
+        open_sample(app, qtbot)
+        writer = app.window.writer
+
+        def cancelled(*args: object, **how: object) -> object:
+            looks.append(1)
+            writer.cancel()
+            return look(*args, **how)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(reduce, "SLAB_BYTES", 1)
+        monkeypatch.setattr(reduce.Shelf, "look", cancelled)
+        writer.write_report(tmp_path / "x.html")
+        settle(app, qtbot)
+    assert len(looks) == 1
+    assert not list(tmp_path.iterdir())

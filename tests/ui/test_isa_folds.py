@@ -203,6 +203,19 @@ def test_sorting_shows_every_row_and_program_order_the_folds(isa: IsaPanel) -> N
     assert shown(isa) == [0, 2, 7, 9]
 
 
+def test_a_click_on_the_numbers_of_rows_gives_program_order_with_arrows(isa: IsaPanel, ui: UiContext) -> None:
+    view, number = isa.view, isa.view.table.column_of("instruction")
+    ui.session.select_line(3)
+    for before in (view.table.column_of("latency"), number):
+        view.header.setSortIndicator(before, Qt.SortOrder.DescendingOrder)
+        at = QPoint(view.columnViewportPosition(number) + 8, view.header.height() // 2)
+        QTest.mouseClick(view.header.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        assert view.table.sorting is None
+        assert shown(isa) == list(range(10))
+        assert len(view.placed_arrows().number)
+        assert view.viewport().rect().contains(view.row_rect(view.table.view_row(3)).center())
+
+
 def test_arrows_lead_to_the_fold(isa: IsaPanel, settled: Settled) -> None:
     assert set(zip(isa.view.arrows.source.tolist(), isa.view.arrows.target.tolist(), strict=True)) >= {(2, 3)}
     whole = len(isa.view.placed_arrows().number)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QSettings, Qt
+from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -25,8 +28,7 @@ from tests.ui.window import SAMPLE, open_sample, settle, window
 
 WIDE = (1600, 900)  # px: the bottom is not folded
 FIRST = {
-    "overview", "triage", "isa", "source", "explorer", "top_lines", "hotspot", "wave_picker", "token_details",
-    "search",
+    "overview", "compute_unit", "triage", "isa", "source", "wave_picker", "token_details",
 }  # fmt: skip
 discover()
 
@@ -60,11 +62,11 @@ def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) ->
         assert made(app) == {"overview"}, "nothing of the workspace is in front yet"
         open_sample(app, qtbot)
         assert made(app) == FIRST
-        workspace.fold_bottom(True)
+        assert workspace.is_bottom_folded
         workspace.docks["waits"].raise_()
         settle(app, qtbot)
         assert made(app) == FIRST, "of what is folded nothing is seen"
-        workspace.fold_bottom(False)
+        workspace.fold("bottom", False)
         settle(app, qtbot)
         assert made(app) == FIRST | {"waits"}
         windows = Windows()
@@ -91,8 +93,7 @@ def docks_by_tab(app: App) -> list[str]:
     """The docks in the order in which Tab visits them."""
     docks, visited, widgets = app.window.workspace.docks, [], []
     app.window.activateWindow()
-    next(iter(docks.values())).panel.setFocus()
-    app.window.focusNextPrevChild(True)
+    docks["isa"].take_focus()
     while (widget := app.qt.focusWidget()) not in widgets:
         widgets.append(widget)
         visited += [name for name, dock in docks.items() if dock.is_seen and dock.isAncestorOf(widget)]
@@ -108,19 +109,19 @@ def test_tab_goes_by_the_places_on_screen_whenever_panels_were_made(qtbot: QtBot
     with window(size=WIDE) as app:
         workspace = app.window.workspace
         open_sample(app, qtbot)
-        for name in ("hotspot", "waits", "labels", "hotspot"):
+        for name in ("hotspot", "waits", "search", "hotspot"):
             workspace.show_panel(name)
             settle(app, qtbot)
             order = docks_by_tab(app)
-            assert {name, "isa", "explorer"} <= set(order)
+            assert {name, "isa", "wave_picker"} <= set(order)
             places = [(workspace.docks[one].x(), workspace.docks[one].y()) for one in order]
             assert places == sorted(places), order
         workspace.splitDockWidget(
-            workspace.docks["explorer"], workspace.docks["isa"], Qt.Orientation.Vertical
+            workspace.docks["wave_picker"], workspace.docks["isa"], Qt.Orientation.Vertical
         )
         settle(app, qtbot)
         order = docks_by_tab(app)
-        assert order.index("explorer") < order.index("isa") < order.index("overview")
+        assert order.index("source") < order.index("wave_picker") < order.index("isa")
 
 
 # -- what is remembered -----------------------------------------------------------------------------
@@ -134,7 +135,7 @@ def test_a_restored_layout_makes_the_tab_that_is_in_front(tmp_path: Path, qtbot:
         settle(app, qtbot)
     with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
         open_sample(app, qtbot)
-        assert made(app) == FIRST - {"hotspot"} | {"waits"}
+        assert made(app) == FIRST | {"waits"}
 
 
 def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:
@@ -285,3 +286,42 @@ def test_each_panel_made_late_says_what_one_made_early_says(qtbot: QtBot) -> Non
     for name, answer in early.items():
         assert late[name] == answer, name
     assert sum(answer[0] is not None for answer in early.values()) > len(early) // 2
+
+
+def test_a_panel_that_is_seen_later_is_imported_and_made_in_turns_of_their_own(qtbot: QtBot) -> None:
+    with window(size=WIDE) as app:
+        open_sample(app, qtbot)
+        workspace, steps = app.window.workspace, []
+        dock = workspace.docks["health"]
+        dock.info = replace(dock.info, load=lambda: steps.append("load"), make=noted(dock.info.make, steps))
+        turn = QTimer(app.window, interval=0)
+        turn.timeout.connect(lambda: steps.append("") if steps and steps[-1] else None)
+        turn.start()
+        workspace.show_panel("health")
+        qtbot.waitUntil(lambda: dock.made is not None, timeout=5000)
+        assert steps[:3] == ["load", "", "make"]
+        turn.stop()
+        settle(app, qtbot)
+
+
+def noted(make: Callable[..., Any], steps: list[str]) -> Callable[..., Any]:
+    def made(ui: Any) -> Any:
+        steps.append("make")
+        return make(ui)
+
+    return made
+
+
+def test_while_nothing_is_to_do_panels_are_imported_one_a_call(qtbot: QtBot) -> None:
+    with window(size=WIDE) as app:
+        open_sample(app, qtbot)
+        workspace, loaded = app.window.workspace, []
+        late = [dock for dock in workspace.docks.values() if dock.made is None]
+        for dock in late:
+            dock._is_loaded = False
+            dock.info = replace(dock.info, load=partial(loaded.append, dock.info.id))
+        for count in range(1, len(late) + 1):
+            assert workspace.load_next()
+            assert len(loaded) == count
+        assert not workspace.load_next()
+        assert not made(app) & set(loaded)

@@ -121,16 +121,3 @@ def test_reasons_of_the_kernel_and_of_the_selected_line(qtbot: QtBot, reused: Re
         assert summary.line_reasons.shares == ()
         assert not summary.pipe_card.isVisible()
         assert not summary.unit_card.isVisible()
-
-
-def test_reasons_have_the_colours_of_both_themes(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
-        open_sample(app, qtbot, SAMPLES / "pc_sampling")
-        summary = shown(app, qtbot, "summary")
-        found = [reason for reason, _ in summary.summary.reasons.ranked()]
-        for theme in ("light", "dark"):
-            app.ui.settings["look.theme"] = theme
-            image = summary.reasons.grab().toImage()
-            seen = {image.pixelColor(x, 4).rgb() for x in range(image.width())}
-            assert app.ui.theme.reason(found[0]).rgb() in seen
-            assert app.ui.theme.role("line").rgb() in seen, "issued"

@@ -172,6 +172,8 @@ def test_small_shares_are_text_not_markup() -> None:
 
 def test_a_search_makes_the_panel_no_wider(sample_app: App, qtbot: QtBot) -> None:
     panel = sample_app.window.workspace.docks["search"].panel
+    sample_app.window.workspace.show_panel("search")
+    settle(sample_app, qtbot)
     before = panel.minimumSizeHint().width()
     sample_app.ui.session.query.set(SearchQuery("v_"))
     qtbot.waitUntil(lambda: bool(len(panel.hits.lines)))
@@ -181,6 +183,7 @@ def test_a_search_makes_the_panel_no_wider(sample_app: App, qtbot: QtBot) -> Non
 
 def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
     session, panel = sample_app.ui.session, sample_app.window.workspace.docks["search"].panel
+    sample_app.window.workspace.show_panel("search")
     code = session.trace.value.code
     expected = [row for row, text in enumerate(code.text) if "v_" in text.casefold()]
     session.query.set(SearchQuery("v_"))
@@ -246,3 +249,15 @@ def test_problems_are_sorted_and_can_be_copied(qtbot: QtBot, reused: Reused) -> 
         assert [problem.where for problem in panel.problems] == ["b.json", "a"]
         panel.view.opened.emit(0)
         assert app.qt.clipboard().text() == "error: b.json: b.json is lost. Copy it again."
+
+
+def test_waves_that_could_not_be_read_are_not_said_to_count(sample_app: App, qtbot: QtBot) -> None:
+    session, picker = sample_app.ui.session, sample_app.window.workspace.docks["wave_picker"].panel
+    waves = len(session.trace.value.waves)
+    assert picker.counted.text() == f"All {waves} waves count."
+    session.store.missing[0] = "0.json is missing."
+    session.wave_loaded()
+    settle(sample_app, qtbot)
+    assert picker.counted.text() == f"{waves - 1} of {waves} waves count. 1 wave could not be read."
+    session.store.missing.clear()
+    session.wave_loaded()

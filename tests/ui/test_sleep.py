@@ -27,7 +27,7 @@ from tests.ui.window import SAMPLE, open_sample, settle, window
 WIDE = (1600, 900)  # px: the bottom is not folded
 HANG_MS = 60_000  # nothing takes so long, on whatever machine
 REST_MS = 3_600_000  # calls that come later than that: none, however long a slow job rests
-BEHIND = ("summary", "flamegraph", "causes", "bubbles", "loops", "distribution")
+BEHIND = ("hotspot", "explorer", "summary", "flamegraph", "causes", "bubbles", "loops", "distribution")
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_opening_and_reading_runs_no_job_of_a_panel_behind_a_tab(
     docks = app.window.workspace.docks
     asleep = {name for name, dock in docks.items() if dock.panel.visibility.is_asleep}
     assert asleep.issuperset(BEHIND)
-    assert not asleep & {"hotspot", "isa", "source", "explorer", "overview", "triage", "wave_picker"}
+    assert not asleep & {"compute_unit", "isa", "source", "overview", "triage", "wave_picker"}
     assert not asleep & set(watch.jobs), "a panel behind a tab ran a job"
     assert watch.jobs["isa"]
     for result in ("attribution", "bubbles", "loops", "waits", "hidden", "memory"):
@@ -233,9 +233,10 @@ def test_going_behind_a_tab_again_ends_it(app: App, qtbot: QtBot, monkeypatch: p
 def test_a_closed_or_folded_panel_sleeps_until_it_is_back(app: App, qtbot: QtBot) -> None:
     open_sample(app, qtbot)
     workspace = app.window.workspace
+    workspace.show_panel("hotspot")
     for hide, show in (
         (workspace.docks["hotspot"].hide, lambda: workspace.show_panel("hotspot")),
-        (lambda: workspace.fold_bottom(True), lambda: workspace.fold_bottom(False)),
+        (lambda: workspace.fold("bottom", True), lambda: workspace.fold("bottom", False)),
     ):
         hide()
         qtbot.waitUntil(lambda: panel_of(app, "hotspot").visibility.is_asleep)

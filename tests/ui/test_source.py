@@ -219,3 +219,24 @@ def test_a_source_of_another_trace_is_forgotten(
     settled()
     assert source.view.table.rowCount() == 3
     assert cell(source, 0, "text") == "z = 1"
+
+
+def test_spaces_that_all_lines_in_sight_begin_with_are_not_shown(
+    source: SourcePanel, open_in: Callable, settled: Settled
+) -> None:
+    deep = ("def f():", *(" " * 24 + f"copy({n})" for n in range(60)), "", " " * 28 + "end()")
+    base = trace()
+    open_in(replace(base, sources=(replace(base.sources[0], lines=deep), *base.sources[1:])))
+    settled()
+    view = source.view
+    view.verticalScrollBar().setValue(0)
+    assert view.dedent == 0, "the first line begins at the edge"
+    view.verticalScrollBar().setValue(20 * view.row_height)
+    assert view.dedent == 24
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
+    assert view.dedent == 24, "a line without text has no indentation"
+    view.verticalScrollBar().setValue(20 * view.row_height)
+    place = view.cell_rect(25, "text")
+    picture, blank = view.viewport().grab(place).toImage(), view.theme.role("base").rgb()
+    inked = [x for x in range(picture.width()) for y in range(2, 14) if picture.pixel(x, y) != blank]
+    assert min(inked) < 4 * view.char_px

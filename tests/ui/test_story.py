@@ -60,6 +60,8 @@ def assert_everything_follows(app: App) -> int:
 
 def click_highest_bar(app: App, qtbot: QtBot) -> None:
     hotspot = panel(app, "hotspot")
+    app.window.workspace.show_panel("hotspot")
+    settle(app, qtbot)
     plot = hotspot.plot
     highest = int(np.argmax(plot.bins.totals))
     at = QPoint(round(plot.x_of(highest + 0.5)), plot.height() // 2)
@@ -85,6 +87,8 @@ def test_from_the_slow_bar_to_the_source_line(
 
         # The Explorer: a click on its costliest line.
         explorer = panel(app, "explorer")
+        app.window.workspace.show_panel("explorer")
+        settle(app, qtbot)
         places = [place for place in explorer.tree.rows.root.walk() if not place.children and place.cost]
         best = max(places, key=lambda place: place.cost)
         index = explorer.tree.rows.index_of(best)

@@ -19,7 +19,7 @@ from rcv_py.ui.panels.summary.widgets import GAP
 from tests.analysis import build
 from tests.support import captures
 from tests.support.pmc import write_long
-from tests.ui.window import SAMPLE
+from tests.ui.window import SAMPLE, SAMPLES
 
 Settled = Callable[[], None]
 
@@ -195,3 +195,18 @@ def test_an_empty_capture_says_why(
     qtbot.waitUntil(lambda: summary.empty.is_empty)  # type: ignore[attr-defined]
     settled()
     assert "nothing to sum up" in summary.empty.sentence.text()
+
+
+def test_reasons_have_the_colours_of_both_themes(
+    summary: SummaryPanel, ui: UiContext, open_in: Callable, settled: Settled, qtbot: object
+) -> None:
+    open_in(open_trace(SAMPLES / "pc_sampling"))
+    qtbot.waitUntil(lambda: summary.summary is not None)  # type: ignore[attr-defined]
+    settled()
+    found = [reason for reason, _ in summary.summary.reasons.ranked()]
+    for theme in ("light", "dark"):
+        ui.settings["look.theme"] = theme
+        image = summary.reasons.grab().toImage()
+        seen = {image.pixelColor(x, 4).rgb() for x in range(image.width())}
+        assert ui.theme.reason(found[0]).rgb() in seen
+        assert ui.theme.role("line").rgb() in seen, "issued"

@@ -99,8 +99,8 @@ def test_evidence_of_every_kind_leads_to_its_place(qtbot: QtBot, reused: Reused)
 def test_global_is_one_click_away(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         open_sample(app, qtbot)
-        assert [dock.info.id for dock in app.window.workspace.group("top")][:2] == [
-            "triage",
+        assert [dock.info.id for dock in app.window.workspace.group("time")][:2] == [
+            "compute_unit",
             "global_timeline",
         ]
         app.window.workspace.show_panel("global_timeline")

@@ -27,6 +27,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import AGAIN, Loader
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.shared_results import SharedResults
+from rcv_py.ui.panels.compute_unit import ComputeUnitPanel
 from rcv_py.ui.panels.hotspot import HotspotPanel
 from rcv_py.ui.panels.overview import OverviewPanel
 from rcv_py.work import findings, load, reduce
@@ -95,6 +96,24 @@ def test_beyond_the_budget_every_wave_is_read_and_some_leave_the_memory(
         qtbot.waitUntil(lambda row=row: store.wave(row) is not None, timeout=MOST_MS)  # type: ignore[misc]
         assert store.nbytes <= store.budget
     settle(qtbot, loader, ui)
+
+
+def test_waves_in_sight_come_back_as_far_as_there_is_room_and_others_are_not_held(
+    qtbot: QtBot, loader: Loader, ui: UiContext
+) -> None:
+    panel = ComputeUnitPanel(ui)
+    panel.resize(600, 300)
+    store = opened(qtbot, loader, ui, panel)
+    assert len(panel.source.pending) == WAVES - HELD
+    qtbot.waitUntil(lambda: len(ui.session.looked_at.value) == 1, timeout=MOST_MS)  # half of the room
+    for middle in (300, 100):  # looking elsewhere, and back
+        store.that_fit(range(WAVES - 1, -1, -1))
+        ui.session.set_view(TimeWindow(middle - 20, middle + 20))
+        settle(qtbot, loader, ui, panel)
+    (seen,) = ui.session.looked_at.value
+    assert store.is_settled(seen)
+    assert store.nbytes <= store.budget
+    assert panel._segments.keys() == {wave.row for batch in store.batches for wave in batch.waves}
 
 
 def test_totals_and_filters_count_waves_that_left_the_memory(

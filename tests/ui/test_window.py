@@ -52,9 +52,9 @@ def test_a_panel_without_a_capture_says_what_to_do(name: str, ui: UiContext, qtb
     panel.hide()
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
-def test_the_first_layout_shows_everything_and_clips_nothing(
-    size: tuple[int, int], qtbot: QtBot, reused: Reused
+@pytest.mark.parametrize(("size", "rows"), [((1280, 800), 18), ((1920, 1080), 27)])
+def test_the_first_layout_shows_time_code_and_findings_and_clips_nothing(
+    size: tuple[int, int], rows: int, qtbot: QtBot, reused: Reused
 ) -> None:
     with reused(size=size) as app:
         workspace = app.window.workspace
@@ -62,32 +62,43 @@ def test_the_first_layout_shows_everything_and_clips_nothing(
         workspace.reset_layout(workspace.size())
         settle(app, qtbot)
         inside = workspace.rect().adjusted(0, 0, 1, 1)
-        for name in ("explorer", "isa", "source", "wave_picker", "token_details", "overview"):
-            assert inside.contains(workspace.docks[name].geometry()), name
-        left, right = workspace.docks["explorer"].width(), workspace.docks["wave_picker"].width()
-        assert 190 <= left <= 300
-        assert 190 <= right <= 300
-        assert workspace.is_bottom_folded == (size[0] < 1500)
-        assert workspace.docks["hotspot"].panel.isVisible() == (size[0] >= 1500)
+        docks, is_wide = workspace.docks, size[0] >= 1500
+        sides = ("triage", "wave_picker", "token_details")
+        for name in ("compute_unit", "isa", "source", "overview", *(sides if is_wide else ())):
+            assert inside.contains(docks[name].geometry()), name
+        for name in ("isa", "source"):
+            view = docks[name].panel.view
+            assert view.viewport().height() // view.row_height >= rows, name
+        assert workspace.folded == ({"bottom"} if is_wide else {"bottom", "left", "right"})
+        if is_wide:
+            assert 300 <= docks["triage"].width() <= 340
+            assert 280 <= docks["wave_picker"].width() <= 310
+        else:
+            assert next(iter(workspace.bars["left"].buttons)) == "triage"
+            workspace.bars["left"].buttons["search"].click()
+            settle(app, qtbot)
+            assert docks["search"].is_seen
+            assert docks["triage"].isVisible()
+            assert not workspace.bars["left"].isVisible()
 
 
 def test_columns_keep_their_widths_whatever_is_shown(qtbot: QtBot, reused: Reused) -> None:
-    with reused(size=(1472, 900)) as app:
+    with reused(size=(1572, 900)) as app:
         open_sample(app, qtbot)
         docks = app.window.workspace.docks
-        before = [docks[name].width() for name in ("explorer", "isa", "wave_picker")]
+        before = [docks[name].width() for name in ("triage", "isa", "wave_picker")]
         app.ui.session.select_line(4)
         settle(app, qtbot)
         app.ui.theme.toggle()
         settle(app, qtbot)
-        assert [docks[name].width() for name in ("explorer", "isa", "wave_picker")] == before
+        assert [docks[name].width() for name in ("triage", "isa", "wave_picker")] == before
 
 
 def test_a_tab_unfolds_the_bottom(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         open_sample(app, qtbot)
         workspace = app.window.workspace
-        workspace.fold_bottom(True)
+        workspace.fold("bottom", True)
         workspace.show_panel("problems")
         settle(app, qtbot)
         assert not workspace.is_bottom_folded
@@ -236,7 +247,7 @@ def test_the_window_fits_a_small_screen() -> None:
 
 
 def test_no_message_makes_the_window_wider(qtbot: QtBot, reused: Reused) -> None:
-    with reused() as app:
+    with reused(size=(1280, 800)) as app:
         open_sample(app, qtbot)
         status, session = app.window.status, app.ui.session
         status.show_saved(Path("/tmp") / f"{'ui_output_agent_58550_dispatch_44_' * 3}.pftrace")

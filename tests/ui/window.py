@@ -16,7 +16,7 @@ from rcv_py.ui.app import App, start
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"
 SAMPLE = SAMPLES / "matmul_tiled"
-SIZE = (1280, 800)  # px
+SIZE = (1600, 900)  # px: sides are open
 LOOK_MS = 10  # between looks at jobs that run
 PATIENCE_S = 60.0  # of a busy machine
 SOON_MS = 100  # calls that come later are those of a slow job that rests, or end a message

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rcv_py.work import machine
-from rcv_py.work.machine import cores, memory
+from rcv_py.work.machine import cores, half_of_memory, memory
 
 CORES = 16
 FREE = 8_000_000  # kB
@@ -55,3 +55,17 @@ def test_where_nobody_says(group: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert (cores(), memory()) == (1, None)
+
+
+def test_half_of_the_memory_is_that_of_the_machine_or_the_container(group: Path) -> None:
+    assert half_of_memory() == (99999999 << 10) // 2
+    (group / "memory.max").write_text("1000\n")
+    assert half_of_memory() == 500
+
+
+def test_where_nobody_says_half_of_the_memory_is_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CGROUPS", "OWN", "MEMINFO"):
+        monkeypatch.setattr(machine, name, tmp_path / "none")
+    assert half_of_memory() is None

@@ -160,7 +160,8 @@ def test_a_process_loads_little_lets_others_go_first_and_leaves_ctrl_c_to_its_pa
         assert not [name for name in loaded if name.startswith(("PySide6", "pyqtgraph"))]
         assert pool.submit("interrupt").result(WAIT_S) == "still here"
         if hasattr(os, "nice"):
-            assert pool.submit("nice").result(WAIT_S) > os.nice(0)
+            behind = pool.submit("nice").result(WAIT_S) - os.nice(0)
+            assert 0 < behind <= 2, "a share of the processor near that of other programs"
 
 
 @pytest.mark.parametrize("memory", [None, without_blocks])

@@ -34,6 +34,7 @@ VALUES = st.lists(
 @pytest.fixture
 def limit() -> Iterator[int]:
     """Few files may be open; how many are."""
+    gc.collect()  # files of pools that have gone
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     resource.setrlimit(resource.RLIMIT_NOFILE, (files + 40, before[1]))

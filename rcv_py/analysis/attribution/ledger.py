@@ -13,8 +13,8 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import GUESSED, Cause
 from rcv_py.analysis.core.intervals import IntervalSet
-from rcv_py.base.runs import ascending, starts_run
-from rcv_py.model.columns import joined, of_rows
+from rcv_py.base.runs import ascending, order, starts_run
+from rcv_py.model.columns import joined
 
 _NONE = np.zeros(0, dtype=np.int64)
 _IS_GUESS = np.isin(np.arange(len(Cause)), GUESSED)
@@ -168,25 +168,30 @@ def _taken(open_: ClaimSpans, part: _Part, some: np.ndarray) -> tuple[ClaimSpans
 
     Return what is taken, by place in the part, and what stays open.
     """
-    order = some[np.argsort(part.row[some], kind="stable")]
-    rows = part.row[order]
+    by_row = some[order(part.row[some])]
+    rows = part.row[by_row]
     at = np.minimum(np.searchsorted(rows, open_.claim), len(rows) - 1)
     is_claimed = rows[at] == open_.claim
-    claim, spans = order[at[is_claimed]], of_rows(open_, is_claimed)
+    mine, others = np.flatnonzero(is_claimed), np.flatnonzero(~is_claimed)
+    claim, begin, end = by_row[at[mine]], open_.begin[mine], open_.end[mine]
     if part.within is None:
-        order = np.lexsort((spans.begin, claim))
-        claim, begin, end = claim[order], spans.begin[order], spans.end[order]
+        in_order = np.lexsort((begin, claim))
+        claim, begin, end = claim[in_order], begin[in_order], end[in_order]
     else:
         shift = part.within.shift[claim]
-        cut = part.within.covered.split(spans.begin + shift, spans.end + shift)
+        cut = part.within.covered.split(begin + shift, end + shift)
         # By claim, what is within before what is not, then by time.
-        order = np.lexsort((cut.begin, ~cut.is_inside, claim[cut.span]))
-        claim, shift = claim[cut.span[order]], shift[cut.span[order]]
-        begin, end = cut.begin[order] - shift, cut.end[order] - shift
+        in_order = np.lexsort((cut.begin, ~cut.is_inside, claim[cut.span]))
+        claim, shift = claim[cut.span[in_order]], shift[cut.span[in_order]]
+        begin, end = cut.begin[in_order] - shift, cut.end[in_order] - shift
     length, first = end - begin, starts_run(claim)
     before = np.cumsum(length) - length
     before -= np.repeat(before[first], np.diff(np.flatnonzero(first), append=len(claim)))
     stop = begin + np.clip(part.cycles[claim] - before, 0, length)
-    left = of_rows(ClaimSpans(part.row[claim], stop, end), end > stop)
-    taken = of_rows(ClaimSpans(claim, begin, stop), stop > begin)
-    return taken, joined([of_rows(open_, ~is_claimed), left])
+    got, left = np.flatnonzero(stop > begin), np.flatnonzero(end > stop)
+    still = ClaimSpans(
+        np.append(open_.claim[others], part.row[claim[left]]),
+        np.append(open_.begin[others], stop[left]),
+        np.append(open_.end[others], end[left]),
+    )
+    return ClaimSpans(claim[got], begin[got], stop[got]), still

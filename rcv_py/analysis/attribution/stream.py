@@ -84,8 +84,8 @@ class Stream:
     def has_mates(self) -> np.ndarray:
         """Whether another wave of its SIMD was there while each wave was, or kept a unit; bool [waves]."""
         some, held = np.flatnonzero(np.diff(self.tokens.first)), int(self.lines.hold.max())
-        begins = np.array([wave.begin for wave in self.tokens.waves], dtype=np.int64)
-        begin, end = since(begins, self.base, self.stride), np.zeros(len(begins), dtype=np.int64)
+        begin = since(self.tokens.lives[0], self.base, self.stride)
+        end = np.zeros(len(begin), dtype=np.int64)
         if len(some):
             first = self.tokens.first[some]
             begin[some] = np.minimum(begin[some], np.minimum.reduceat(self.start, first))

@@ -7,11 +7,12 @@ asked for is looked for when it is wanted.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.base.errors import RcvError
+from rcv_py.base.progress import CancelFlag
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -97,9 +98,10 @@ def firsts(analyses: Iterable[Analysis]) -> list[AnyReduction]:
 
 
 class InMemory(Answers):
-    """Answers about waves that are in memory."""
+    """Answers about waves that are in memory.  Asking raises Cancelled soon after `cancel` is set."""
 
-    def __init__(self, trace: Trace, batches: Iterable[WaveBatch]) -> None:
+    def __init__(self, trace: Trace, batches: Iterable[WaveBatch], cancel: CancelFlag | None = None) -> None:
+        self._cancel = cancel or CancelFlag()
         self.batches = tuple(batches)
         read = {wave.row for batch in self.batches for wave in batch.waves}
         lost = (one for batch in self.batches for one in batch.missing)
@@ -108,4 +110,9 @@ class InMemory(Answers):
         self.missing = dict(sorted(missing.items()))
 
     def _look(self, reductions: Sequence[AnyReduction], rows: Rows) -> Sequence[Any]:
-        return [one.merge(one.parts(self.trace, self.batches, rows)) for one in reductions]
+        return [one.merge(list(self._parts_of(one, rows))) for one in reductions]
+
+    def _parts_of(self, reduction: AnyReduction, rows: Rows) -> Iterator[Any]:
+        for part in reduction.each(self.trace, self.batches, rows):
+            self._cancel.check()
+            yield part

@@ -115,7 +115,7 @@ class Parcel:
     @cached_property
     def is_own(self) -> np.ndarray:
         """Whether each wave begins in the slab, bool [waves]: so each wave is one parcel's own."""
-        begin = np.array([wave.begin for wave in self.tokens.waves], dtype=np.int64)
+        begin, _ = self.tokens.lives
         return (begin >= self.begin) & (begin < self.end)
 
     @cached_property
@@ -138,26 +138,28 @@ class Parcel:
 
         All pieces hold all waves: what crosses a cut is as if there were none.
         """
+        if len(self.tokens) <= SLACK * few:
+            return [self]
         count = min(MOST_PIECES, -(-len(self.tokens) // few))
-        start = self.tokens.start[::SAMPLED] if count > 1 else self.tokens.start[:0]
+        start = self.tokens.start[::SAMPLED]
         start = np.sort(start[self.holds(start)])
-        cuts = np.unique(start[len(start) * np.arange(1, count) // count]) if len(start) else start
+        cuts = ascending(start[len(start) * np.arange(1, count) // count]) if len(start) else start
         ends = pairwise([self.begin, *cuts[cuts > self.begin].tolist(), self.end])
         return [Parcel(self.tokens, self.chosen, begin, end) for begin, end in ends]
 
     def by_simd(self, few: int = FEW) -> list[Parcel]:
-        """Return a parcel a SIMD, of a parcel with more than `few` tokens; for what looks no further."""
-        if len(self.tokens) <= few:
+        """Return a parcel a SIMD, of a parcel with many more than `few` tokens; for what looks no further."""
+        if len(self.tokens) <= SLACK * few:
             return [self]
         place = np.array([(wave.id.se << 8) + wave.id.simd for wave in self.tokens.waves], dtype=np.int64)
-        return [self._part(place == simd) for simd in np.unique(place)]
+        return [self._part(place == simd) for simd in ascending(place)]
 
     def by_wave(self, few: int = FEW) -> list[Parcel]:
         """Return parcels of one wave or of several with not many more than `few` tokens."""
         if len(self.tokens) <= SLACK * few:
             return [self]
         turn = self.tokens.first[1:] // few
-        return [self._part(turn == number) for number in np.unique(turn)]
+        return [self._part(turn == number) for number in ascending(turn)]
 
     def _part(self, is_in: np.ndarray) -> Parcel:
         return Parcel(self._of(is_in), self.chosen[is_in], self.begin, self.end)
@@ -181,10 +183,10 @@ class Parcel:
 
         In a damaged file it may start outside of the life of its wave: then it counts where that is nearest.
         """
-        owner, waves = self.tokens.owner, self.tokens.waves
+        owner = self.tokens.owner
         if self.begin == -FOREVER and self.end == FOREVER:
             return self.chosen[owner]
-        begin, end = np.array([(wave.begin, wave.end) for wave in waves], dtype=np.int64).reshape(-1, 2).T
+        begin, end = self.tokens.lives
         if (self.holds(begin) & self.holds(np.maximum(begin, end))).all():
             return self.chosen[owner]
         time = np.clip(self.tokens.start, begin[owner], np.maximum(begin, end)[owner])

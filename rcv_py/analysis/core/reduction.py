@@ -12,7 +12,7 @@ columns, and can be pickled; so can a reduction, whose functions live in modules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -51,9 +51,20 @@ class Reduction(Generic[Part, Answer]):
         enough: int = ENOUGH,
     ) -> list[Part]:
         """Return the part of each parcel of waves that are in memory, of which `rows` (None: all) count."""
-        if not self.is_together:
-            return [self.map(trace, parcel) for parcel in alone(batches, rows)]
-        return [mapped([self], trace, parcel)[0] for parcel in parcels(batches, rows, enough)]
+        return list(self.each(trace, batches, rows, enough))
+
+    def each(
+        self,
+        trace: Trace,
+        batches: Iterable[WaveBatch],
+        rows: Collection[int] | None = None,
+        enough: int = ENOUGH,
+    ) -> Iterator[Part]:
+        """Yield the same, one after the other."""
+        if self.is_together:
+            yield from (mapped([self], trace, parcel)[0] for parcel in parcels(batches, rows, enough))
+        else:
+            yield from (self.map(trace, parcel) for parcel in alone(batches, rows))
 
     def of(self, trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Answer:
         """Return the answer for waves that are in memory, of which `rows` (None: all) count."""

@@ -65,7 +65,14 @@ class TokenColumns:
     @cached_property
     def start(self) -> np.ndarray:
         """Start of each token in aligned cycles, int64."""
-        return _joined([wave.tokens.start for wave in self.waves], np.int64)
+        start = np.repeat(_numbers(wave.tokens.base for wave in self.waves), np.diff(self.first))
+        start += _joined([wave.tokens.offset for wave in self.waves], np.int64)
+        return start
+
+    @cached_property
+    def lives(self) -> tuple[np.ndarray, np.ndarray]:
+        """Begin and end of each wave in aligned cycles, int64 [waves] each; damaged ones end before."""
+        return _numbers(wave.begin for wave in self.waves), _numbers(wave.end for wave in self.waves)
 
     @cached_property
     def issue(self) -> np.ndarray:
@@ -92,7 +99,7 @@ class TokenColumns:
     @cached_property
     def idle(self) -> np.ndarray:
         """Cycles between the latest end so far in the wave (at first: its begin) and each start, int64."""
-        begin = np.array([wave.begin for wave in self.waves], dtype=np.int64)
+        begin, _ = self.lives
         quick = self._idle_in_order(begin)
         if quick is not None:
             return quick
@@ -169,6 +176,10 @@ def of_waves(waves: Iterable[Wave]) -> TokenColumns:
         _joined([table.kind for table in tokens], np.uint8),
         _joined([table.line for table in tokens], np.int32),
     )
+
+
+def _numbers(values: Iterable[int]) -> np.ndarray:
+    return np.array([*values], dtype=np.int64)
 
 
 def _joined(columns: list[np.ndarray], dtype: type) -> np.ndarray:

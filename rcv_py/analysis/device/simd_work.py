@@ -269,9 +269,9 @@ def _axis(parts: list[TokenColumns], passes: MatrixPasses) -> SimdAxis:
         return SimdAxis(np.zeros(0, dtype=np.int64), 0, 1)
     low, high, work = np.iinfo(np.int64).max, np.iinfo(np.int64).min, 0
     for piece in parts:
-        low = min(low, *(wave.begin for wave in piece.waves), int(piece.start.min(initial=low)))
-        high = max(high, *(max(wave.begin, wave.end) for wave in piece.waves))
-        high = max(high, int(piece.end.max(initial=high)))
+        begin, end = piece.lives
+        low = min(low, int(begin.min()), int(piece.start.min(initial=low)))
+        high = max(high, int(begin.max()), int(end.max()), int(piece.end.max(initial=high)))
         work += int(passes.of_tokens(piece)[1].sum())
     place = ascending(
         np.array([wave.id.se * 256 + wave.id.simd for piece in parts for wave in piece.waves], np.int64)

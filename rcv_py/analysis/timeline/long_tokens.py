@@ -14,7 +14,7 @@ from math import ceil
 import numpy as np
 
 from rcv_py.analysis.timeline.raster import Segment, TokenRow, View
-from rcv_py.base.runs import ranges, run_starts
+from rcv_py.base.runs import ascending, ranges, run_starts
 from rcv_py.model.activity import ACTIVITY_COUNT
 
 FEW = 4  # tokens a pixel, up to which they are looked at one by one
@@ -91,4 +91,4 @@ def _runs(
         before = np.maximum(offset.searchsorted(times[:, 0], "right") - 1, 0)
         count = offset.searchsorted(times[:, 1], "left") - before
         count[count > MANY] = 0
-        yield Chosen(chosen[row], segment, np.unique(ranges(before, np.maximum(count, 0))))
+        yield Chosen(chosen[row], segment, ascending(ranges(before, np.maximum(count, 0))))

@@ -184,7 +184,7 @@ def _put_group(group: Sequence[SpanPart], picture: np.ndarray, pixels: Pixels) -
     begin, end, codes = _stretches(group, slots, pixels)
     units: np.ndarray = _STATE_UNITS if isinstance(group[0].spans, States) else _TOKEN_UNITS
     word = units.dtype
-    edges = np.arange(0, int(slots[-1]) * FULL, FULL, np.int32)
+    edges = np.arange(0, int(slots[-1]) * FULL, FULL, dtype=np.int32)
     first = np.append((begin + (FULL - 1)) // FULL, len(edges))  # edge at or behind the begin
     running = np.repeat(np.arange(len(begin)), first[1:] - first[:-1])
     seen = np.minimum(edges, end.take(running)).astype(word)
@@ -229,11 +229,12 @@ def _stretches(
     time = np.concatenate([part.spans.offset[part.rows] for part in group]) - origin
     begin = place(time)
     tokens = [(part.spans, part.rows) for part in group if isinstance(part.spans, Tokens)]
+    states = [(part.spans, part.rows) for part in group if isinstance(part.spans, States)]
     if not tokens:
         stop = np.append(time[1:], 0.0)
         last = np.cumsum(counts) - 1
         stop[last] = np.array([_after(part) for part in group]) - origin[last]
-        state = np.concatenate([part.spans.state[part.rows] for part in group])
+        state = np.concatenate([spans.state[rows] for spans, rows in states])
         return _in_turn(begin), _in_turn(np.maximum(place(stop), begin)), _in_turn(state)
     stall = np.concatenate([spans.stall[rows] for spans, rows in tokens])
     busy = np.concatenate([spans.busy[rows] for spans, rows in tokens])

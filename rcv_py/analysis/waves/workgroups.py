@@ -608,7 +608,7 @@ def meetings(
 
 def last_ends(tokens: TokenColumns) -> np.ndarray:
     """When the last token of each wave ended, int64 cycles; the begin of those without tokens."""
-    ends = np.array([wave.begin for wave in tokens.waves], dtype=np.int64)
+    ends = tokens.lives[0].copy()
     last = np.flatnonzero(tokens.is_last)
     duration = tokens.stall[last].astype(np.int64) + tokens.busy[last]
     ends[tokens.owner[last]] = tokens.start[last] + duration

@@ -21,14 +21,16 @@ from rcv_py.state.session import Session
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.ahead import Ahead
-from rcv_py.work.load import STAGE, Order, WaveStream, prepare
+from rcv_py.work.load import SMALL_JOB_BYTES, STAGE, Order, WaveStream, plan, prepare
+from rcv_py.work.machine import half_of_memory
 from rcv_py.work.pool import end_ahead
 from rcv_py.work.reduce import Reading
 
-NOTIFY_MS = 80  # panels hear of new waves at most this often
+NOTIFY_MS = 80  # of new waves, and of how many there are, everybody hears at most this often
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
+UNKNOWN_BUDGET = 4 << 30  # bytes, where nobody says how much memory there is
 KEEP_MS = 5_000  # processes that have read all waves wait for somebody who needs some
 AGAIN = "Reading waves again"
 
@@ -55,6 +57,7 @@ class Loader(QObject):
         self._open_path = open_path or _open_folder
         self.ahead: Ahead | None = None  # a capture that is being read since before there was a window
         self._load: _Load | None = None
+        self.reached: Stage | None = None  # how far reading is, to be told with the waves
         self._ended: list[_Load] = []  # told to stop, perhaps still finishing a file
         self._notify = QTimer(self, singleShot=True, interval=NOTIFY_MS)
         self._notify.timeout.connect(self._report_waves)
@@ -67,6 +70,7 @@ class Loader(QObject):
         self.batch.connect(self._store)
         self.stage.connect(lambda stage: session.busy.set(() if stage is None else (stage,)))
         session.selection.watch(self._follow)
+        session.looked_at.watch(self._read_looked_at)
 
     # -- requests -----------------------------------------------------------------------------------
 
@@ -97,6 +101,7 @@ class Loader(QObject):
         if self._session.store is not None:
             self._session.store.end_answers()
         self._notify.stop()
+        self._keep.stop()
         if self.ahead is not None:
             self.ahead.close()
         for load in self._ended:
@@ -123,6 +128,7 @@ class Loader(QObject):
         """Hear no more of the present load; its thread ends on its own."""
         if self._load is not None:
             self._load.stop()
+            self.reached = None
             self._ended = [*(load for load in self._ended if load.thread.is_alive()), self._load]
             self._load = None
             self.stage.emit(None)
@@ -137,7 +143,7 @@ class Loader(QObject):
     def _show(self, trace: Trace) -> None:
         self._session.open(trace)
         if self._session.store is not None:
-            self._session.store.budget = int(self._settings["load.budget_gb"]) << 30
+            self._session.store.budget = budget(int(self._settings["load.budget_gb"]))
             self._session.store.rereads = partial(self._reread, trace)
 
     @contextmanager
@@ -170,15 +176,34 @@ class Loader(QObject):
         if not self._notify.isActive():
             self._notify.start()
 
+    def report_now(self) -> None:
+        """Tell of waves that nobody has heard of, if there are some."""
+        if self._notify.isActive():
+            self._notify.stop()
+            self._report_waves()
+
     def _report_waves(self) -> None:
+        if self.reached is not None:
+            self.stage.emit(self.reached)
+            self.reached = None
         if self._session.trace.value is not None:
             self._session.report()
             self._session.wave_loaded()
+
+    def _read_looked_at(self) -> None:
+        rows = [row for row in self._session.looked_at.value if self.is_lacking(row)]
+        if rows and self._load is not None and not self._session.is_streaming:
+            self._load.prioritize(rows)
 
     def _follow(self) -> None:
         row = self._session.wave_row
         if row is not None and self._load is not None and self.is_lacking(row):
             self._load.prioritize([row])
+
+
+def budget(gigabytes: int) -> int:
+    """Return the bytes that waves may take; of 0 gigabytes half of what the machine has."""
+    return gigabytes << 30 or half_of_memory() or UNKNOWN_BUDGET
 
 
 def _open_folder(path: Path, report: Report) -> Trace:
@@ -251,9 +276,14 @@ class _Load:
         self._loader.opened.emit(trace)
         self._is_shown.set()
 
-    def _on_batch(self, batch: WaveBatch) -> None:
+    def _on_batch(self, batch: WaveBatch, stage: Stage | None = None) -> None:
         self._room.release()
+        self._loader.reached = stage
         self._loader.batch.emit(batch)
+
+    def _on_read(self) -> None:
+        self._loader.report_now()
+        self._loader.stage.emit(None)
 
     def _on_end(self, error: Exception | None = None) -> None:
         self._let_go()
@@ -272,8 +302,11 @@ class _Load:
             self.count(-1)
             while (rows := self._wanted.get()) is not None:
                 # What was wanted but did not come: there was no room for it, or it was dropped since.
-                if lacking := [row for row in rows if self._loader.is_lacking(row)]:
-                    self._post_batch(prepare(trace.reader, lacking))
+                lacking = [row for row in rows if self._loader.is_lacking(row)]
+                for some in plan(trace.waves, lacking, SMALL_JOB_BYTES):
+                    self._post_batch(prepare(trace.reader, some))
+                    if len(rows) > 1 and not self._wanted.empty():  # others are looked at by now
+                        break
                 self.count(-1)
         except Cancelled:
             return
@@ -287,10 +320,10 @@ class _Load:
             self.count(1)
             self._loader.posted.emit(self, partial(answer, *values))
 
-    def _post_batch(self, batch: WaveBatch) -> None:
+    def _post_batch(self, batch: WaveBatch, stage: Stage | None = None) -> None:
         while not self._room.acquire(timeout=POLL_S):
             self._stopped.check()
-        self._post(self._on_batch, batch)
+        self._post(self._on_batch, batch, stage)
 
     def _report(self, stage: Stage) -> None:
         self._stopped.check()
@@ -315,9 +348,8 @@ class _Load:
         self._report(Stage(STAGE, done, stream.total))
         for batch in stream:
             done += len(batch.waves) + len(batch.missing)
-            self._post_batch(batch)
-            self._report(Stage(STAGE, done, stream.total))
-        self._post(self._loader.stage.emit, None)
+            self._post_batch(batch, Stage(STAGE, done, stream.total))
+        self._post(self._on_read)
         self._post(self._on_end)
         for error in stream.errors[:1]:
             self._post(self._on_end, error)

@@ -292,8 +292,8 @@ PanelCommands = Callable[[UiContext, Made, Need], tuple[Command, ...]]
 class PanelInfo:
     """A panel class with its place.
 
-    `area`: top, left, left_bottom, center, center_right, bottom, right, right_center, right_bottom.  `needs`
-    is the data that it cannot do without.
+    `area`: left, wave, details, time, time_below, code, source, bottom.  `needs` is the data that it
+    cannot do without.  One that is not there at the start is shown when it is asked for.
     """
 
     id: str
@@ -303,7 +303,10 @@ class PanelInfo:
     make: Callable[[UiContext], Panel]
     tip: str
     needs: tuple[Affects, ...] = ()
+    icon: str = "line"
+    is_at_start: bool = True
     commands: PanelCommands = lambda ui, made, need: ()
+    load: Callable[[], object] = lambda: None  # imports what `make` needs
 
 
 PANELS: Registry[PanelInfo] = Registry("panel")  # all that there are, from `discover` on
@@ -311,7 +314,14 @@ DECLARED: Registry[PanelInfo] = Registry("panel")  # those whose modules are imp
 
 
 def panel(
-    *, id: str, title: str, area: str, order: int = 50, needs: Iterable[str] = ()
+    *,
+    id: str,
+    title: str,
+    area: str,
+    order: int = 50,
+    needs: Iterable[str] = (),
+    icon: str = "line",
+    is_at_start: bool = True,
 ) -> Callable[[Kind], Kind]:
     """Class decorator: register a panel under `id`; its docstring is the tip of its tab.
 
@@ -331,6 +341,8 @@ def panel(
                 make=kind,
                 tip=tip,
                 needs=tuple(map(Affects, needs)),
+                icon=icon,
+                is_at_start=is_at_start,
                 commands=lambda ui, made, need: kind.commands(ui, Late(kind, made, need)),
             ),
         )
@@ -364,7 +376,11 @@ def _from_table(
         return tuple(_waiting(line, lambda: declared().commands(ui, made, need), made) for line in commands)
 
     return PanelInfo(
-        **row, needs=tuple(map(Affects, needs)), make=lambda ui: declared().make(ui), commands=made_commands
+        **row,
+        needs=tuple(map(Affects, needs)),
+        make=lambda ui: declared().make(ui),
+        commands=made_commands,
+        load=declared,
     )
 
 

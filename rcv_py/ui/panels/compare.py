@@ -13,13 +13,14 @@ from PySide6.QtWidgets import QCheckBox, QPushButton, QStackedWidget
 
 from rcv_py.analysis.compare.changes import numbers
 from rcv_py.analysis.compare.compare import Comparison, compare
-from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs
+from rcv_py.analysis.compare.costs import CaptureCosts, explained_costs_from
 from rcv_py.analysis.compare.flame import compare_flame
 from rcv_py.analysis.compare.verdict import Verdict
 from rcv_py.analysis.flame.flame import Metric
 from rcv_py.base.text import plural
 from rcv_py.model.trace import Trace
 from rcv_py.results.compare import change_table, listing_table
+from rcv_py.state.running import AnswerFlag
 from rcv_py.state.session import Baseline
 from rcv_py.ui.core.arrivals import Arrivals
 from rcv_py.ui.core.context import UiContext
@@ -203,6 +204,7 @@ class ComparePanel(TablePanel[Comparison]):
         session, view, flame = self.session, self.view, self.flame
         self.replicate.clicked.connect(lambda: self.ui.commands.run("file.twin"))
         session.baseline.watch(self._open)
+        self._flag = AnswerFlag()
         self._arrivals = Arrivals(self, session, self._more_waves)
         self.ui.theme.changed.connect(self._show_verdict)
         self.mode.currentIndexChanged.connect(self._show_mode)
@@ -240,12 +242,14 @@ class ComparePanel(TablePanel[Comparison]):
         trace, store, baseline = self.session.trace.value, self.session.store, self.session.baseline.value
         if trace is None or store is None or baseline is None:
             return
-        batches, costs = store.batches, baseline.costs
+        read, costs = self.session.snapshot(), baseline.costs
+        self._flag.end()
+        flag = self._flag = AnswerFlag()
         replicate = None if baseline.replicate is None else baseline.replicate.costs
         show = self._job(self.by)
 
         def job() -> tuple[Comparison, Shown]:
-            comparison = compare(costs, explained_costs(trace, batches), replicate=replicate)
+            comparison = compare(costs, read.answer(explained_costs_from, flag), replicate=replicate)
             return comparison, show(comparison)
 
         by = self.by

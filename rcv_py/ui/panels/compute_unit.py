@@ -99,7 +99,11 @@ LEGEND = (
 )
 
 
-@panel(id="compute_unit", title="Compute Unit", area="top", order=20, needs=("waves",))
+STILL = "The instructions of this wave are still being read."
+GONE = "The instructions of this wave are not in memory; a click reads them."
+
+
+@panel(id="compute_unit", title="Compute Unit", area="time", order=10, needs=("waves",))
 class ComputeUnitPanel(TimelinePanel):
     """Every instruction of the waves of a compute unit over time, and the state of each wave."""
 
@@ -129,6 +133,10 @@ class ComputeUnitPanel(TimelinePanel):
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)
         self.session.selection.watch(self._selection_changed)
+        self._sight = self.coalesced(self._look_at)
+        for cell in (self.session.window, self.session.busy):
+            cell.watch(self._sight.ask)
+        self.timeline.plot.scrolled.connect(self._sight.ask)
         ui.settings.cell("timeline.row_height").watch(self._height_changed)
         ui.results.cell("markers").watch(self._show_markers)
         ui.theme.changed.connect(self._theme_changed)
@@ -160,6 +168,7 @@ class ComputeUnitPanel(TimelinePanel):
             return
         row = None if self._which.currentIndex() else self.session.wave_row
         self._unit = unit_of(trace, row)
+        self._segments = {row: part for row, part in self._segments.items() if store.is_settled(row)}
         known, has_sibling = dict(self._segments), SIBLING not in self.filter.hidden
         chosen = waves_of_kernels(trace, waves_of_unit(trace, row), set(self.hidden(KERNEL)))
         self.run_job(lambda: wave_rows(trace, store, chosen, known, has_sibling), self._show)
@@ -173,8 +182,11 @@ class ComputeUnitPanel(TimelinePanel):
         self.source.set_rows(made.rows, made.names, made.pending)
         count = len(made.row_of_wave)
         read = count - len(made.pending)
+        store = self.session.store
+        is_full = store is not None and store.is_complete
+        doing = "{} of {} waves in memory" if is_full else "reading waves {} of {}"
         self._progress.setText(
-            f"reading waves {read:,} of {count:,}" if made.pending else plural(count, "wave")
+            doing.format(f"{read:,}", f"{count:,}") if made.pending else plural(count, "wave")
         )
         self._show_markers()
 
@@ -184,6 +196,21 @@ class ComputeUnitPanel(TimelinePanel):
         self.source.version += 1
         self._find_selected()
         self.timeline.plot.rows_changed()
+
+    def _look_at(self) -> None:
+        """Have waves in sight read again that left the memory, those in the middle first."""
+        store, plot, view = self.session.store, self.timeline.plot, self.session.window.value
+        if store is None or not self.source.pending or self.session.is_streaming:
+            return
+        first, stop = plot.rows.rows_in_view(plot.box.height())
+        index = store.trace.waves
+        inside = [
+            row
+            for row, at in self._row_of_wave.items()
+            if first <= at < stop and index.begin[row] < view.end and index.end[row] > view.begin
+        ]
+        inside.sort(key=lambda row: abs(index.span(row).middle - view.middle))
+        self.session.looked_at.set(store.that_fit(inside))
 
     # -- what is shown ----------------------------------------------------------------------------------
 
@@ -279,7 +306,7 @@ class ComputeUnitPanel(TimelinePanel):
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
             waiting = self._pending_at(row, time)
-            still = "The instructions of this wave are still being read."
+            still = GONE if store.is_complete else STILL
             return "" if waiting is None else store.missing.get(waiting, still)
         if is_strip and wave is not None:
             return state_tip(trace, wave, time)

@@ -24,7 +24,7 @@ NO_LAUNCH = "dispatches not recorded"
 HINT = "Click a curve to read about its kernel."
 
 
-@panel(id="dispatches", title="Kernels", area="top", order=50, needs=("occupancy",))
+@panel(id="dispatches", title="Kernels", area="time", order=60, needs=("occupancy",))
 class DispatchesPanel(CurvePanel):
     """Resident waves of each kernel over time."""
 

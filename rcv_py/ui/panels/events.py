@@ -39,7 +39,7 @@ TITLES = {
 }
 
 
-@panel(id="events", title="Events", area="bottom", order=60, needs=("markers",))
+@panel(id="events", title="Events", area="bottom", order=60, is_at_start=False, needs=("markers",))
 class EventsPanel(TablePanel[EventTable]):
     """Dispatches, hardware events and markers, by time."""
 

@@ -25,7 +25,7 @@ NO_SOURCES = (
 STREAM_MS = 500
 
 
-@panel(id="explorer", title="Explorer", area="left", order=10, needs=("code", "source lines"))
+@panel(id="explorer", title="Files", area="left", order=20, icon="folder", needs=("code", "source lines"))
 class ExplorerPanel(Panel):
     """Files and lines by cost."""
 

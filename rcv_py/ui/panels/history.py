@@ -31,7 +31,7 @@ class Place:
     visit: int = -1
 
 
-@panel(id="history", title="History", area="right_bottom", order=32)
+@panel(id="history", title="History", area="left", order=50, icon="bookmark")
 class HistoryPanel(TablePanel[tuple[Place, ...]]):
     """Bookmarks and visited places."""
 

@@ -18,7 +18,7 @@ from rcv_py.ui.widgets.empty_state import page
 NO_LABELS = "The code has no labels: the trace was written without symbols."
 
 
-@panel(id="labels", title="Labels", area="right_bottom", order=31, needs=("code",))
+@panel(id="labels", title="Labels", area="left", order=40, icon="label", needs=("code",))
 class LabelsPanel(TablePanel[tuple[Label, ...]]):
     """Named places of the code."""
 

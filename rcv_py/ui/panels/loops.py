@@ -88,7 +88,7 @@ class IterationStrip(BarChart):
         return "\n".join(lines)
 
 
-@panel(id="loops", title="Loops", area="bottom", order=27, needs=("code",))
+@panel(id="loops", title="Loops", area="bottom", order=30, needs=("code",))
 class LoopsPanel(TablePanel[LoopSummary]):
     """Iterations of loops: how long each took, and what on."""
 

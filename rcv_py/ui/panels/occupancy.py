@@ -30,7 +30,7 @@ STACKS = (
 )
 
 
-@panel(id="occupancy", title="Occupancy", area="top", order=40, needs=("occupancy",))
+@panel(id="occupancy", title="Occupancy", area="time", order=40, needs=("occupancy",))
 class OccupancyPanel(CurvePanel):
     """Resident waves over time, by shader engine or place."""
 

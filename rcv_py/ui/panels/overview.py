@@ -118,7 +118,7 @@ class OverviewStrip(BrushStrip):
             painter.fillRect(QRectF(left, height - 2, max(2.0, right - left), 2), color)
 
 
-@panel(id="overview", title="Overview", area="top", order=0, needs=("waves", "occupancy"))
+@panel(id="overview", title="Overview", area="time", order=0, needs=("waves", "occupancy"))
 class OverviewPanel(Panel):
     """All of the capture: what the waves were doing, and which part the timelines show."""
 

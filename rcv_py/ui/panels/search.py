@@ -24,7 +24,7 @@ TYPE = "Type what to look for."
 EVERY_MS = 120
 
 
-@panel(id="search", title="Search", area="right_bottom", order=30, needs=("code",))
+@panel(id="search", title="Search", area="left", order=30, icon="search", needs=("code",))
 class SearchPanel(TablePanel[Hits]):
     """Search instructions, labels and sources."""
 

@@ -198,7 +198,7 @@ def _table(rows: Sequence[tuple[str, str]]) -> Rich:
 NOTHING = "No instruction is selected. Click one in the timeline or in the ISA."
 
 
-@panel(id="token_details", title="Instruction", area="right_center", order=20, needs=("waves",))
+@panel(id="token_details", title="Instruction", area="details", order=20, icon="info", needs=("waves",))
 class TokenDetailsPanel(Panel):
     """The selected instruction, its source, its waits and its costs."""
 

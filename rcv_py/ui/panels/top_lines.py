@@ -87,7 +87,7 @@ def ranking_columns(ranking: Ranking) -> tuple[Column, ...]:
     )
 
 
-@panel(id="top_lines", title="Top lines", area="left_bottom", order=10, needs=("code", "source lines"))
+@panel(id="top_lines", title="Top lines", area="left", order=25, icon="line", needs=("code", "source lines"))
 class TopLinesPanel(TablePanel[Ranking]):
     """Lines ranked by cost."""
 

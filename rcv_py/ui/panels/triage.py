@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Self
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
+    QGridLayout,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -59,7 +59,8 @@ RESULT = "findings"
 READING = "Findings are shown as soon as waves are read."
 NOTHING_OPEN = "Open a capture to see what to look at first."
 ROUNDING = 2  # px that a text may need more than its advance
-ROW = 24  # px
+ROW = 22  # px
+WIDE = 640  # px: from it on a finding stands beside the list
 BAR, NUMBER, SHARE, PAD = 44, 22, 62, 6
 _ROLE = Qt.ItemDataRole.UserRole
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -74,38 +75,78 @@ SHOWN_IN = {
     "window": "global_timeline",
     "source": "source",
 }
+NARROWEST, WIDEST_NAME, GAP, MARGIN_PX = 48, 160, 10, 8  # px of the key numbers
 MARGIN = 0.05  # of a range, left and right of it
 
 
+def _columns(rooms: Sequence[int], width: int) -> int:
+    """Return how many columns of cells fit into a width, at least one."""
+    for columns in range(len(rooms), 1, -1):
+        if sum(max(rooms[at::columns]) for at in range(columns)) + GAP * (columns - 1) <= width:
+            return columns
+    return 1
+
+
 class NumberStrip(QWidget):
-    """Equal columns; where room is short, names and the first value (a kernel) are cut, numbers never."""
+    """Rows of numbers, as many as fit; names and the first value (a kernel) may be cut, numbers never."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(10, 4, 10, 4)
-        self._row.setSpacing(12)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(MARGIN_PX, 4, MARGIN_PX, 4)
+        self._grid.setHorizontalSpacing(GAP)
+        self._grid.setVerticalSpacing(4)
         self._cells: list[_Cell] = []
+        self._shape = (False, 0, 0)  # whether all are in a row, their number, columns
         self.numbers: tuple[KeyNumber, ...] = ()
 
     def show_numbers(self, numbers: Sequence[KeyNumber]) -> None:
         """Replace the numbers that are shown."""
         self.numbers = tuple(numbers)
         while len(self._cells) < len(numbers):
-            self._cells.append(_Cell())
-            self._row.addWidget(self._cells[-1], 1 if len(self._cells) > 1 else 2)  # a kernel has a long name
+            self._cells.append(_Cell(self))
         for place, cell in enumerate(self._cells):
             cell.setVisible(place < len(numbers))
             if place < len(numbers):
                 cell.put(numbers[place], is_whole=place > 0)
         texts = (f"{number.name} {number.text} {number.of}".strip() for number in numbers)
         self.setAccessibleName(", ".join(texts))
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Use as many columns as there is room for."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Put the cells in rows; the first one has a row of its own where not all fit in one."""
+        shown = self._cells[: len(self.numbers)]
+        if not shown:
+            return
+        first, rest = shown[0], shown[1:]
+        rooms = [max(cell.room, NARROWEST) for cell in rest]
+        is_one_row = sum(rooms) + GAP * len(rooms) + WIDEST_NAME <= self.width() - 2 * MARGIN_PX
+        columns = len(rest) if is_one_row else _columns(rooms, self.width() - 2 * MARGIN_PX)
+        if self._shape == (is_one_row, len(rest), columns):
+            return
+        self._shape = (is_one_row, len(rest), columns)
+        self._grid.addWidget(first, 0, 0, 1, 1 if is_one_row else columns)
+        for number, cell in enumerate(rest):
+            down, across = (0, number + 1) if is_one_row else (1 + number // columns, number % columns)
+            self._grid.addWidget(cell, down, across)
+        for at in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(at, 0)
+        for at in range(columns):
+            self._grid.setColumnStretch(at + is_one_row, max(rooms[at::columns]))
+        if is_one_row:
+            self._grid.setColumnStretch(0, WIDEST_NAME)
 
 
 class _Cell(QWidget):
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self.name, self.value = ElidedLabel(role="muted"), ElidedLabel(role="heading")
+        self.room = 0  # px that the value needs
         column(self.name, self.value, of=self)
 
     def put(self, number: KeyNumber, is_whole: bool) -> None:
@@ -113,8 +154,8 @@ class _Cell(QWidget):
         self.name.setText(number.name)
         self.value.setText(number.text)
         self.value.ensurePolished()  # the width is that of the heading's font
-        room = self.value.fontMetrics().horizontalAdvance(number.text) + ROUNDING
-        self.value.setMinimumWidth(room if is_whole else 0)
+        self.room = self.value.fontMetrics().horizontalAdvance(number.text) + ROUNDING
+        self.value.setMinimumWidth(self.room if is_whole else 0)
         for widget in (self, self.name, self.value):
             widget.setToolTip(tooltip(tip))
 
@@ -295,7 +336,7 @@ def go_to(session: Session, place: Evidence) -> str:
     return SHOWN_IN.get(place.kind, "")
 
 
-@panel(id="triage", title="Triage", area="top", order=5)
+@panel(id="triage", title="Findings", area="left", order=10, icon="findings")
 class TriagePanel(Panel):
     """What to look at first: findings with evidence and a remedy."""
 
@@ -319,19 +360,29 @@ class TriagePanel(Panel):
         self._open()
 
     def _lay_out(self) -> None:
-        self.headline.setContentsMargins(8, 4, 8, 0)
         self.headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.headline.setAccessibleName("What limits the kernel")
         self.copy.setAccessibleName("Copy all findings as Markdown")
         self.copy.setProperty("small", True)
-        self.list.setMinimumWidth(220)
-        self.head = boxed(row((self.strip, 1), self.note, self.copy, margins=(0, 0, 8, 0), spacing=6))
-        self.split = split(self.list, self.page, sizes=(440, 660))
+        self.list.setMinimumWidth(200)
+        top = row((self.headline, 1), self.copy, margins=(8, 4, 8, 0), spacing=6)
+        top.setAlignment(self.copy, Qt.AlignmentFlag.AlignTop)
+        self.head = boxed(column(self.strip, self.note))
+        self.split = split(self.list, self.page, sizes=(250, 400), is_column=True)
         for part, share in enumerate((2, 3)):
             self.split.setStretchFactor(part, share)
         self.remembered = {"sizes": self.split}
         self.empty = WithEmptyState(self.split)
-        column(self.headline, self.head, (self.empty, 1), of=self)
+        column(top, self.head, (self.empty, 1), of=self)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put a finding beside the list where there is room for both, else below it."""
+        super().resizeEvent(event)
+        way = Qt.Orientation.Horizontal if self.width() >= WIDE else Qt.Orientation.Vertical
+        if self.split.orientation() != way:
+            self.split.setOrientation(way)
+            room = self.width() if way is Qt.Orientation.Horizontal else self.split.height()
+            self.split.setSizes([room * 2 // 5, room - room * 2 // 5])
 
     # -- computing ----------------------------------------------------------------------------------
 
@@ -359,6 +410,7 @@ class TriagePanel(Panel):
             self.list.show_findings(())
             return
         self.strip.show_numbers(findings.numbers)
+        self.note.setVisible(bool(findings.partial))
         self.note.setText(f"partial: {findings.partial}" if findings.partial else "")
         self.note.setToolTip(tooltip(self._why_partial(findings) or self.note.text()))
         self.copy.setVisible(bool(findings.findings))

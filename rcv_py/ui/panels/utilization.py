@@ -62,7 +62,7 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
     return Units(tuple(units), place, len(waves), len(chosen))
 
 
-@panel(id="utilization", title="Utilization", area="top", order=30, needs=("waves",))
+@panel(id="utilization", title="Utilization", area="time", order=30, needs=("waves",))
 class UtilizationPanel(TimelinePanel):
     """When each unit of the compute unit was busy, and for what share of the view."""
 

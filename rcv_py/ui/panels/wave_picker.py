@@ -149,7 +149,7 @@ def _even(rows: Iterable[Sequence[QWidget]]) -> QGridLayout:
     return grid
 
 
-@panel(id="wave_picker", title="Wave", area="right", order=10, needs=("waves",))
+@panel(id="wave_picker", title="Wave", area="wave", order=10, icon="wave", needs=("waves",))
 class WavePickerPanel(Panel):
     """Choose a wave and the waves that count."""
 
@@ -305,8 +305,11 @@ class WavePickerPanel(Panel):
         for field, value in ((self.begin, shown.begin), (self.end, shown.end)):
             if not field.hasFocus() or field.text() == "":
                 field.show_cycles(value)
-        counted, total = len(counted_rows(trace.waves, None, chosen)), len(trace.waves)
-        some = f"{counted:,} of {total:,} waves count."
+        store, total = self.session.store, len(trace.waves)
+        lost = frozenset[int]() if store is None else store.missing.keys() | store.lost.keys()
+        counted = len(counted_rows(trace.waves, None, chosen) - lost)
+        why = f" {plural(len(lost), 'wave')} could not be read." if lost else ""
+        some = f"{counted:,} of {total:,} waves count.{why}"
         self.counted.setText(f"All {plural(total, 'wave')} count." if counted == total else some)
         self.reset.setEnabled(chosen is not None)
 

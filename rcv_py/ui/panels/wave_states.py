@@ -80,7 +80,7 @@ def curves_of(sums: Counted) -> tuple[Curve, ...]:
     )
 
 
-@panel(id="wave_states", title="Wave states", area="top", order=60, needs=("waves",))
+@panel(id="wave_states", title="Wave states", area="time", order=50, needs=("waves",))
 class WaveStatesPanel(CurvePanel):
     """How many traced waves execute, wait, stall or idle over time."""
 

@@ -40,8 +40,8 @@ from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
-from rcv_py.ui.shell.docks import Workspace
 from rcv_py.ui.shell.go_commands import needs
+from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.table import command_text
 from rcv_py.work.load import batches as read_batches
 
@@ -370,17 +370,20 @@ class FileWriter(QObject):
 
     def write_report(self, path: Path) -> None:
         """Write a report of the open capture."""
-        trace, batches, _ = self._capture()
-        files = self._ui.session.run_files
+        trace, _, _ = self._capture()
+        files, held = self._ui.session.run_files, self._ui.session.snapshot().batches
 
         def write(path: Path, report: Report, flag: CancelFlag) -> None:
             # A start does not wait for what few sessions write.
             from rcv_py.export.report.files import write_report  # noqa: PLC0415
-            from rcv_py.export.report.inputs import report_inputs  # noqa: PLC0415
+            from rcv_py.export.report.inputs import ReportInputs  # noqa: PLC0415
+            from rcv_py.work.reduce import Reading  # noqa: PLC0415
 
             facts = run_facts(trace.path, trace.kernel_name, trace.target, files)
-            waves = tuple(batches(report, flag))
-            write_report(report_inputs(trace, waves, facts), path, report=report, cancel=flag)
+            with Reading(trace, held=held, report=report, cancel=flag) as found:
+                inputs = ReportInputs(found, facts=facts)
+                inputs.ask()
+                write_report(inputs, path, report=report, cancel=flag)
 
         self.start(path, write)
 

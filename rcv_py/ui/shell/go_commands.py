@@ -16,7 +16,9 @@ from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.shell.docks import Dock, Workspace
+from rcv_py.ui.shell.docks import Dock
+from rcv_py.ui.shell.layouts import LAYOUTS, Layout
+from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.timeline.time_plot import FAR
 from rcv_py.ui.timeline.time_plot import KEY_PAN as PAN
 from rcv_py.ui.timeline.time_plot import KEY_ZOOM as ZOOM
@@ -106,8 +108,15 @@ SIZES = (  # id, title, option, by how much, keys
     ("view.global_shorter", "Shorter rows of the global timeline", "timeline.global_row_height", -1,
      ("Alt+Shift+Down",)),
 )  # fmt: skip
-PANEL_KEYS = ("Alt", "Ctrl+Shift", "Alt+Shift", "Ctrl+Alt+Shift")  # with 1 to 9: nine panels each
-AREAS = ("left", "top", "center", "center_right", "bottom", "right")  # in the order of the panels' keys
+PANEL_KEYS = (  # by the panels' places
+    *(
+        f"{keys}+{number}"
+        for keys in ("Ctrl+Shift", "Alt+Shift", "Ctrl+Alt+Shift")
+        for number in range(1, 10)
+    ),
+    *(f"Alt+{number}" for number in range(5, 10)),
+)
+AREAS = ("left", "time", "code", "source", "wave", "details", "bottom")  # in the order of the panels' keys
 COST_TIPS = {
     SourceCost.SELF: "Charge an instruction to the innermost source line it came from.",
     SourceCost.INCLUSIVE: "Charge an instruction to every source line it was inlined through.",
@@ -135,6 +144,15 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
             is_checked=lambda: settings[option] == on,
         )
 
+    def is_folded(side: str) -> bool:
+        return side in workspace.folded
+
+    def is_layout(layout: Layout) -> bool:
+        return workspace.layout_ is layout
+
+    def fold(side: str) -> None:
+        workspace.fold(side, side not in workspace.folded)
+
     bars = (
         toggle((f"view.bars_{name}", title, "View/Cost bars", f"Ctrl+Alt+{number}"), "isa.bar_scale",
                (name, name), f"Draw {title.lower()} for costs.")
@@ -154,9 +172,25 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
                (True, False), "Count the idle time before an instruction in its bar."),
         *(_size_command(settings, size) for size in SIZES),
         Command(id="view.fold_bottom", title="Fold the bottom tabs", menu="View",
-                run=lambda: workspace.fold_bottom(not workspace.is_bottom_folded), shortcuts=("Ctrl+J",),
+                run=lambda: workspace.fold("bottom", not workspace.is_bottom_folded), shortcuts=("Ctrl+J",),
                 tip="Show only the titles of the bottom tabs, or all of them.",
                 is_checked=lambda: workspace.is_bottom_folded),
+        *(
+            Command(id=f"view.fold_{side}", title=f"Fold the {side} side", menu="View", shortcuts=(key,),
+                    run=partial(fold, side), tip=f"Show only icons at the {side}, or the panels there.",
+                    is_checked=partial(is_folded, side))
+            for side, key in (("left", "Ctrl+B"), ("right", "Ctrl+Shift+B"))
+        ),
+        Command(id="view.pin_time", title="A second time view", menu="View", run=workspace.pin_time,
+                shortcuts=("Ctrl+Alt+T",),
+                tip="Show a second time view below the first, with the same range, or put it back.",
+                is_checked=lambda: bool(workspace.group("time_below"))),
+        *(
+            Command(id=f"view.layout_{layout.id}", title=layout.title, menu="View/Layout",
+                    run=partial(workspace.use_layout, layout), shortcuts=(f"Alt+{number}",), tip=layout.tip,
+                    is_checked=partial(is_layout, layout))
+            for number, layout in enumerate(LAYOUTS, start=1)
+        ),
         Command(id="view.reset_layout", title="Reset the layout", menu="View", run=workspace.reset_layout,
                 shortcuts=("Ctrl+Alt+0",),
                 tip="Put every panel back to where it was at first."),
@@ -190,7 +224,7 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
     rank = {area: place for place, area in enumerate(AREAS)}
 
     def place(dock: Dock) -> tuple[int, int]:
-        return rank.get(dock.info.area.split("_b")[0], 9), dock.info.order
+        return rank.get(dock.info.area, 9), dock.info.order
 
     def toggle(name: str) -> None:  # all these keys hold a modifier; who clicks in the menu holds none
         is_key = QGuiApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier
@@ -200,7 +234,7 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
     return tuple(
         Command(id=f"view.panel_{dock.info.id}", title=dock.info.title, menu="View/Panels",
                 run=partial(toggle, dock.info.id),
-                shortcuts=(f"{PANEL_KEYS[number // 9]}+{number % 9 + 1}",),
+                shortcuts=PANEL_KEYS[number : number + 1],
                 tip=f"Show or hide: {dock.info.tip}",
                 is_checked=partial(workspace.is_shown, dock.info.id))
         for number, dock in enumerate(docks)

@@ -6,23 +6,24 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget
 
 from rcv_py.base.text import visible
 from rcv_py.model.trace import CaptureEntry, Trace
 from rcv_py.state.commands import Command, always, commands
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import boxed, column
+from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.plain_text import add_action, copy_text
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, facts
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
-from rcv_py.ui.shell.docks import VERSION, Workspace, make_docks
+from rcv_py.ui.shell.docks import make_docks
 from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writer_commands
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
@@ -31,10 +32,12 @@ from rcv_py.ui.shell.palette import Finder, Palette
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
 from rcv_py.ui.shell.welcome import Chooser, Welcome
+from rcv_py.ui.shell.workspace import VERSION, Workspace, takers
 
 FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
+LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
 BROWSE = {
     "capture": "Open a capture, or a folder of captures",
     "baseline": "Compare the open capture with another one, its baseline",
@@ -53,13 +56,14 @@ class MainWindow(QMainWindow):
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorReporter(self, self._where)
         self.opener = Opener(ui, loader)
-        self.workspace = Workspace(make_docks(ui))
+        self.workspace = Workspace(ui, make_docks(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
         self.writer = FileWriter(ui, self)
         self.baseline = BaselineOpener(ui, lambda: self.workspace.show_panel("compare"))
         self._register()
         self.actions_ = Actions(self, ui.commands)
-        self.menus = fill_menu_bar(self.menuBar(), ui.commands, self.actions_)
+        self.menu_bar = QMenuBar()
+        self.menus = fill_menu_bar(self.menu_bar, ui.commands, self.actions_)
         self._recent = QMenu("Open recent", self, toolTipsVisible=True)
         self._recent.aboutToShow.connect(self._fill_recent)
         self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
@@ -67,7 +71,7 @@ class MainWindow(QMainWindow):
         finder = Finder(ui.session, ui.commands, lambda: self.opener.recent, self.opener.open)
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
-        self.addToolBar(self.top_bar)
+        self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
         self.status = StatusBar(ui, self.cancel, lambda: self.workspace.show_panel("problems"))
         self.setStatusBar(self.status)
         self.welcome = Welcome(ui, self.opener, self.browse)
@@ -194,6 +198,9 @@ class MainWindow(QMainWindow):
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
+        self._load_timer = QTimer(self, singleShot=True)
+        self._load_timer.timeout.connect(self._load_panels)
+        self.workspace.panels_changed.connect(lambda: self._load_timer.start(LOAD_AFTER_MS))
         soon.now()
 
     def make_first_panels(self) -> None:
@@ -278,6 +285,13 @@ class MainWindow(QMainWindow):
         is_computed = self.ui.tasks.idle and self.ui.results.idle and not self.workspace.is_waking
         return self.loader.idle and is_computed and not self.opener.is_searching
 
+    def _load_panels(self) -> None:
+        """Import what panels need that nobody has seen, one a turn, while nothing else is to do."""
+        if not self.idle:
+            self._load_timer.start(LOAD_AFTER_MS)
+        elif self.workspace.isVisible() and self.workspace.load_next():
+            self._load_timer.start(LOAD_EVERY_MS)
+
     # -- following -----------------------------------------------------------------------------------
 
     def _trace_changed(self) -> None:
@@ -333,6 +347,19 @@ class MainWindow(QMainWindow):
         if not self.actions_.press(event):
             super().keyPressEvent(event)
 
+    def focusNextPrevChild(self, is_next: bool) -> bool:
+        """Let Tab go by places: the bar, the panels, the status; Qt would go by when panels were made."""
+        focus = QApplication.focusWidget()
+        if focus is None or self.pages.currentWidget() is not self.workspace:
+            return super().focusNextPrevChild(is_next)
+        order = [*takers(self.top_bar), *self.workspace.focus_order(), *takers(self.status)]
+        here = next((at for at, one in enumerate(order) if one is focus or one.isAncestorOf(focus)), None)
+        if here is None:
+            return super().focusNextPrevChild(is_next)
+        reason = Qt.FocusReason.TabFocusReason if is_next else Qt.FocusReason.BacktabFocusReason
+        order[(here + (1 if is_next else -1)) % len(order)].setFocus(reason)
+        return True
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept a folder or a file."""
         if event.mimeData().hasUrls() and event.mimeData().urls()[0].isLocalFile():
@@ -348,7 +375,7 @@ class MainWindow(QMainWindow):
         save_visit(settings, self.ui.session)
         settings.remember("geometry", self.saveGeometry())
         settings.remember("layout", self.workspace.saveState(VERSION))
-        settings.remember("bottom_folded", self.workspace.is_bottom_folded)
+        settings.remember("folded", json.dumps(self.workspace.save_folded()))
         states = {name: dock.save_state() for name, dock in self.workspace.docks.items()}
         settings.remember("panels", json.dumps(states))
         seen = (name for name, dock in self.workspace.docks.items() if dock.is_seen)
@@ -364,14 +391,19 @@ class MainWindow(QMainWindow):
             screen = QGuiApplication.primaryScreen()
             room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
             self.resize(FIRST_SIZE.boundedTo(room))
-        folded = str(settings.memory("bottom_folded", False)).lower() == "true"
-        if not (isinstance(layout, QByteArray) and self.workspace.restore(layout, folded)):
-            self.workspace.reset_layout(self.size())
-        try:
-            states = json.loads(settings.memory("panels") or "{}")
-        except (TypeError, ValueError):
-            states = {}
+        folded, states = (_mapping(settings.memory(name)) for name in ("folded", "panels"))
+        if isinstance(layout, QByteArray):
+            self.workspace.restore(layout, folded)
         for name, dock in self.workspace.docks.items():
-            state = states.get(name) if isinstance(states, dict) else None
+            state = states.get(name)
             if isinstance(state, dict):
                 dock.load_state(state)
+
+
+def _mapping(text: object) -> dict[str, Any]:
+    """Return a JSON object that was remembered, an empty one of what is no such text."""
+    try:
+        found = json.loads(text if isinstance(text, str) else "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

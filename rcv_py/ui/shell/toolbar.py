@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QToolBar, QToolButton
+from PySide6.QtCore import Qt, QTimer, QUrl
+from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
+from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QToolButton, QWidget
 
 from rcv_py.base.problems import Severity
 from rcv_py.base.text import byte_size, elide_left, plural, short_count
@@ -31,26 +31,22 @@ from rcv_py.ui.shell.menus import Actions
 from rcv_py.ui.shell.opener import Opener
 from rcv_py.ui.shell.wave_menu import WavesButton
 
-NAME_LENGTH = 40  # letters of the capture's name that fit
+NAME_LENGTH, NAME_SHARE = 60, 0.3  # letters of the capture's name at most, and the bar's width that they get
+CAPTURE_PX = 120  # at least
 FIELD_PX = 420
 
 
-class TopBar(QToolBar):
-    """Fixed, with five things on it."""
+class TopBar(QWidget):
+    """Beside the menus: back and forward, the open capture, the field that finds everything, the theme."""
 
     def __init__(
         self, ui: UiContext, actions: Actions, opener: Opener, open_palette: Callable[[], None]
     ) -> None:
-        super().__init__("Toolbar")
+        super().__init__()
         self._ui = ui
         self._opener = opener
-        self.setObjectName("toolbar")
-        self.setMovable(False)
-        self.setIconSize(QSize(16, 16))
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._actions = {"back": actions["go.back"], "forward": actions["go.forward"]}
-        for action in self._actions.values():
-            self.addAction(action)
+        steps = [_action_button(action) for action in self._actions.values()]
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         mode = QToolButton.ToolButtonPopupMode.InstantPopup
         self.capture = QToolButton(toolButtonStyle=style, popupMode=mode)
@@ -58,7 +54,7 @@ class TopBar(QToolBar):
         self.capture.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow goes after the name
         self.capture.setMenu(QMenu(self.capture, toolTipsVisible=True))
         self.capture.menu().aboutToShow.connect(self._fill)
-        self.addWidget(self.capture)
+        self.capture.setMinimumWidth(CAPTURE_PX)
         self.field = QPushButton("Search or run a command …      Ctrl+K")
         self.field.setObjectName("command_field")
         self.field.setAccessibleName("Search or run a command")
@@ -66,10 +62,9 @@ class TopBar(QToolBar):
         self.field.setMaximumWidth(FIELD_PX)
         self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.field.clicked.connect(open_palette)
-        self.addWidget(boxed(row(None, (self.field, 4), None, margins=(8, 0, 8, 0), spacing=6)))
-        self.theme = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonIconOnly)
-        self.theme.setDefaultAction(actions["view.theme"])
-        self.addWidget(self.theme)
+        self.theme = _action_button(actions["view.theme"])
+        parts = (*steps, self.capture, None, (self.field, 4), None, self.theme)
+        row(*parts, margins=(4, 2, 8, 2), spacing=4, of=self)
         ui.session.trace.watch(self._update)
         ui.theme.changed.connect(self._update)
         self._update()
@@ -77,7 +72,8 @@ class TopBar(QToolBar):
     def _update(self) -> None:
         theme, trace = self._ui.theme, self._ui.session.trace.value
         name = "No capture" if trace is None else trace.name
-        self.capture.setText(button_text(elide_left(name, NAME_LENGTH)))
+        self._name = name
+        self._fit()
         self.capture.setToolTip(
             tooltip("Open a capture." if trace is None else f"{trace.path}\n{trace.kernel_name}")
         )
@@ -86,6 +82,15 @@ class TopBar(QToolBar):
         for name, action in self._actions.items():
             action.setIcon(icon(theme, name))
         self.theme.defaultAction().setIcon(icon(theme, "sun" if theme.is_dark else "moon"))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Name the capture by what fits."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        letters = self.width() * NAME_SHARE // self.capture.fontMetrics().averageCharWidth()
+        self.capture.setText(button_text(elide_left(self._name, int(min(letters, NAME_LENGTH)))))
 
     def _fill(self) -> None:
         menu, trace = self.capture.menu(), self._ui.session.trace.value
@@ -106,6 +111,12 @@ class TopBar(QToolBar):
 SAVED_LENGTH = 48  # letters of a saved file's name
 SAVED_MS = 30_000  # that a saved file is named
 UPDATE_MS = 100  # batches arrive faster than anyone reads
+
+
+def _action_button(action: QAction) -> QToolButton:
+    button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonIconOnly)
+    button.setDefaultAction(action)
+    return button
 
 
 class StatusBar(QStatusBar):

@@ -26,6 +26,7 @@ class TableHeader(QHeaderView):
         super().__init__(Qt.Orientation.Horizontal, table)
         self._model = model
         self.fixed: frozenset[str] = frozenset()  # columns that cannot be hidden
+        self.natural = ""  # the column that numbers the rows: a click on it gives their own order back
         self.extend_menu: Callable[[QMenu], None] | None = None  # adds a view's own actions
         self.setSectionsMovable(True)
         self.setSectionsClickable(True)

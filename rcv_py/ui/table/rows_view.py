@@ -40,6 +40,7 @@ from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.column_widths import PAD, ColumnWidths, TableHeader
 from rcv_py.ui.table.table_model import Column, Index, TableModel
 
+MIN_ROW = 17  # px: as many rows of code as can be told apart
 SCROLL_MS = 110
 CONTEXT_ROWS = 3  # kept visible around a row that is scrolled to
 
@@ -177,7 +178,9 @@ class RowsView(QTableView):
     def _sorted(self, column: int) -> None:
         """Show what the new order is about: the first row, or in program order the current one."""
         view_row = self.table.view_row(self.current)
-        if column >= 0:
+        if column >= 0 and self.table.columns[column].id == self.header.natural:
+            self.header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        elif column >= 0:
             self.scrollToTop()
         elif view_row >= 0:
             self.reveal(view_row)
@@ -403,7 +406,7 @@ class RowsView(QTableView):
         self._bold.setBold(True)
         metrics = QFontMetrics(self._mono)
         self._char_px = max(1.0, QFontMetricsF(self._mono).horizontalAdvance("0" * 64) / 64)
-        height = max(20, metrics.height() + 4)
+        height = max(MIN_ROW, metrics.height() + 1)
         self.baseline = (height + metrics.ascent() - metrics.descent() + 1) // 2
         self.verticalHeader().setMinimumSectionSize(height)
         self.verticalHeader().setDefaultSectionSize(height)

@@ -8,6 +8,7 @@ from enum import Enum
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QRegion, QWheelEvent
+from PySide6.QtWidgets import QGraphicsScene
 
 from rcv_py.base.text import nanoseconds
 from rcv_py.model.window import TimeWindow
@@ -75,6 +76,7 @@ class TimePlot(pg.PlotWidget):
         box.disableAutoRange()  # its coordinates mean nothing: items know the window themselves
         self.setCacheMode(self.CacheModeFlag.CacheNone)  # of a background of one colour
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)  # of a handful of items
         self.ui, self.session = ui, ui.session
         self.hideButtons()
         self.hideAxis("bottom")
@@ -133,8 +135,10 @@ class TimePlot(pg.PlotWidget):
         below = QRegion(rect.toAlignedRect())
         if self.content.covers:  # to the nearest pixel of the screen
             below -= QRegion(self.plot_rect().adjusted(1, 1, -1, -1))
-        for part in below:
-            painter.fillRect(part, self.backgroundBrush())
+        painter.save()
+        painter.setClipRegion(below, Qt.ClipOperation.IntersectClip)
+        painter.fillRect(rect, self.backgroundBrush())
+        painter.restore()
 
     # -- what a subclass says ---------------------------------------------------------------------------
 

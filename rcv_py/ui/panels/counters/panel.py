@@ -54,7 +54,7 @@ class _Answer:
     read: dict[str, Definitions]
 
 
-@panel(id="counters", title="Counters", area="top", order=70, needs=("counters",))
+@panel(id="counters", title="Counters", area="time", order=70, needs=("counters",))
 class CountersPanel(CurvePanel):
     """Hardware counters over time, and formulas."""
 

@@ -37,7 +37,7 @@ STREAM_MS = 800
 CONTENT_WORD = {one: one.value for one in Content} | {Content.MARKED: "both"}
 
 
-@panel(id="flamegraph", title="Flamegraph", area="bottom", order=20, needs=("code",))
+@panel(id="flamegraph", title="Flamegraph", area="bottom", order=60, needs=("code",))
 class FlamegraphPanel(Panel):
     """Costs by source place and instruction, one inside the other."""
 

@@ -10,15 +10,17 @@ from PySide6.QtGui import QColor, QPainter
 
 from rcv_py.analysis.core.occupancy import Residencies, latest, place, residencies
 from rcv_py.analysis.events.marker_spans import MarkerSpans
+from rcv_py.analysis.timeline.box_shares import Parts, box_shares
+from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import global_rows, place_name, traced_waves
 from rcv_py.base.runs import ascending
+from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.filter_menu import Choice, FilterButton
 from rcv_py.ui.timeline.items import Names, fill, name_font
 from rcv_py.ui.timeline.rows_item import (
-    CANVAS,
     FAINT_KERNELS,
     KERNEL_COLORS,
     KERNELS,
@@ -31,6 +33,7 @@ from rcv_py.ui.timeline.rows_item import (
 from rcv_py.ui.timeline.time_overlay import Line, event_choices, event_lines
 from rcv_py.ui.timeline.token_rows import kernel_choices
 
+NOTHING = ACTIVITY_COUNT  # a code of no colour: grid and tint are seen
 NAMES_FROM_PX = 9  # height of a row
 GAP_FROM_PX = 4  # a box this wide keeps a pixel of distance to the next
 
@@ -79,7 +82,10 @@ class BoxRows(RowSource):
         self.version += 1
 
     def paint(self, frame: Frame) -> None:
-        """Fill the pixels of each box; strong boxes win over faint ones in a pixel they share."""
+        """Fill the pixels of each box; of narrow ones as high as their share, one line at least.
+
+        Strong boxes win over faint ones in a pixel they share; markers are never narrow.
+        """
         boxes, window = self.boxes, frame.pixels.window
         low, high = np.searchsorted(boxes.row, [frame.first, frame.stop])
         seen = low + np.flatnonzero(
@@ -92,13 +98,29 @@ class BoxRows(RowSource):
         left = (np.maximum(boxes.begin[seen], window.begin) - window.begin) * width // window.width
         right = -(-(np.minimum(boxes.end[seen], window.end) - window.begin) * width // window.width)
         right = np.maximum(right, left + 1)
+        is_narrow = (boxes.end[seen] - boxes.begin[seen]) * width < GAP_FROM_PX * window.width
+        if boxes.marker is not None:
+            is_narrow &= boxes.marker[seen] == 0
         right -= right - left >= GAP_FROM_PX
-        strip = np.full((frame.stop - frame.first, width), CANVAS, np.uint8)
-        fill(strip, boxes.row[seen] - frame.first, left, right, self._codes(seen))
-        for i in range(len(strip)):
-            part = frame.part(frame.first + i)
-            if len(part):
-                part[:] = np.where(strip[i] == CANVAS, part[0], strip[i])
+        code, row = self._codes(seen), boxes.row[seen] - frame.first
+        wide, ground = np.full((2, frame.stop - frame.first, width), NOTHING, np.uint8)
+        for strip, chosen in ((wide, ~is_narrow), (ground, is_narrow)):
+            fill(strip, row[chosen], left[chosen], right[chosen], code[chosen])
+        lines = np.repeat(wide[:, None], frame.spans_px, axis=1)
+        if is_narrow.any():
+            narrow = self._narrow(frame, seen[is_narrow])
+            np.copyto(narrow[:, -1], ground, where=narrow[:, -1] == NOTHING)
+            np.copyto(lines, narrow, where=lines == NOTHING)
+        frame.fill(lines, 0, NOTHING)
+
+    def _narrow(self, frame: Frame, seen: np.ndarray) -> np.ndarray:
+        """Codes of pixels filled up to the shares of boxes, uint8 [rows, height, width]."""
+        boxes = self.boxes
+        codes, part = np.unique(self._codes(seen), return_inverse=True)
+        parts = Parts(boxes.row[seen] - frame.first, boxes.begin[seen], boxes.end[seen], part)
+        shares = box_shares(parts, (frame.stop - frame.first, len(codes)), frame.pixels)
+        number = stacked(shares, frame.spans_px, frame.pixels)
+        return np.append(codes, NOTHING).astype(np.uint8)[number]
 
     def paint_over(self, painter: QPainter, frame: Frame) -> None:
         """Write the names of markers, if rows are high enough."""

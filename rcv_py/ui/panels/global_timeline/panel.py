@@ -38,7 +38,7 @@ REBUILD_MS = 150
 CORNER = QRect(2, 0, 106, 20)  # beside the ruler, above the names of the rows
 
 
-@panel(id="global_timeline", title="Global", area="top", order=10, needs=("occupancy",))
+@panel(id="global_timeline", title="Global", area="time", order=20, needs=("occupancy",))
 class GlobalTimelinePanel(TimelinePanel):
     """When and where every wave of the traced shader engines lived, in the colour of its kernel."""
 

@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QStandardItemModel
+from PySide6.QtGui import QAction, QResizeEvent, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 
 from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.base.settings import BY_NAME
 from rcv_py.model.modes import LatencyMode
 from rcv_py.state.commands import Command
-from rcv_py.ui.core.layout import BAR, column, row
+from rcv_py.ui.core.layout import BAR, row
 from rcv_py.ui.core.plain_text import add_action, tooltip, with_tip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.panels.isa.arrows import MODES
@@ -24,10 +24,11 @@ from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.widgets.legend import Legend
 
 WHAT_BARS_SHOW = "What the bars show."
+WIDE = 860  # px: from it on the scale of the bars has room
 
 
 class IsaBar(QWidget):
-    """Two rows: find, numbers, arrows; below what the bars show, their scale, their legend, folds."""
+    """One row: find, numbers, arrows, what the bars show, their scale if there is room, legend, folds."""
 
     annotated = Signal(object)  # Annotation
     rescaled = Signal()
@@ -48,14 +49,18 @@ class IsaBar(QWidget):
         self.fold.setAccessibleName("Fold blocks")
         self.fold.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.legend = Legend()
-        upper = row((find, 1), self.mode, self.gutter, spacing=8)
-        lower = row(self.annotation, self.scale, (self.legend, 1), self.fold, spacing=8)
-        column(upper, lower, margins=BAR, spacing=4, of=self)
+        choices = (self.mode, self.gutter, self.annotation, self.scale)
+        row((find, 3), *choices, (self.legend, 2), self.fold, margins=BAR, spacing=6, of=self)
         self.annotation.activated.connect(lambda: self.annotated.emit(self.annotation.currentData()))
         self.scale.activated.connect(self._scale_chosen)
         for name in ("isa.bar_scale", "isa.per_block"):
             settings.cell(name).watch(self._show_scale)
         self._show_scale()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the scale to the header's menu where room is short."""
+        super().resizeEvent(event)
+        self.scale.setVisible(self.width() >= WIDE)
 
     def set_fold_actions(
         self, commands: tuple[Command, ...], by: Callable[[str], None], current: Callable[[], str]

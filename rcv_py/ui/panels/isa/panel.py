@@ -42,7 +42,7 @@ MODES = {  # on the command line
 }
 
 
-@panel(id="isa", title="ISA", area="center", order=10, needs=("code",))
+@panel(id="isa", title="ISA", area="code", order=10, needs=("code",))
 class IsaPanel(CodePanel):
     """Instructions with their costs and waits."""
 

@@ -137,7 +137,7 @@ def isa_columns(rows: IsaRows, bar_scale: str) -> tuple[Column, ...]:
     }
     idle = measured.pop("idle", None)  # after the bar, which must be in sight in a narrow window
     return (
-        drawn("gutter", width=42, tip="What waits for what; branch targets."),
+        drawn("gutter", width=64, tip="What waits for what; branch targets."),
         drawn("fold", width=width_of(rows.program), tip="Blocks to fold; loops."),
         field_column(LINES["instruction"], np.arange(len(code)), text=str, width=44),
         field_column(LINES["text"], rows.text, width=330),

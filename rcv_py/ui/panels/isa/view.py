@@ -72,8 +72,8 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
         self.setAccessibleName("Instructions")
-        self.widths.elastic = Elastic("text", "cost", 140, 440, yields=("stall",), upto_max_px=300)
-        self.header.fixed = frozenset({"text"})
+        self.widths.elastic = Elastic("text", "cost", 270, 440, yields=("stall",), upto_max_px=300)
+        self.header.fixed, self.header.natural = frozenset({"text"}), "instruction"
         self.cell_painters = {
             "text": self._paint_instruction,
             "cost": self._paint_cost,

@@ -37,9 +37,7 @@ SORTED = command_text.same("cost", bar="cost", line="place", text="text", share=
 Text = tuple[tuple[str, ...] | None, tuple[tuple[Span, ...], ...]]
 
 
-@panel(
-    id="source", title="Source", area="center_right", order=10, needs=("code", "source lines", "source text")
-)
+@panel(id="source", title="Source", area="source", order=10, needs=("code", "source lines", "source text"))
 class SourcePanel(CodePanel):
     """Source lines with their costs."""
 

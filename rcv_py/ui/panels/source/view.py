@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QResizeEvent
 
 from rcv_py.analysis.cost.source_costs import SourceCosts
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
@@ -55,7 +56,7 @@ def source_rows(trace: Trace, costs: SourceCosts, file: int, text: tuple[str, ..
     words, part = text or (), costs.lines_of(file)
     own = part.start + np.flatnonzero(costs.line[part] > 0)
     line = costs.line[own].astype(np.int64)
-    number = np.union1d(np.arange(1, len(words) + 1), line)
+    number = ascending(np.concatenate([np.arange(1, len(words) + 1), line]))
     at = np.searchsorted(number, line)
     cost = np.zeros(len(number), dtype=np.int64)
     kinds = np.zeros((len(number), KIND_COUNT), dtype=np.int64)
@@ -113,6 +114,15 @@ def source_columns(rows: SourceRows, bar_scale: str) -> tuple[Column, ...]:
     )
 
 
+MIN_DEDENT = 4  # letters: less is no loss, and lines that move sideways are one
+BLANK = 1 << 30  # indentation of a line without text: it is shown at any
+
+
+def indent_of(text: str) -> int:
+    """Return how many letters of space a line begins with, BLANK if there is nothing else."""
+    return len(text) - len(text.lstrip(" ")) if text.strip() else BLANK
+
+
 class SourceView(RowsView):
     """Lines of a file.  Data rows are places in `SourceRows`, not line numbers."""
 
@@ -121,19 +131,41 @@ class SourceView(RowsView):
         self.lines: SourceRows | None = None
         self._seen: object = None  # the file whose hottest line was brought into view
         self.spans: Sequence[tuple[Span, ...]] = ()
+        self._indents = np.empty(0, dtype=np.int64)  # by row, BLANK of a line without text
+        self.dedent = 0  # letters that all lines in sight begin with, and that are not shown
         self.tinted: frozenset[int] = frozenset()  # rows of the inline chain under the mouse
         self.chain: frozenset[int] = frozenset()  # rows of the selected instruction's chain
         self._found: frozenset[int] = frozenset()
         self.cell_painters = {"text": self._paint_text, "bar": self._paint_bar}
-        self.widths.elastic = Elastic("text", "text", 200, 4000, yields=("cost", "bar"))
-        self.header.fixed = frozenset({"text", "line"})
+        self.widths.elastic = Elastic("text", "text", 200, 4000, yields=("cost", "share", "bar"))
+        self.header.fixed, self.header.natural = frozenset({"text", "line"}), "line"
         self.setAccessibleName("Source lines")
         self.setSelectionMode(self.SelectionMode.ContiguousSelection)
+        self.verticalScrollBar().valueChanged.connect(self._find_dedent)
 
     def show_lines(self, rows: SourceRows) -> None:
         """Show a file, or the same one with other costs."""
+        if self.lines is None or rows.text is not self.lines.text:
+            self._indents = np.array([indent_of(text) for text in rows.text], dtype=np.int64)
         self.lines = rows
         self.show_columns(source_columns(rows, self.settings["isa.bar_scale"]))
+        self._find_dedent()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show more lines, or fewer."""
+        super().resizeEvent(event)
+        self._find_dedent()
+
+    def _find_dedent(self) -> None:
+        """Leave out the spaces that all lines in sight begin with: deep code would show nothing else."""
+        top = self.verticalScrollBar().value()
+        first, last = top // self.row_height, (top + self.viewport().height()) // self.row_height + 1
+        seen = self._indents[self.table.data_rows[first:last]]
+        least = int(seen.min(initial=BLANK))
+        dedent = least if MIN_DEDENT <= least < BLANK else 0
+        if dedent != self.dedent:
+            self.dedent = dedent
+            self.viewport().update()
 
     def show_hottest(self, file: object) -> None:
         """Bring the hottest line into view, once for each file shown, unless a line of it is selected."""
@@ -186,8 +218,9 @@ class SourceView(RowsView):
 
     def _paint_text(self, painter: QPainter, cell: QRect, row: int) -> None:
         assert self.lines is not None
-        text, base, left = self.lines.text[row], cell.top() + self.baseline, cell.left() + PAD
-        room = self.chars_in(cell.width() - PAD) + 1
+        text, base = self.lines.text[row], cell.top() + self.baseline
+        left = cell.left() + PAD - self.dedent * self.char_px
+        room = self.chars_in(cell.width() - PAD) + 1 + self.dedent
 
         def paint(start: int, stop: int, name: str) -> None:
             piece = text[start : min(stop, room)]

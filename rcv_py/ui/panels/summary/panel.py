@@ -40,7 +40,7 @@ STREAM_MS = 800
 TABLE_PX = 130  # the least height of the table
 
 
-@panel(id="summary", title="Summary", area="bottom", order=15)
+@panel(id="summary", title="Summary", area="bottom", order=50)
 class SummaryPanel(Panel):
     """The capture in numbers, on one page."""
 

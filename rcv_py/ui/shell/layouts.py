@@ -1,0 +1,136 @@
+"""Where panels lie: places, and the named layouts that share them out.
+
+    bar  │ overview strip                          │ wave
+    left │ time: tabs                              │ of the
+    tabs │ time_below: a second view, if pinned    │ selection
+         ├──────────────────┬──────────────────────┤ details
+         │ code             │ source               │ of the
+         ├──────────────────┴──────────────────────┤ instruction
+         │ bottom: tabs, can be folded             │
+
+Findings are left, time is in the middle, code below it, details are right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QSize, Qt
+
+COMPACT_WIDTH = 1500  # px: below it the sides start folded
+LEFT_PX, RIGHT_PX = 330, 300  # widths of the sides
+WAVE_PX = 344  # height of the first panel at the right: all it shows
+CODE_SHARE = 0.58  # of the width that instructions and source share
+BOTTOM_PX = 320  # height of the open bottom tabs, at least
+
+_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+_TOP, _BOTTOM = Qt.DockWidgetArea.TopDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
+DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a group of tabs goes: below or beside the first group of `after` that exists, else the side."""
+
+    area: str
+    side: Qt.DockWidgetArea
+    after: tuple[str, ...] = ()
+    direction: Qt.Orientation = DOWN
+
+
+PLACES = (
+    Place("left", _LEFT),
+    Place("wave", _RIGHT),
+    Place("details", _RIGHT, ("wave",)),
+    Place("strip", _TOP),
+    Place("time", _TOP, ("strip",)),
+    Place("time_below", _TOP, ("time", "strip")),
+    Place("code", _BOTTOM),
+    Place("bottom", _BOTTOM, ("code",)),
+    Place("source", _BOTTOM, ("code",), ACROSS),
+)
+SIDES = {"left": ("left",), "right": ("wave", "details")}  # what folds away to icons, and its places
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A way of sharing out the window.
+
+    `time`, `below` and `bottom` are shares of the height, `bottom` 0 is folded; `left` and `right` are widths
+    in px.  `front` comes to the front of its tabs, `moved` says which panels lie elsewhere than at home.
+    """
+
+    id: str
+    title: str
+    tip: str
+    time: float = 0.27
+    below: float = 0.0
+    bottom: float = 0.0
+    left: int = LEFT_PX
+    right: int = RIGHT_PX
+    front: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
+
+
+LAYOUTS = (
+    Layout("code", "Code", "Instructions and source over most of the window, time above them."),
+    Layout(
+        "time",
+        "Time",
+        "Two time views over most of the window: the compute unit, and the whole device below it.",
+        time=0.36,
+        below=0.28,
+        moved={"global_timeline": "time_below"},
+    ),
+    Layout(
+        "triage",
+        "Triage",
+        "Wide findings, and why instructions waited below the code.",
+        time=0.2,
+        bottom=0.36,
+        left=480,
+        front=("causes",),
+    ),
+    Layout(
+        "compare",
+        "Compare",
+        "The open capture beside its baseline over half of the window.",
+        time=0.18,
+        bottom=0.5,
+        front=("compare",),
+    ),
+)
+BY_ID = {layout.id: layout for layout in LAYOUTS}
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Pixels by place, of widths and heights."""
+
+    widths: dict[str, int]
+    code_widths: dict[str, int]
+    heights: dict[str, int]
+
+
+def shares(layout: Layout, size: QSize, folded: frozenset[str]) -> Shares:
+    """Return what each place gets in a workspace of that size; `folded` are the sides that are icons."""
+    left = 0 if "left" in folded else min(layout.left, size.width() // 3)
+    right = 0 if "right" in folded else layout.right
+    middle, height = size.width() - left - right, size.height()
+    bottom = 0 if "bottom" in folded else max(BOTTOM_PX, round((layout.bottom or 0.36) * height))
+    time, below = round(layout.time * height), round(layout.below * height)
+    code = round(middle * CODE_SHARE)
+    return Shares(
+        widths={"left": left, "wave": right},
+        code_widths={"code": code, "source": middle - code},
+        heights={
+            "left": height,
+            "time": time,
+            "time_below": below,
+            "code": max(0, height - time - below - bottom),
+            "bottom": bottom,
+            "wave": WAVE_PX,
+            "details": max(0, height - WAVE_PX),
+        },
+    )

@@ -1,0 +1,365 @@
+"""The workspace: docks at the places of a layout, sides and bottom that fold, and what is kept of it.
+
+The central widget has no height: the middle is made of docks as well, so that everything can be moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QMainWindow, QSizePolicy, QTabBar, QTabWidget, QWidget
+
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.visibility import WAKE_MS
+from rcv_py.ui.shell.docks import Dock
+from rcv_py.ui.shell.layouts import ACROSS, COMPACT_WIDTH, DOWN, LAYOUTS, PLACES, SIDES, Layout, shares
+from rcv_py.ui.shell.side_bar import SideBar
+
+VERSION = 2  # of the saved layout: one of another version is ignored
+Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
+RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
+SIDE_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
+BAR_AREAS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.RightToolBarArea}
+BAR_TITLES = {"left": "Left side", "right": "Right side"}
+
+
+def takers(part: QWidget) -> list[QWidget]:
+    """Return what the Tab key goes to in a part of the window; not in a menu or list that pops up from it."""
+    return [
+        widget
+        for widget in part.findChildren(QWidget)
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and widget.focusProxy() is None
+        and widget.isVisible()
+        and widget.isEnabled()
+        and part.isAncestorOf(widget)
+    ]
+
+
+class Workspace(QMainWindow):
+    """All panels in docks.  Knows their areas, not what they are."""
+
+    panels_changed = Signal()  # shown, hidden, moved
+    copy_asked = Signal(str)  # id of the panel that is to be copied as a command
+
+    def __init__(self, ui: UiContext, docks: Iterable[Dock]) -> None:
+        super().__init__()
+        self.setWindowFlags(Qt.WindowType.Widget)
+        self.setDockOptions(
+            QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.GroupedDragging
+        )
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        for corner in Qt.Corner:
+            is_left = corner in (Qt.Corner.TopLeftCorner, Qt.Corner.BottomLeftCorner)
+            self.setCorner(corner, SIDE_AREAS["left" if is_left else "right"])
+        middle = QWidget()  # without height; without any Qt lets the sides grow at every change
+        middle.setFixedHeight(0)
+        middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCentralWidget(middle)
+        self.docks = {dock.info.id: dock for dock in docks}
+        self.layout_ = LAYOUTS[0]
+        self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
+        self._away: dict[str, list[Dock]] = {}  # what a folded side hides
+        self._wanted, self._passes = QSize(), 0
+        self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
+        self._was_shown = self._has_woken = False
+        self._tidy_timer = QTimer(self, singleShot=True)
+        self._tidy_timer.timeout.connect(self._tidy)
+        self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
+        self._make_timer.timeout.connect(self._make_seen)
+        for dock in self.docks.values():
+            dock.setParent(self)
+            dock.wants.connect(self.show_panel)
+            dock.copy_asked.connect(self.copy_asked)
+            dock.topLevelChanged.connect(partial(self._floated, dock))
+            for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
+                signal.connect(self._tidy_soon)
+        self.bars = {side: SideBar(ui, side, title) for side, title in BAR_TITLES.items()}
+        for side, bar in self.bars.items():
+            self.addToolBar(BAR_AREAS[side], bar)
+            bar.asked.connect(self.show_panel)
+            bar.hide()
+        self._place()  # measured when it is first shown: before there is no room to measure by
+        self.fold("bottom", not self.layout_.bottom)
+
+    # -- layout -------------------------------------------------------------------------------------
+
+    def group(self, area: str) -> list[Dock]:
+        """The docks whose home is an area, in their order."""
+        docks = [dock for dock in self.docks.values() if dock.area == area]
+        return sorted(docks, key=lambda dock: (dock.info.order, dock.info.id))
+
+    def reset_layout(self, size: QSize | None = None) -> None:
+        """Put every dock where it is in the layout Code, in a window of that size."""
+        self.use_layout(LAYOUTS[0], size)
+
+    def use_layout(self, layout: Layout, size: QSize | None = None) -> None:
+        """Put every dock where a layout wants it, in a window of that size."""
+        self.layout_ = layout
+        self._unfold_all()
+        for dock in self.docks.values():
+            dock.area = layout.moved.get(dock.info.id, dock.home)
+        self._place()
+        for name in layout.front:
+            self.docks[name].raise_()
+        self._measure(size or self.size())
+
+    def _place(self) -> None:
+        """Put every dock at its place; those that are asked for stay closed."""
+        for dock in self.docks.values():
+            dock.setFloating(False)
+            self.removeDockWidget(dock)
+        for place in PLACES:
+            docks = self.group(place.area)
+            anchor = next((group[0] for area in place.after if (group := self.group(area))), None)
+            for dock in docks:
+                if dock is not docks[0]:
+                    self.tabifyDockWidget(docks[0], dock)
+                elif anchor is None:
+                    self.addDockWidget(place.side, dock)
+                else:
+                    self.splitDockWidget(anchor, dock, place.direction)
+        for dock in self.docks.values():
+            dock.setVisible(dock.info.is_at_start)
+        for docks in filter(None, (self.group(place.area) for place in PLACES)):
+            docks[0].raise_()
+
+    def _measure(self, size: QSize) -> None:
+        """Give the docks, where they are, the sizes that suit a window of that size."""
+        is_compact = size.width() < COMPACT_WIDTH
+        for side in SIDES:
+            self.fold(side, is_compact)
+        self.fold("bottom", not self.layout_.bottom)
+        self._wanted, self._passes = size, RESIZE_PASSES
+        self._resize(size)
+        self._tidy_soon()
+
+    def _resize(self, size: QSize) -> None:
+        pixels = shares(self.layout_, size, self.folded)
+        # The sides first and alone: Qt shares what a call asks for among all the docks it names.
+        self._resize_groups(pixels.widths, ACROSS)
+        self._resize_groups(pixels.code_widths, ACROSS)
+        self._resize_groups(pixels.heights, DOWN)
+
+    def _resize_groups(self, sizes: dict[str, int], direction: Qt.Orientation) -> None:
+        shown = {area: [dock for dock in self.group(area) if not dock.isHidden()] for area in sizes}
+        docks = {area: group[0] for area, group in shown.items() if group and sizes[area]}
+        self.resizeDocks(list(docks.values()), [sizes[area] for area in docks], direction)
+
+    def pin_time(self) -> None:
+        """Show a second time view below the first, or put it back among its tabs.
+
+        The one in front goes below; is it the first of its tabs, the next one does.
+        """
+        if pinned := self.group("time_below"):
+            for dock in pinned:
+                dock.area = dock.home
+                self.tabifyDockWidget(self.group("time")[0], dock)
+        else:
+            first, *others = self.group("time")
+            dock = next((one for one in others if one.is_seen), others[0])
+            dock.area = "time_below"
+            self.splitDockWidget(first, dock, DOWN)
+            dock.show()
+        self.panels_changed.emit()
+
+    # -- folding ------------------------------------------------------------------------------------
+
+    @property
+    def is_bottom_folded(self) -> bool:
+        """Whether only the tabs of the bottom are shown."""
+        return "bottom" in self.folded
+
+    def fold(self, part: str, is_folded: bool) -> None:
+        """Fold a side to icons, the bottom to its tabs, or show what is in it."""
+        if is_folded == (part in self.folded):
+            return
+        self.folded = self.folded | {part} if is_folded else self.folded - {part}
+        if part == "bottom":
+            self._fold_bottom(is_folded)
+        else:
+            self._fold_side(part, is_folded)
+        self.panels_changed.emit()
+
+    def _fold_bottom(self, is_folded: bool) -> None:
+        docks = self.group("bottom")
+        if is_folded and len(docks) < 2:  # a single dock has no tab to unfold it by
+            self.folded -= {"bottom"}
+            return
+        for dock in docks:
+            dock.fold(is_folded)
+        if docks and not is_folded:
+            height = shares(self.layout_, self.size(), self.folded).heights["bottom"]
+            self.resizeDocks([docks[0]], [height], DOWN)
+
+    def _floated(self, dock: Dock, is_floating: bool) -> None:
+        """Show all of a dock that is taken out of the folded bottom."""
+        if dock.area == "bottom":
+            dock.fold(self.is_bottom_folded and not is_floating)
+
+    def _fold_side(self, side: str, is_folded: bool) -> None:
+        bar, docks = self.bars[side], [dock for area in SIDES[side] for dock in self.group(area)]
+        if is_folded:
+            self._away[side] = [dock for dock in docks if not dock.isHidden()]
+            bar.fill(self._away[side])
+            for dock in self._away[side]:
+                dock.hide()
+        else:
+            for dock in self._away.pop(side, []):
+                dock.show()
+            widths = shares(self.layout_, self.size(), self.folded).widths
+            self._resize_groups({area: widths[area] for area in SIDES[side] if area in widths}, ACROSS)
+        bar.setVisible(is_folded)
+
+    def _unfold_all(self) -> None:
+        for part in self.folded:
+            self.fold(part, False)
+
+    def show_panel(self, name: str) -> None:
+        """Bring a panel to the front, and unfold what it is in."""
+        dock = self.docks.get(name)
+        if dock is None:
+            return
+        part = next((side for side, areas in SIDES.items() if dock.area in areas), dock.area)
+        if part in self.folded:
+            self.fold(part, False)
+        dock.show()
+        dock.raise_()
+        self.panels_changed.emit()
+
+    def show_broken(self, panel: Panel, report: str) -> None:
+        """Show a sentence in the place of a panel that met a mistake."""
+        for dock in self.docks.values():
+            if dock.made is panel:
+                dock.show_broken(report)
+
+    def toggle_panel(self, name: str, by_key: bool = False) -> None:
+        """Hide a panel that is in front, bring any other to the front and give it the focus.
+
+        A key hides only what has the focus, else it goes there: who presses one wants to get to the panel.
+        """
+        dock = self.docks[name]
+        is_front = dock.isVisible() and not dock.visibleRegion().isEmpty()
+        if is_front and by_key and not dock.has_focus():
+            dock.take_focus()
+        elif is_front:
+            dock.hide()
+            self.panels_changed.emit()
+        else:
+            self.show_panel(name)
+            dock.take_focus()
+
+    def is_shown(self, name: str) -> bool:
+        """Whether the dock is open, in front or behind another tab."""
+        return not self.docks[name].isHidden() or any(
+            self.docks[name] in away for away in self._away.values()
+        )
+
+    # -- keeping ------------------------------------------------------------------------------------
+
+    def save_folded(self) -> dict[str, list[str]]:
+        """Return what is folded, and the panels that a folded side hides."""
+        return {part: [dock.info.id for dock in self._away.get(part, [])] for part in sorted(self.folded)}
+
+    def restore(self, state: QByteArray, folded: Folded) -> bool:
+        """Take back what `saveState(VERSION)` and `save_folded` gave; False if it does not fit."""
+        self._pending = None if self._was_shown else (state, folded)
+        self._passes = 0
+        self._unfold_all()
+        if not self.restoreState(state, VERSION):
+            return False
+        hidden = {name for names in folded.values() for name in names}
+        for dock in self.docks.values():
+            if dock.is_strip or dock.info.id in hidden:
+                dock.show()
+        for part in (*SIDES, "bottom"):
+            self.fold(part, part in folded)
+        self._tidy_soon()
+        return True
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Measure again when first shown: behind another page there was no room to measure by."""
+        super().showEvent(event)
+        if not self._was_shown:
+            self._was_shown = True
+            QTimer.singleShot(0, self, self._arrange)
+
+    def _arrange(self) -> None:
+        pending, self._pending = self._pending, None
+        if pending is None or not self.restore(*pending):
+            self._measure(self.size())
+
+    def focus_order(self) -> list[QWidget]:
+        """Return what the Tab key goes to: docks by their places, columns from the left, each from the top.
+
+        Qt would go by when panels were made.
+        """
+        seen = [dock for dock in self.docks.values() if dock.is_seen and not dock.isFloating()]
+        return [one for dock in sorted(seen, key=lambda dock: (dock.x(), dock.y())) for one in takers(dock)]
+
+    @property
+    def is_waking(self) -> bool:
+        """Whether a panel is about to be made, or to do what was put off while nobody saw it."""
+        made = (dock.made for dock in self.docks.values())
+        is_any = any(panel is not None and panel.visibility.is_waking for panel in made)
+        return is_any or self._make_timer.isActive()
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def _make_seen(self) -> None:
+        """Make the panels that are in front: at first all at once, later step by step, painting between."""
+        if self._tidy_timer.isActive():  # not all are where they will be
+            return
+        for dock in self.docks.values():
+            dock.look()
+        seen = [dock for dock in self.docks.values() if dock.is_seen]
+        new = next((dock for dock in seen if dock.made is None), None)
+        if new is not None and self._has_woken:
+            if not new.load():
+                new.make()
+            self._make_timer.start()
+            return
+        for dock in seen:
+            dock.panel.visibility.wake()
+            self._has_woken = True
+
+    def load_next(self) -> bool:
+        """Import what a panel needs that was not seen yet; False if there is no such panel any more."""
+        return any(dock.load() for dock in self.docks.values() if dock.made is None)
+
+    def _tidy_soon(self) -> None:
+        self._tidy_timer.start(0)
+
+    def _tidy(self) -> None:
+        if self._passes:
+            self._passes -= 1
+            self._resize(self._wanted)
+            self._tidy_soon()
+        for dock in self.docks.values():
+            dock.look()
+            dock.update_title(bool(self.tabifiedDockWidgets(dock)))
+        for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            bar.setDrawBase(False)
+            bar.setElideMode(Qt.TextElideMode.ElideNone)
+            bar.setUsesScrollButtons(True)
+            if not bar.property("rcv_watched"):
+                bar.setProperty("rcv_watched", True)
+                bar.tabBarClicked.connect(self._tab_clicked)
+        self._make_timer.start()
+        self.panels_changed.emit()
+
+    def _tab_clicked(self, at: int) -> None:
+        bar = self.sender()
+        titles = {dock.info.title for dock in self.group("bottom")}
+        if not isinstance(bar, QTabBar) or bar.tabText(at) not in titles:
+            return
+        if self.is_bottom_folded:
+            self.fold("bottom", False)
+        elif at == bar.currentIndex():
+            self.fold("bottom", True)

@@ -1,0 +1,129 @@
+"""Pictures of rows: where lines go at any scale and scroll, how full a pixel is, and what an export holds."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pytestqt.qtbot import QtBot
+
+from rcv_py.analysis.timeline.pixels import Pixels
+from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.model.tokens import States, Tokens
+from rcv_py.model.window import TimeWindow
+from rcv_py.ui.core import export
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.panels.global_timeline.device_rows import NOTHING, Boxes, BoxRows
+from rcv_py.ui.timeline.rows_item import CANVAS, GRID, TINT, Frame, RowName, RowShape
+from rcv_py.ui.timeline.time_overlay import Marks
+from rcv_py.ui.timeline.timeline_plot import TimelinePlot
+from rcv_py.ui.timeline.token_rows import TokenRows
+
+SHAPE = RowShape(6, 3, 2)
+
+
+class Nobody:
+    """A guide that says nothing."""
+
+    def hovered(self, row: int, time: int) -> None:
+        pass
+
+    def marks(self) -> Marks:
+        return Marks()
+
+
+def frame(ui: UiContext, size: tuple[int, int], **others: Any) -> Frame:
+    height, width = size
+    canvas = np.full((height, width), CANVAS, np.uint8)
+    grid = np.arange(3, width, 7)
+    canvas[:, grid] = GRID
+    window = TimeWindow(0, 1000 * width)
+    known = {"first": 0, "stop": 1, "scale": 1.0, "scroll_px": 0.0, "shape": SHAPE, **others}
+    return Frame(canvas=canvas, pixels=Pixels(window, width), theme=ui.theme, grid=grid, **known)
+
+
+LOOKS = st.fixed_dictionaries(
+    {
+        "scale": st.sampled_from([1.0, 1.25, 1.5, 2.0, 3.0]),
+        "scroll_px": st.floats(0, 60),
+        "tinted": st.integers(-1, 7),
+    }
+)
+
+
+@given(LOOKS, st.integers(1, 90), st.integers(1, 3), st.integers(0, 6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_codes_lie_where_their_rows_are(
+    ui: UiContext, look: dict[str, Any], height: int, many: int, below: int
+) -> None:
+    """At once for all rows as one by one for each; where nothing is, grid and tint are seen."""
+    made = frame(ui, (height, 12 * many), first=1, stop=7, **look)
+    lines = np.random.default_rng(height).integers(0, 5, (6, max(1, round(3 * made.scale)), 12))
+    wanted = made.canvas.copy()
+    for row in range(1, 7):
+        for line, codes in enumerate(lines[row - 1]):
+            if 0 <= (y := made.top(row) + below + line) < height:
+                ground = TINT if row == made.tinted else wanted[y]
+                wide = np.repeat(codes, many)
+                wanted[y] = np.where(wide == 4, ground, wide)
+    made.fill(lines.astype(np.uint8), below, 4)
+    assert np.array_equal(np.where(made.canvas == 4, CANVAS, made.canvas), wanted)
+
+
+@pytest.mark.parametrize(("busy", "height"), [(400, 8), (50, 1), (1, 1), (1000, 20)])
+def test_a_pixel_of_short_waves_is_as_high_as_their_share(busy: int, height: int, ui: UiContext) -> None:
+    """Of 1,000 cycles a pixel, in a row of 20 lines; a single cycle is a line."""
+    source, count = BoxRows(ui.theme, RowShape(20, 0, 1)), 100
+    begin = np.arange(count) * 1000
+    columns = np.zeros(count, np.int32), begin, begin + busy, np.zeros(count, np.int32)
+    source.set_boxes(Boxes(*columns, np.ones(count, bool)), [RowName("0-0")])
+    made = frame(ui, (20, count), shape=source.shape)
+    source.paint(made)
+    filled = np.isin(made.canvas, (CANVAS, GRID, NOTHING), invert=True).sum(axis=0)
+    assert filled.min() >= 1
+    assert abs(filled.mean() - height) <= 0.15
+    assert filled.max() - filled.min() <= 1
+
+
+def test_a_wide_wave_is_a_box_and_a_short_one_beside_it_is_none(ui: UiContext) -> None:
+    source = BoxRows(ui.theme, RowShape(20, 0, 1))
+    begin, end = np.array([0, 20_100]), np.array([10_000, 20_300])
+    number = np.zeros(2, np.int32)
+    source.set_boxes(Boxes(number, begin, end, number, np.ones(2, bool)), [RowName("0-0")])
+    made = frame(ui, (20, 40), shape=source.shape)
+    source.paint(made)
+    filled = np.isin(made.canvas, (CANVAS, GRID, NOTHING), invert=True).sum(axis=0).tolist()
+    assert filled[:9] == [20] * 9
+    assert filled[9:20] == [0] * 11  # a pixel of distance, and idle time
+    assert 3 <= filled[20] <= 5
+    assert not any(filled[21:])
+
+
+@pytest.mark.parametrize("scale", [2, 3])
+def test_an_exported_timeline_is_painted_at_its_scale(scale: int, ui: UiContext, qtbot: QtBot) -> None:
+    """A row whose share grows has a step at each of its lines, and more lines than a small picture."""
+    offset = np.arange(0, 40_000, 10, dtype=np.int32)
+    stall, busy = np.zeros(4000, np.int32), np.linspace(1, 10, 4000).astype(np.int32)
+    made = Tokens(0, offset, stall, busy, np.full(4000, 6, np.uint8), np.zeros(4000, np.int16))
+    states = States(0, np.zeros(1, np.int32), np.full(1, 2, np.uint8), 40_000)
+    segment = Segment.of(made, states, None, TimeWindow(0, 40_000))
+    source = TokenRows(ui.theme, RowShape(18, 5, 3))
+    source.set_rows([TokenRow((segment,))], [RowName("0-0")])
+    plot = TimelinePlot(ui, source, Nobody())  # type: ignore[arg-type]
+    qtbot.addWidget(plot)
+    plot.resize(400, 80)
+    plot.rows.shown = TimeWindow(0, 40_000)
+    before = plot.grab().toImage()
+    large = export.picture(plot, ui.theme, "", scale)
+    large.setDevicePixelRatio(1)
+    box = plot.plot_rect()
+    lines = [
+        large.copy(box.x() * scale, y, box.width() * scale, 1) for y in range(box.y() * scale, 40 * scale)
+    ]
+    steps = sum(one != other for one, other in pairwise(lines))
+    assert steps > 18, "as many as a small picture has lines"
+    assert plot.grab().toImage() == before, "the window shows its own again"
