@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy as np
 
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Affects, Problem
+from rcv_py.base.text import elide_right, short_kernel
 from rcv_py.model.code import CodeTable, SourceFile
 from rcv_py.model.device import (
     Clock,
@@ -138,9 +140,28 @@ class Trace:
         kernel = self.code.main_kernel
         return "" if kernel is None else kernel.demangled
 
+    @property
+    def title(self) -> str:
+        """What people call the capture: its kernel, dispatch and the folder around it."""
+        return capture_title(self.path, self.kernel_name)
+
     def problems_about(self, *data: Affects) -> tuple[Problem, ...]:
         """The problems that explain why any of these kinds of data is missing."""
         return tuple(problem for problem in self.problems if not set(data).isdisjoint(problem.affects))
+
+
+DISPATCH = re.compile(r"_dispatch_(\d+)$")
+KERNEL_LETTERS = 40  # of a title
+
+
+def capture_title(path: Path, kernel: str) -> str:
+    """Return the kernel, as far as it is known, the dispatch, and the folder that the capture lies in.
+
+    A capture whose folder names no dispatch was given a name by people: that one is told.
+    """
+    dispatch = DISPATCH.search(path.name)
+    names = (f"dispatch {dispatch[1]}", path.parent.name) if dispatch else (path.name,)
+    return " · ".join(filter(None, (elide_right(short_kernel(kernel), KERNEL_LETTERS), *names)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +178,8 @@ class CaptureEntry:
     hits: int  # sum of hit counts
     latency: int  # cycles
     note: str = ""  # why it is a placeholder or cannot be opened; "" if all is well
+
+    @property
+    def title(self) -> str:
+        """As of an open capture."""
+        return capture_title(self.path, self.kernel)

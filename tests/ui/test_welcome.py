@@ -48,5 +48,5 @@ def test_the_bar_offers_the_captures_beside_the_open_one(qtbot: QtBot, reused: R
         menu = app.window.top_bar.capture.menu()
         menu.aboutToShow.emit()
         entries = {action.text().split("   ")[0]: action for action in menu.actions()}
-        assert entries[SAMPLE.name].isChecked()
+        assert entries[app.ui.session.trace.value.title].isChecked()
         assert len(entries) >= 2

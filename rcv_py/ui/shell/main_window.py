@@ -298,7 +298,7 @@ class MainWindow(QMainWindow):
         trace = self.ui.session.trace.value
         for dock in self.workspace.docks.values():
             dock.mend()
-        self.setWindowTitle("rcv" if trace is None else f"{visible(trace.name)} – rcv")
+        self.setWindowTitle("rcv" if trace is None else f"{visible(trace.title)} – rcv")
         if trace is not None:
             self.pages.setCurrentWidget(self.workspace)
             restore_visit(self.ui.settings, self.ui.session)
@@ -333,7 +333,7 @@ class MainWindow(QMainWindow):
     def _fill_recent(self) -> None:
         self._recent.clear()
         for path in self.opener.recent:
-            add_action(self._recent, path.name, partial(self.opener.open, path), tip=str(path))
+            add_action(self._recent, self.opener.title(path), partial(self.opener.open, path), tip=str(path))
         if self._recent.isEmpty():
             self._recent.addAction("Nothing was opened yet").setEnabled(False)
         else:

@@ -18,7 +18,7 @@ from rcv_py.base.errors import NotATrace, UsageError
 from rcv_py.formats.locate import Located, locate
 from rcv_py.formats.open import capture_entry, find_captures
 from rcv_py.formats.uiout.load import open_folder
-from rcv_py.model.trace import CaptureEntry, Trace
+from rcv_py.model.trace import CaptureEntry, Trace, capture_title
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Selection
 from rcv_py.state.session import Baseline, Session
@@ -108,7 +108,7 @@ class Opener(QObject):
         self._ui.tasks.run(self, lambda: list(map(row_of, paths)), self.judged.emit, "health")
 
     def _opened(self, trace: Trace) -> None:
-        self.remember(trace.path)
+        self.remember(trace.path, trace.kernel_name)
         self.siblings = ()
         self.siblings_changed.emit()
         parent = trace.path.parent
@@ -128,10 +128,26 @@ class Opener(QObject):
         stored = [stored] if isinstance(stored, str) else list(stored or [])
         return [Path(text) for text in stored if isinstance(text, str) and Path(text).exists()]
 
-    def remember(self, path: Path) -> None:
-        """Put a path before the recent ones."""
+    def title(self, path: Path) -> str:
+        """What people call a recent capture."""
+        kernel = self._kernels().get(str(path), "")
+        return capture_title(path, kernel if isinstance(kernel, str) else "")
+
+    def _kernels(self) -> dict[str, Any]:
+        try:
+            found = json.loads(str(self._ui.settings.memory("kernels", "{}")))
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def remember(self, path: Path, kernel: str = "") -> None:
+        """Put a path before the recent ones, with the kernel of a capture."""
         paths = [path, *(old for old in self.recent if old != path)][:RECENT_LIMIT]
+        kernels = self._kernels() | {str(path): kernel}
         self._ui.settings.remember("recent", [str(path) for path in paths])
+        self._ui.settings.remember(
+            "kernels", json.dumps({str(one): kernels.get(str(one), "") for one in paths})
+        )
         self.recent_changed.emit()
 
     def forget_recent(self) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QToolButton, QWidget
 
 from rcv_py.base.problems import Severity
-from rcv_py.base.text import byte_size, elide_left, plural, short_count
+from rcv_py.base.text import byte_size, elide_left, elide_right, plural, short_count
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
@@ -71,7 +71,7 @@ class TopBar(QWidget):
 
     def _update(self) -> None:
         theme, trace = self._ui.theme, self._ui.session.trace.value
-        name = "No capture" if trace is None else trace.name
+        name = "No capture" if trace is None else trace.title
         self._name = name
         self._fit()
         self.capture.setToolTip(
@@ -90,7 +90,7 @@ class TopBar(QWidget):
 
     def _fit(self) -> None:
         letters = self.width() * NAME_SHARE // self.capture.fontMetrics().averageCharWidth()
-        self.capture.setText(button_text(elide_left(self._name, int(min(letters, NAME_LENGTH)))))
+        self.capture.setText(button_text(elide_right(self._name, int(min(letters, NAME_LENGTH)))))
 
     def _fill(self) -> None:
         menu, trace = self.capture.menu(), self._ui.session.trace.value
@@ -99,11 +99,11 @@ class TopBar(QWidget):
             is_on = trace is not None and entry.path == trace.path
             call, tip = partial(self._opener.open, entry.path), entry.note or str(entry.path)
             size = f"{plural(entry.waves, 'wave')}, {short_count(entry.latency)} cycles"
-            title = f"{entry.name}   ({entry.note or size})"
+            title = f"{entry.title}   ({entry.note or size})"
             add_action(menu, title, call, tip=tip, is_on=is_on).setEnabled(not entry.note)
         if not self._opener.siblings:
             for path in self._opener.recent:
-                add_action(menu, path.name, partial(self._opener.open, path), tip=str(path))
+                add_action(menu, self._opener.title(path), partial(self._opener.open, path), tip=str(path))
         if menu.isEmpty():
             menu.addAction("No other capture lies beside this one").setEnabled(False)
 

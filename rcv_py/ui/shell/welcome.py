@@ -107,7 +107,7 @@ class Welcome(QScrollArea):
         self._lists.addSpacing(8)
         self._lists.addWidget(PlainLabel(title, role="heading"))
         for path in paths:
-            link = QPushButton(button_text(path.name))
+            link = QPushButton(button_text(self._opener.title(path)))
             link.setProperty("link", "true")
             link.setCursor(Qt.CursorShape.PointingHandCursor)
             link.setIcon(icon(self._ui.theme, "folder", "accent"))
