@@ -120,7 +120,7 @@ def _length(span: str) -> int:
 def environment() -> dict[str, str]:
     """The variables of a measured process: no display, and byte code as an installed program has it.
 
-    Its screen is that of a desk; Qt's own without a display is so narrow that the sides of a window are folded.
+    Its screen is that of a desk; Qt's own without a display is so narrow that sides of a window are folded.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return kept | {"QT_QPA_PLATFORM": f"offscreen:configfile={SCREEN}"}

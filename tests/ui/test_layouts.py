@@ -22,9 +22,7 @@ def box(app: App, name: str) -> QRect:
     return dock.geometry()
 
 
-@pytest.mark.parametrize(
-    "folded", [frozenset(), frozenset({"bottom"}), frozenset({"left", "right", "bottom"})]
-)
+@pytest.mark.parametrize("folded", [frozenset(), frozenset({"bottom"}), frozenset((*SIDES, "bottom"))])
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.id)
 def test_a_layout_gives_away_no_more_than_there_is(layout: object, folded: frozenset[str]) -> None:
     size = QSize(*FULL_HD)

@@ -202,6 +202,10 @@ class TimePlot(pg.PlotWidget):
         self._commit.start(COMMIT_MS)
         event.accept()
 
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Keep the tip while the mouse rests: Qt asks the scene for one then, which takes ours away."""
+        return event.type() == QEvent.Type.ToolTip or super().viewportEvent(event)
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Begin a drag: Shift measures, Alt chooses the clock range."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
