@@ -26,7 +26,7 @@ from rcv_py.work.machine import half_of_memory
 from rcv_py.work.pool import end_ahead
 from rcv_py.work.reduce import Reading
 
-NOTIFY_MS = 80  # of new waves, and of how many there are, everybody hears at most this often
+NOTIFY_MS = 150  # everybody hears of waves, and how many there are, at most this often; of the last at once
 MAX_BATCHES_AHEAD = 4  # read ahead of the UI thread; more would only fill memory
 TIMEOUT_S = 5.0  # for a thread to end
 POLL_S = 0.1
