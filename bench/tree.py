@@ -15,6 +15,7 @@ from pathlib import Path
 CPU_EVERY_S = 0.02
 MEMORY_SHARE = 0.05  # of the time goes into looking at memory, which holds up whoever is looked at
 MEMORY_EVERY_S = 0.1
+SCREEN = Path(__file__).with_name("screen.json")
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -117,9 +118,12 @@ def _length(span: str) -> int:
 
 
 def environment() -> dict[str, str]:
-    """The variables of a measured process: no display, and byte code as an installed program has it."""
+    """The variables of a measured process: no display, and byte code as an installed program has it.
+
+    Its screen is that of a desk; Qt's own without a display is so narrow that sides of a window are folded.
+    """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"QT_QPA_PLATFORM": "offscreen"}
+    return kept | {"QT_QPA_PLATFORM": f"offscreen:configfile={SCREEN}"}
 
 
 def watch(words: Sequence[str]) -> Seen:

@@ -62,8 +62,8 @@ def declared() -> Iterator[dict[str, Any]]:
         kinds = [kind for kind in _kinds(Panel) if kind.__module__ == f"{package.__name__}.{module}"]
         for kind in (kind for kind in kinds if kind.panel_id in DECLARED):
             info = DECLARED[kind.panel_id]
-            plain = (field.name for field in fields(info) if field.name not in ("make", "load", "commands"))
-            row = {name: getattr(info, name) for name in plain}
+            said = ((field.name, getattr(info, field.name)) for field in fields(info))
+            row = {name: value for name, value in said if not callable(value)}
             needs = tuple(need.value for need in info.needs)
             yield {**row, "needs": needs, "module": module, "commands": _commands(kind)}
 

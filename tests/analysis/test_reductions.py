@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from rcv_py.analysis.attribution.attribute import attribution_by
 from rcv_py.analysis.attribution.survey import SURVEY
 from rcv_py.analysis.compare.costs import costs_of
+from rcv_py.analysis.core import parcels as parcels_module
 from rcv_py.analysis.core.cost_columns import LINES
 from rcv_py.analysis.core.parcels import MOST_PIECES, Lives, parcels, slabs
 from rcv_py.analysis.core.reduction import Reduction, mapped
@@ -122,6 +123,13 @@ def capture(request: pytest.FixtureRequest) -> tuple[Trace, tuple[WaveBatch, ...
     return opened(trace_path(request.param))
 
 
+@pytest.fixture
+def cuts_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slabs end also where what began in them lives on."""
+    monkeypatch.setattr(parcels_module, "MOSTLY", 1)
+
+
+@pytest.mark.usefixtures("cuts_anywhere")
 @pytest.mark.parametrize("name", [*REDUCTIONS, *SURVEYED])
 @pytest.mark.parametrize("seed", range(3))
 def test_parcels_and_the_order_of_their_parts_do_not_matter(name: str, seed: int, capture: Any) -> None:
@@ -240,6 +248,12 @@ def test_cuts_lie_where_no_wave_is_alive_if_there_is_such_a_moment() -> None:
     first, *_ = slabs(of, 40)
     assert first.end == 63_000
     assert len(first.rows) == len(first.own) == 53
+
+
+def test_waves_that_live_on_are_not_cut_apart() -> None:
+    begin = np.repeat([0, 1_000_000], 8) + np.tile(np.arange(8) * 4, 2)
+    of = Lives(se=0 * begin, begin=begin, end=begin + 900_000, weight=0 * begin + 100)
+    assert [len(slab.rows) for slab in slabs(of, 100)] == [8, 8]
 
 
 def test_parcels_of_many_short_waves_are_bounded() -> None:

@@ -297,7 +297,7 @@ def test_the_named_wave_is_the_one_the_definition_says_came_last(name: str) -> N
     good = whole = 0
     for waves in waves_by_engine([batch]):
         one = engine_stream(trace, waves)
-        claims = stalls(one, trace.gfxip).claims()
+        claims = stalls(one).claims()
         rows = np.flatnonzero(claims.cause == Cause.BARRIER)
         for token, producer, cycles in zip(
             claims.token[rows].tolist(),

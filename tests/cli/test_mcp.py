@@ -201,22 +201,16 @@ def test_a_capture_that_changed_is_read_again(agent: McpClient, place: Path) -> 
     assert agent.call("hotspot", folder="changing")["isError"]
 
 
-def test_two_calls_are_under_way_at_a_time_and_either_can_be_cancelled(agent: McpClient) -> None:
-    slow = agent.send("tools/call", {"name": "shot", "arguments": {"folder": SAMPLE, "panel": "isa"}})
+def test_calls_are_under_way_at_a_time_can_be_cancelled_and_end_with_the_input(place: Path) -> None:
+    agent = McpClient("--root", place / "captures")
+    shot = {"name": "shot", "arguments": {"folder": SAMPLE, "panel": "isa"}}
+    slow = agent.send("tools/call", shot)
     other = agent.send("tools/call", {"name": "hotspot", "arguments": {"folder": SAMPLE}})
     assert agent.wait(other)["result"]["structuredContent"]["capture"] == SAMPLE
     agent.tell("notifications/cancelled", {"requestId": slow})
     assert agent.ask("ping") == {}
     assert not agent.call("hotspot", folder=SAMPLE)["isError"]
-
-
-def test_without_a_folder_for_files_none_is_written_and_it_ends_in_the_middle_of_a_call(place: Path) -> None:
-    agent = McpClient("--root", place / "captures")
-    names = {tool["name"] for tool in agent.ask("tools/list")["tools"]}
-    assert not {"report", "export"} & names
-    assert "There is no tool export" in agent.complaint("export", folder=SAMPLE)
-    assert "writes no files" in agent.complaint("shot", folder=SAMPLE, panel="isa", out="x.png")
-    agent.send("tools/call", {"name": "shot", "arguments": {"folder": SAMPLE, "panel": "isa"}})
+    agent.send("tools/call", shot)
     time.sleep(0.2)
     assert "Traceback" not in agent.close()
     assert agent.process.returncode == 0
@@ -243,11 +237,12 @@ def test_prompts_are_workflows(agent: McpClient) -> None:
     assert "There is no prompt x" in agent.refusal("prompts/get", {"name": "x"})
 
 
-def test_the_client_of_the_official_package_understands_it(place: Path) -> None:
+def test_the_client_of_the_official_package_is_offered_what_writes_no_files(place: Path) -> None:
+    """A server without a folder for files, spoken to by somebody else's client."""
     import anyio
     from mcp import ClientSession, StdioServerParameters, stdio_client  # slow to import
 
-    async def talk() -> tuple[int, Any]:
+    async def talk() -> tuple[set[str], Any, list[Any]]:
         start = StdioServerParameters(
             command=sys.executable,
             args=["-m", "rcv_py.cli.main", "mcp", "--root", str(place / "captures")],
@@ -257,11 +252,19 @@ def test_the_client_of_the_official_package_understands_it(place: Path) -> None:
             await session.initialize()
             listed = await session.list_tools()
             result = await session.call_tool("hotspot", {"folder": SAMPLE, "top": 1})
-            return len(listed.tools), result
+            refused = [
+                await session.call_tool("export", {"folder": SAMPLE}),
+                await session.call_tool("shot", {"folder": SAMPLE, "panel": "isa", "out": "x.png"}),
+            ]
+            return {tool.name for tool in listed.tools}, result, refused
 
-    count, result = anyio.run(talk)
-    assert count > 15
+    names, result, refused = anyio.run(talk)
+    assert len(names) > 15
     assert result.structured_content["rows"][0]["instruction"] == 113
+    assert not {"report", "export"} & names
+    assert all(one.is_error for one in refused)
+    assert "There is no tool export" in refused[0].content[0].text
+    assert "writes no files" in refused[1].content[0].text
 
 
 def test_without_the_package_a_sentence_says_how_to_get_it(tmp_path: Path) -> None:

@@ -222,3 +222,20 @@ def test_waiting_calls_can_be_cancelled_and_a_lost_process_is_told_of(tmp_path: 
         assert isinstance(ends[1], Reply)
         assert "stopped unexpectedly" in ends[1].text
         assert not handler.call("info", {"folder": "matmul_tiled"}, Request()).is_error
+
+
+def test_a_call_that_is_stopped_while_its_words_are_read_is_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What argparse tidies up at the end is not there yet, and its error takes the place of the other."""
+
+    def interrupted(words: list[str]) -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            words.nothing_of_the_kind  # type: ignore[attr-defined]  # noqa: B018
+
+    monkeypatch.setattr("rcv_py.cli.mcp.handler.parse", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        CommandRunner()(["info", "x"], 0)
+    assert capsys.readouterr().err == ""

@@ -71,7 +71,7 @@ def together(trace: Trace) -> tuple[int, int]:
     found, chance = 0, 0.0
     for waves in waves_by_engine([trace.reader.read(list(range(len(trace.waves))))]):
         one = engine_stream(trace, waves)
-        ledger = before_shared_fetch(one, trace.gfxip)
+        ledger = before_shared_fetch(one)
         rows = ledger.of_lines(np.isin(one.lines.unit, (NONE, VALU, SALU)))
         left = ledger.left[rows]
         found += int(left[has_partner(one, ledger, rows)].sum())

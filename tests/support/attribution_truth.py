@@ -168,7 +168,7 @@ def measured(name: str, folder: Path, seed: int = 0) -> Measured:
     found = Measured()
     for waves in waves_by_engine([trace.reader.read(list(range(len(trace.waves))))]):
         one = engine_stream(trace, waves)
-        claims = stalls(one, trace.gfxip).claims()
+        claims = stalls(one).claims()
         decided = _decided(trace, truth, waves, one, claims)
         _count(found, truth, waves, claims, decided)
         _count_blamed(found, truth, waves, one, claims)

@@ -92,7 +92,7 @@ def of_capture(trace: Trace, truth: Truth) -> Judged:
 
 def _judge(found: Judged, trace: Trace, truth: Truth, waves: list[Wave]) -> None:
     one = engine_stream(trace, waves)
-    claims = stalls(one, trace.gfxip).claims()
+    claims = stalls(one).claims()
     truths = [truth.waves[wave.id.se, wave.id.simd, wave.id.slot, wave.id.wid] for wave in waves]
     names = {(wave.id.simd, wave.id.slot, wave.id.wid): at for at, wave in enumerate(waves)}
     first, barriers = one.tokens.first.tolist(), _barriers(trace, one, waves)

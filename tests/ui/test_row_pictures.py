@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
+from rcv_py.model.activity import ACTIVITY_COUNT
 from rcv_py.model.tokens import States, Tokens
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core import export
@@ -21,7 +23,7 @@ from rcv_py.ui.panels.global_timeline.device_rows import NOTHING, Boxes, BoxRows
 from rcv_py.ui.timeline.rows_item import CANVAS, GRID, TINT, Frame, RowName, RowShape
 from rcv_py.ui.timeline.time_overlay import Marks
 from rcv_py.ui.timeline.timeline_plot import TimelinePlot
-from rcv_py.ui.timeline.token_rows import TokenRows
+from rcv_py.ui.timeline.token_rows import TokenRows, span_segment
 
 SHAPE = RowShape(6, 3, 2)
 
@@ -101,6 +103,20 @@ def test_a_wide_wave_is_a_box_and_a_short_one_beside_it_is_none(ui: UiContext) -
     assert filled[9:20] == [0] * 11  # a pixel of distance, and idle time
     assert 3 <= filled[20] <= 5
     assert not any(filled[21:])
+
+
+@pytest.mark.parametrize("overlap", [0, 2])
+@pytest.mark.parametrize("cycles", [20_000, 400_000, 3_000_000])
+def test_a_unit_that_is_hardly_busy_is_drawn_hardly_filled(cycles: int, overlap: int, ui: UiContext) -> None:
+    """5.6 % busy is 5.6 % of the pixels at every zoom; so are two bars at a time that overlap by little."""
+    start = np.repeat(np.arange(3000) * 1000, 2) + np.tile([0, 28 - overlap], 3000)
+    segment = span_segment(start, start + 28, np.full(6000, 6))
+    source = TokenRows(ui.theme, RowShape(16, 0, 4))
+    source.set_rows([TokenRow((segment,))], [RowName("VALU")])
+    made = replace(frame(ui, (20, 400), shape=source.shape), pixels=Pixels(TimeWindow(0, cycles), 400))
+    source.paint(made)
+    filled = np.mean(made.canvas[:16] < ACTIVITY_COUNT)
+    assert abs(filled - (0.056 - overlap / 1000)) <= 0.004
 
 
 @pytest.mark.parametrize("scale", [2, 3])

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from rcv_py.analysis.timeline.raster import Segment
 from rcv_py.model.device import Dispatch
@@ -93,6 +94,18 @@ def test_a_click_selects_the_token_and_the_tip_tells_it(shown: CanvasBot) -> Non
     assert "stall 4 + issue 4" in tip
     assert "hit 1 of 1" in tip
     assert "(+8 since the wave began)" in tip
+
+
+def test_the_tip_stays_while_the_mouse_rests(shown: CanvasBot, qtbot: object) -> None:
+    show(shown, 1000, 1100)
+    shown.hover(0, 1013)
+    tip, place = QToolTip.text(), shown.at(0, 1013).toPoint()
+    assert "stall 4 + issue 4" in tip
+    rests = QHelpEvent(QEvent.Type.ToolTip, place, shown.plot.viewport().mapToGlobal(place))
+    assert QApplication.sendEvent(shown.plot.viewport(), rests)
+    qtbot.wait(400)  # type: ignore[attr-defined] # Qt takes a tip away with a delay
+    assert QToolTip.isVisible()
+    assert QToolTip.text() == tip
 
 
 def test_a_pixel_tells_how_many_tokens_it_holds(shown: CanvasBot) -> None:

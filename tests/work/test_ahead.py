@@ -89,19 +89,22 @@ def test_copies_hold_nothing_of_their_parent_and_answer() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", script], cwd=ROOT, check=True, capture_output=True, text=True
     )
-    assert done.stdout.split() == ["spawned", "False", "copies", "True", "3", "3"]
+    assert done.stdout.split() == ["Qt", "False", "copies", "True", "3", "3", "pool", "ForkProcess", "3"]
     assert not done.stderr
 
 
 def copies() -> None:
     """Tell which processes are copies, and what those have open: a pipe, a sentinel and the list itself."""
-    print("spawned", "PySide6" in sys.modules)
+    print("Qt", "PySide6" in sys.modules)
     with open(os.devnull) as _held:  # noqa: PTH123 - a file of the parent
         start_ahead(2, "rcv_py.work.load")
         print("copies", all(type(process).__name__ == "ForkProcess" for process, _ in pool._ahead))
         with WorkerPool(opened_besides, 2) as workers:
             for future in [workers.submit(is_alone=True) for _ in range(2)]:
                 print(future.result())
+    with WorkerPool(opened_besides, 1) as workers:  # one that nobody has thought of ahead
+        future = workers.submit()
+        print("pool", type(active_children()[0]).__name__, future.result())
 
 
 def opened_besides() -> int:

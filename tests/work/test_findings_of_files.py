@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rcv_py.analysis.core import parcels
 from rcv_py.analysis.findings.detect import findings, findings_from
 from rcv_py.formats.open import open_trace
 from rcv_py.work import load, reduce
@@ -28,6 +29,7 @@ def test_findings_of_files_are_those_of_memory(
 ) -> None:
     monkeypatch.setattr(reduce, "SLAB_BYTES", slab_bytes)
     monkeypatch.setattr(load, "IN_PROCESS_BYTES", 0)
+    monkeypatch.setattr(parcels, "MOSTLY", 1)  # cut whatever lives on
     folder = tmp_path / "ui_output_agent_1_dispatch_1"
     if name == "mixed_populations":
         write_sample(name, folder)

@@ -136,7 +136,7 @@ def claims_of(trace: Trace, parcel: Parcel, stream: Stream) -> Iterator[ParcelCl
     if not touches.all():
         touches = touches | parcel.touches
     for ledger, is_idle in (
-        (stalls(stream, trace.gfxip, _beside(stream, touches)), False),
+        (stalls(stream, _beside(stream, touches)), False),
         (gaps(stream, touches), True),
     ):
         claims = ledger.claims()
@@ -247,20 +247,20 @@ def rows_of(key: np.ndarray, table: Attribution, code_rows: int) -> np.ndarray:
     return np.where(known[at] == key, at, -1)
 
 
-def stalls(stream: Stream, gfxip: int, is_meant: np.ndarray | None = None) -> Ledger:
+def stalls(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the stalled cycles of tokens (None: all) with causes, by the rules in their order."""
-    ledger = before_shared_fetch(stream, gfxip, is_meant)
+    ledger = before_shared_fetch(stream, is_meant)
     claim_shared_fetch(stream, ledger)
     return ledger
 
 
-def before_shared_fetch(stream: Stream, gfxip: int, is_meant: np.ndarray | None = None) -> Ledger:
+def before_shared_fetch(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the stalled cycles by all rules but the last, which takes what no other explains."""
     is_stalled = stream.stall > 0
     token = np.flatnonzero(is_stalled if is_meant is None else is_stalled & is_meant)
     line, lines = stream.line[token], stream.lines
     ledger = Ledger(token, line, stream.start[token], stream.issue[token], stream.stall[token])
-    claim_waits(stream, ledger, gfxip)
+    claim_waits(stream, ledger)
     claim_nops(stream, ledger)
     claim_barriers(stream, ledger)
     # Instructions without a unit, such as s_setprio, that took one turn.
@@ -362,7 +362,7 @@ def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: in
     place = next(i for i, other in enumerate(waves) if other.row == wave.row)
     token = int(stream.tokens.first[place]) + row
     causes = []
-    for claims, is_idle in ((stalls(stream, trace.gfxip).claims(), False), (gaps(stream).claims(), True)):
+    for claims, is_idle in ((stalls(stream).claims(), False), (gaps(stream).claims(), True)):
         for at in np.flatnonzero(claims.token == token).tolist():
             cause = TokenCause(
                 cause=Cause(int(claims.cause[at])),

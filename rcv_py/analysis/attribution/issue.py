@@ -80,7 +80,9 @@ def claim_matrix_unit(stream: Stream, ledger: Ledger) -> None:
         line = stream.line[work.token]
         begin = work.issue + lines.lead[line]
         until = begin + lines.passes[line] + tail
-        busy = IntervalSet.of(begin + work.shift, until + work.shift)
+        if (MATRIX, tail) not in stream.unions:
+            stream.unions[MATRIX, tail] = IntervalSet.of(begin + work.shift, until + work.shift)
+        busy = stream.unions[MATRIX, tail]
         rows, cycles, shift = _covered(stream, stream.simd, busy, ledger, rows)
         blamed = _held_longest(stream, stream.simd, (work, until), ledger, rows)
         ledger.take(rows, cycles, Cause.MATRIX_BUSY, blamed, Within(busy, shift))
@@ -162,7 +164,10 @@ def claim_queues(stream: Stream, ledger: Ledger) -> None:
         if not len(rows):
             continue
         work = stream.work(each, by_cu=True)
-        flight = at_least(work.key, stream.released[work.token] + work.shift, CROWD[each])
+        if (each, CROWD[each]) not in stream.unions:
+            until = stream.released[work.token] + work.shift
+            stream.unions[each, CROWD[each]] = at_least(work.key, until, CROWD[each])
+        flight = stream.unions[each, CROWD[each]]
         rows, cycles, shift = _covered(stream, stream.cu, flight, ledger, rows)
         taken = work, _next_taken(work)
         blamed = _held_longest(stream, stream.cu, taken, ledger, rows, queue=each)

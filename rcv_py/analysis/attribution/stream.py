@@ -14,6 +14,7 @@ import numpy as np
 from rcv_py.analysis.attribution.lines import MATRIX, MESSAGE, VALU, Lines, lines
 from rcv_py.analysis.attribution.survey import SURVEY, Survey, known_lines
 from rcv_py.analysis.attribution.uses import History
+from rcv_py.analysis.core.intervals import IntervalSet
 from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.saturated import later, since
 from rcv_py.analysis.core.token_columns import TokenColumns, batch_of, of_waves
@@ -121,6 +122,11 @@ class Stream:
     def vector(self) -> np.ndarray:
         """The tokens of vector arithmetic and matrix instructions, int64, ascending."""
         return np.sort(np.append(self.of_unit(VALU), self.of_unit(MATRIX)))
+
+    @cached_property
+    def unions(self) -> dict[tuple[int, int], IntervalSet]:
+        """When units were busy by a rule, by unit and its number: made once for all pieces of a parcel."""
+        return {}
 
     @cached_property
     def _works(self) -> dict[tuple[int, bool], Work]:

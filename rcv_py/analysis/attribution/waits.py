@@ -28,6 +28,7 @@ from rcv_py.analysis.attribution.lines import MATRIX, VALU
 from rcv_py.analysis.attribution.stream import Stream
 from rcv_py.analysis.attribution.survey import Candidates, candidates
 from rcv_py.analysis.attribution.uses import uses
+from rcv_py.analysis.core.kept import kept
 from rcv_py.base.runs import run_starts, starts_run
 
 SURE = 0.9  # least probability of the likeliest operation; below it the producer is one of several
@@ -43,9 +44,10 @@ class WaitEnds:
     is_guess: np.ndarray  # bool, another one fits as well
 
 
-def wait_ends(stream: Stream, gfxip: int) -> WaitEnds:
-    """Return which operation ended each wait."""
-    issued = stream.end if gfxip <= 9 else stream.issue
+@kept
+def wait_ends(stream: Stream) -> WaitEnds:
+    """Return which operation ended each wait; made once for all pieces of a parcel."""
+    issued = stream.end if stream.lines.step == 4 else stream.issue
     found = candidates(stream.links, stream.line, stream.lines, stream.issue, issued)
     first = run_starts(found.token)
     if not len(first):
@@ -79,7 +81,7 @@ def _score(stream: Stream, found: Candidates) -> np.ndarray:
     return score
 
 
-def claim_waits(stream: Stream, ledger: Ledger, gfxip: int) -> None:
+def claim_waits(stream: Stream, ledger: Ledger) -> None:
     """Charge waits to the operation that ended them, by `wait_ends`.
 
     A wait that stalls no longer than one turn waited for nothing.
@@ -89,7 +91,7 @@ def claim_waits(stream: Stream, ledger: Ledger, gfxip: int) -> None:
     brief = stream.stall[ledger.token[rows]] <= step
     ledger.rest(rows[brief], Cause.OWN)
     rows = rows[~brief]
-    ends = wait_ends(stream, gfxip)
+    ends = wait_ends(stream)
     if not len(ends.token):
         return
     place = np.minimum(np.searchsorted(ends.token, ledger.token[rows]), len(ends.token) - 1)

@@ -35,6 +35,7 @@ MARGIN = 512  # cycles behind the end of a wave in which what it did still occup
 FEW = 300_000  # tokens of a piece of a parcel: what begins in a slab is one, unless waves are long
 MOST_PIECES = 4  # more of them save little: what rules need of all tokens of a parcel is there all the time
 SAMPLED = 16  # every so many tokens tell where the time of a parcel is cut
+MOSTLY = 0.5  # of what began in a slab may live on at its end, else it ends later
 SLACK = 2  # a slab may become so many times as large in search for a better cut
 
 
@@ -93,9 +94,9 @@ def _cuts(begin: np.ndarray, end: np.ndarray, weight: np.ndarray, enough: int) -
         if low >= len(starts):
             return cuts
         at = low + int(np.argmin(alive[low : max(high, low + 1)]))
-        # Waves that begin at once stay together, and those that mostly live on: each slab would hold them all.
+        # Waves that begin at once stay together, and those that mostly live on: all slabs would hold them.
         lives_on = int(heavy[last:at][ends[last:at] >= starts[at]].sum())
-        is_apart = 2 * lives_on <= int(heavy[last:at].sum())
+        is_apart = lives_on <= MOSTLY * int(heavy[last:at].sum())
         if is_apart and (not cuts or starts[at] > cuts[-1]):
             cuts.append(int(starts[at]))
             last = at
@@ -137,26 +138,28 @@ class Parcel:
 
         All pieces hold all waves: what crosses a cut is as if there were none.
         """
+        if len(self.tokens) <= SLACK * few:
+            return [self]
         count = min(MOST_PIECES, -(-len(self.tokens) // few))
-        start = self.tokens.start[::SAMPLED] if count > 1 else self.tokens.start[:0]
+        start = self.tokens.start[::SAMPLED]
         start = np.sort(start[self.holds(start)])
-        cuts = np.unique(start[len(start) * np.arange(1, count) // count]) if len(start) else start
+        cuts = ascending(start[len(start) * np.arange(1, count) // count]) if len(start) else start
         ends = pairwise([self.begin, *cuts[cuts > self.begin].tolist(), self.end])
         return [Parcel(self.tokens, self.chosen, begin, end) for begin, end in ends]
 
     def by_simd(self, few: int = FEW) -> list[Parcel]:
-        """Return a parcel a SIMD, of a parcel with more than `few` tokens; for what looks no further."""
-        if len(self.tokens) <= few:
+        """Return a parcel a SIMD, of a parcel with many more than `few` tokens; for what looks no further."""
+        if len(self.tokens) <= SLACK * few:
             return [self]
         place = np.array([(wave.id.se << 8) + wave.id.simd for wave in self.tokens.waves], dtype=np.int64)
-        return [self._part(place == simd) for simd in np.unique(place)]
+        return [self._part(place == simd) for simd in ascending(place)]
 
     def by_wave(self, few: int = FEW) -> list[Parcel]:
         """Return parcels of one wave or of several with not many more than `few` tokens."""
         if len(self.tokens) <= SLACK * few:
             return [self]
         turn = self.tokens.first[1:] // few
-        return [self._part(turn == number) for number in np.unique(turn)]
+        return [self._part(turn == number) for number in ascending(turn)]
 
     def _part(self, is_in: np.ndarray) -> Parcel:
         return Parcel(self._of(is_in), self.chosen[is_in], self.begin, self.end)

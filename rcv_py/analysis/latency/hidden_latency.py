@@ -250,8 +250,11 @@ def _merge_reference(parts: Sequence[_Waves]) -> _Waves:
 
 def _finish_reference(trace: Trace, part: _Waves) -> HiddenLatency:
     found = [_Hidden(np.zeros((3, len(trace.code)), dtype=np.int64), 0, 0)]
-    for se in sorted({wave.id.se for wave, _ in part}):
-        waves, counts = zip(*(one for one in part if one[0].id.se == se), strict=True)
+    by_simd: dict[tuple[int, int], list[tuple[Wave, bool]]] = {}
+    for one in part:
+        by_simd.setdefault((one[0].id.se, one[0].id.simd), []).append(one)
+    for some in by_simd.values():  # no queue is of two of them
+        waves, counts = zip(*some, strict=True)
         tokens = simd_tokens(of_waves(waves))
         counted = np.array(counts, dtype=bool)
         cycles = _by_line(tokens, reference_parts(tokens), counted[tokens.wave], len(trace.code))

@@ -59,6 +59,8 @@ class Pixels:
 
     def part(self, begin: int, end: int) -> tuple[int, int]:
         """The pixels [first, stop) that a span touches; at least one if it touches the window."""
+        if begin <= self.window.begin and end >= self.window.end:
+            return 0, self.width_px
         after = -(-(begin - self.window.begin) * self.width_px // self.window.width)
         first = min(max(min(self.at(begin), after), 0), self.width_px)
         return first, min(max(self.at(max(begin, end - 1)) + 1, first), self.width_px)

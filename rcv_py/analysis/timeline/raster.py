@@ -103,6 +103,14 @@ class Piece:
         """How many tokens may be in view."""
         return self.tokens.stop - self.tokens.start
 
+    def is_wide(self, cycles_per_px: float) -> bool:
+        """Whether there are few tokens, a pixel wide on average: few that are narrower show their share."""
+        if self.count * WIDE_PX >= self.stop - self.first:
+            return False
+        tokens, rows = self.segment.tokens, self.tokens
+        cycles = tokens.stall[rows].sum(dtype=np.int64) + tokens.busy[rows].sum(dtype=np.int64)
+        return bool(cycles >= self.count * cycles_per_px) or cycles_per_px <= 1
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
@@ -117,7 +125,7 @@ class View:
         """Pieces whose tokens are wide enough to be drawn one by one; none if `most` tokens are exceeded."""
         if sum(piece.count for piece in self.pieces) > most:
             return []
-        return [piece for piece in self.pieces if piece.count * WIDE_PX < piece.stop - piece.first]
+        return [piece for piece in self.pieces if piece.is_wide(self.pixels.cycles_per_px)]
 
 
 def look(rows: Sequence[TokenRow], pixels: Pixels) -> View:

@@ -243,15 +243,15 @@ class _Load:
 
     def prioritize(self, rows: list[int]) -> None:
         """Read these waves before all others, also if reading has ended."""
-        if self._stream is not None:
-            self._stream.prioritize(rows)
+        if (stream := self._stream) is not None:
+            stream.prioritize(rows)
         self.count(1)
         self._wanted.put(rows)
 
     def stop_reading(self) -> None:
         """Read no more, except what is wanted."""
-        if self._stream is not None:
-            self._stream.cancel()
+        if (stream := self._stream) is not None:
+            stream.cancel()
 
     def stop(self) -> None:
         self._stopped.set()
@@ -314,6 +314,8 @@ class _Load:
             self._post(self._loader.stage.emit, None)
             self._post(self._on_end, error)
             self.count(-1)
+        finally:
+            self._stream = None  # and with it the capture: a load that has ended is remembered for a while
 
     def _post(self, answer: Callable[..., None], *values: object) -> None:
         if not self._stopped.is_set():

@@ -6,17 +6,18 @@ The central widget has no height: the middle is made of docks as well, so that e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QMainWindow, QSizePolicy, QTabBar, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QWidget
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shell.docks import Dock
-from rcv_py.ui.shell.layouts import ACROSS, COMPACT_WIDTH, DOWN, LAYOUTS, PLACES, SIDES, Layout, shares
+from rcv_py.ui.shell.layouts import ACROSS, BELOW, COMPACT_WIDTH, DOWN, LAYOUTS, PLACES, SIDES, Layout, shares
 from rcv_py.ui.shell.side_bar import SideBar
 
 VERSION = 2  # of the saved layout: one of another version is ignored
@@ -101,34 +102,40 @@ class Workspace(QMainWindow):
 
     def use_layout(self, layout: Layout, size: QSize | None = None) -> None:
         """Put every dock where a layout wants it, in a window of that size."""
-        self.layout_ = layout
-        self._unfold_all()
         for dock in self.docks.values():
             dock.area = layout.moved.get(dock.info.id, dock.home)
+        self._lay_out(layout, size or self.size(), layout.front)
+
+    def _lay_out(self, layout: Layout, size: QSize, front: Iterable[str]) -> None:
+        focus = QApplication.focusWidget()
+        self.layout_ = layout
+        self._unfold_all()
         self._place()
-        for name in layout.front:
+        for name in front:
             self.docks[name].raise_()
-        self._measure(size or self.size())
+        self._measure(size)
+        if focus is not None:  # Qt gives it away when a dock is taken out
+            focus.setFocus()
 
     def _place(self) -> None:
         """Put every dock at its place; those that are asked for stay closed."""
         for dock in self.docks.values():
             dock.setFloating(False)
             self.removeDockWidget(dock)
-        for place in PLACES:
-            docks = self.group(place.area)
-            anchor = next((group[0] for area in place.after if (group := self.group(area))), None)
-            for dock in docks:
-                if dock is not docks[0]:
-                    self.tabifyDockWidget(docks[0], dock)
-                elif anchor is None:
-                    self.addDockWidget(place.side, dock)
-                else:
-                    self.splitDockWidget(anchor, dock, place.direction)
+        groups = {place: group for place in PLACES if (group := self.group(place.area))}
+        for place, group in groups.items():  # before there are tabs: beside a tab Qt makes another tab
+            anchor = next((self.group(area)[0] for area in place.after if self.group(area)), None)
+            if anchor is None:
+                self.addDockWidget(place.side, group[0])
+            else:
+                self.splitDockWidget(anchor, group[0], place.direction)
+        for first, *others in groups.values():
+            for dock in others:
+                self.tabifyDockWidget(first, dock)
         for dock in self.docks.values():
             dock.setVisible(dock.info.is_at_start)
-        for docks in filter(None, (self.group(place.area) for place in PLACES)):
-            docks[0].raise_()
+        for group in groups.values():
+            group[0].raise_()
 
     def _measure(self, size: QSize) -> None:
         """Give the docks, where they are, the sizes that suit a window of that size."""
@@ -157,17 +164,14 @@ class Workspace(QMainWindow):
 
         The one in front goes below; is it the first of its tabs, the next one does.
         """
-        if pinned := self.group("time_below"):
+        pinned, tabs = self.group("time_below"), self.group("time")
+        front = [dock.info.id for dock in self.docks.values() if dock.is_seen]
+        if pinned:
             for dock in pinned:
                 dock.area = dock.home
-                self.tabifyDockWidget(self.group("time")[0], dock)
         else:
-            first, *others = self.group("time")
-            dock = next((one for one in others if one.is_seen), others[0])
-            dock.area = "time_below"
-            self.splitDockWidget(first, dock, DOWN)
-            dock.show()
-        self.panels_changed.emit()
+            next((one for one in tabs[1:] if one.is_seen), tabs[1]).area = "time_below"
+        self._lay_out(replace(self.layout_, below=0.0 if pinned else BELOW), self.size(), front)
 
     # -- folding ------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.Qt.internals import PrimitiveArray
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
 from rcv_py.base import colors
@@ -236,15 +236,14 @@ class TimeAxis(PlainAxis):
         room = width - metrics.horizontalAdvance(title) - 12
         times, step = self.scale_of_time.ticks(self.shown, width)
         per_cycle = width / self.shown.width
-        for time in times:
-            x = (time - self.shown.begin) * per_cycle
-            painter.setPen(self._theme.role("line"))
-            painter.drawLine(QPointF(x, height - 7), QPointF(x, height))
+        places = [(time - self.shown.begin) * per_cycle for time in times]
+        painter.setPen(self._theme.role("line"))
+        painter.drawLines([QLineF(x, height - 7, x, height) for x in places])
+        painter.setPen(self._theme.role("muted"))
+        for x, time in zip(places, times, strict=True):
             text = self.scale_of_time.text(time, step)
             if x + 4 + metrics.horizontalAdvance(text) < room:
-                painter.setPen(self._theme.role("muted"))
                 draw_text(painter, QPointF(x + 4, height - 7), text)
-        painter.setPen(self._theme.role("muted"))
         rect = QRectF(0, 0, width - 6, height - 3)
         draw_text(painter, rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, title)
         painter.setPen(self._theme.role("line"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from time import perf_counter
 
@@ -95,6 +96,11 @@ class Frame:
         """Where a row begins; may be negative."""
         return round((row * self.shape.pitch - self.scroll_px) * self.scale)
 
+    @cached_property
+    def tops(self) -> np.ndarray:
+        """Where the rows in view begin, int64."""
+        return np.array([self.top(row) for row in range(self.first, self.stop)], np.int64)
+
     @property
     def spans_px(self) -> int:
         """Height of the spans."""
@@ -117,7 +123,7 @@ class Frame:
             wide, canvas = lines * np.uint16(0x0101), canvas.view(np.uint16)
         elif many > 2:
             wide = np.repeat(lines, many, axis=2)
-        tops = np.array([self.top(row) + below for row in range(self.first, self.stop)])
+        tops = self.tops + below
         whole = np.flatnonzero((tops >= 0) & (tops + height <= len(canvas)))
         steps = set(np.diff(tops[whole]).tolist())
         if len(steps) == 1:  # all of them at once
@@ -126,9 +132,9 @@ class Frame:
             inside = np.lib.stride_tricks.as_strided(canvas[tops[whole[0]] :], shape, strides)
             inside[:] = wide[whole[0] : whole[-1] + 1]
             tops[whole] = len(canvas)
-        for top, row in zip(tops.tolist(), wide, strict=True):
-            if -height < top < len(canvas):
-                canvas[max(0, top) : top + height] = row[max(0, -top) : len(canvas) - top]
+        for number in np.flatnonzero((tops > -height) & (tops < len(canvas))).tolist():
+            top = int(tops[number])
+            canvas[max(0, top) : top + height] = wide[number, max(0, -top) : len(canvas) - top]
         if self.first <= self.tinted < self.stop:
             part = self.part(self.tinted, below, height)
             part[part == nothing] = TINT

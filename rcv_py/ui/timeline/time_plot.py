@@ -8,6 +8,7 @@ from enum import Enum
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QRegion, QWheelEvent
+from PySide6.QtWidgets import QGraphicsScene
 
 from rcv_py.base.text import nanoseconds
 from rcv_py.model.window import TimeWindow
@@ -75,6 +76,7 @@ class TimePlot(pg.PlotWidget):
         box.disableAutoRange()  # its coordinates mean nothing: items know the window themselves
         self.setCacheMode(self.CacheModeFlag.CacheNone)  # of a background of one colour
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.scene().setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)  # of a handful of items
         self.ui, self.session = ui, ui.session
         self.hideButtons()
         self.hideAxis("bottom")
@@ -199,6 +201,10 @@ class TimePlot(pg.PlotWidget):
             self.session.zoom(PER_NOTCH ** (y / NOTCH), self.time_at(event.position().x()), commit=False)
         self._commit.start(COMMIT_MS)
         event.accept()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Keep the tip while the mouse rests: Qt asks the scene for one then, which takes ours away."""
+        return event.type() == QEvent.Type.ToolTip or super().viewportEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Begin a drag: Shift measures, Alt chooses the clock range."""

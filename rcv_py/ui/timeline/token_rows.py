@@ -35,6 +35,7 @@ MAX_RECTS = 5000  # tokens drawn one by one in a picture
 GAP_FROM_PX = 6  # a token this wide keeps a pixel of distance to the next
 MARGIN_PX = 4  # before and after a name
 FEWEST = 3  # characters of a name
+LETTERS_PX = 6  # height of a row, below which no font fits at any scale
 FONT_FITS = 0.8  # share of a font's height that letters need
 HATCH_FROM_PX = 14  # a stalled wait this wide is hatched, so that it is told by more than its colour
 
@@ -110,8 +111,10 @@ class TokenRows(RowSource):
         self, frame: Frame, rows: Sequence[TokenRow], view: View, lines: np.ndarray
     ) -> list[Chosen]:
         """The tokens that have room for a name where tokens are not drawn one by one."""
+        if not len(self.texts) or frame.shape.spans < LETTERS_PX:
+            return []
         metrics = QFontMetricsF(self._font(frame))
-        if not len(self.texts) or frame.spans_px < metrics.height() * FONT_FITS:
+        if frame.spans_px < metrics.height() * FONT_FITS:
             return []
         room = FEWEST * metrics.horizontalAdvance("0") + 2 * MARGIN_PX * frame.scale
         wide = {id(piece.segment) for piece in self._wide}

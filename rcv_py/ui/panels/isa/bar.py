@@ -24,6 +24,7 @@ from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.widgets.legend import Legend
 
 WHAT_BARS_SHOW = "What the bars show."
+NARROW = 64  # px: of a choice where room is short; its tip says more
 WIDE = 860  # px: from it on the scale of the bars has room
 
 
@@ -115,6 +116,7 @@ def _box(name: str, tip: str, length: int, items: Mapping[Any, str]) -> QComboBo
     for value, text in items.items():
         box.addItem(text, value)
     box.setAccessibleName(name)
+    box.setMinimumWidth(NARROW)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.view().setTextElideMode(Qt.TextElideMode.ElideNone)
     return box

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QPainter, QResizeEvent
 
 from rcv_py.analysis.cost.source_costs import SourceCosts
+from rcv_py.base.runs import ascending
 from rcv_py.base.text import percent
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
@@ -55,7 +56,7 @@ def source_rows(trace: Trace, costs: SourceCosts, file: int, text: tuple[str, ..
     words, part = text or (), costs.lines_of(file)
     own = part.start + np.flatnonzero(costs.line[part] > 0)
     line = costs.line[own].astype(np.int64)
-    number = np.union1d(np.arange(1, len(words) + 1), line)
+    number = ascending(np.concatenate([np.arange(1, len(words) + 1), line]))
     at = np.searchsorted(number, line)
     cost = np.zeros(len(number), dtype=np.int64)
     kinds = np.zeros((len(number), KIND_COUNT), dtype=np.int64)
