@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from PySide6.QtGui import QFontMetricsF, QImage
 from PySide6.QtWidgets import QApplication, QComboBox
 
+from rcv_py.analysis.core.step_curve import StepCurve
 from rcv_py.analysis.device.occupancy_curves import dispatch_curves
 from rcv_py.formats.open import open_trace
 from rcv_py.formats.uiout.load import open_folder
@@ -306,3 +308,21 @@ def test_plots_and_timelines_stand_above_each_other(make: Callable, open_in: Cal
     for time in (trace.span.begin, trace.span.end):
         assert panel.plot.canvas.x_of(time) == pytest.approx(timeline.timeline.plot.x_of(time), abs=1)
     timeline.close()
+
+
+def test_curves_of_many_rows_are_made_ready_for_pixels_in_a_thread(
+    make: Callable, open_in: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads, prepare = [], StepCurve.prepare
+
+    def noted(curve: StepCurve) -> None:
+        threads.append(threading.current_thread())
+        prepare(curve)
+
+    monkeypatch.setattr(StepCurve, "prepare", noted)
+    load(open_in, captures.trace_path("flash_attn_small_after"))
+    panel = make(WaveStatesPanel)
+    assert threads
+    assert threading.main_thread() not in threads
+    ready = {"_area", "_pyramids"}
+    assert all(ready <= curve.steps.__dict__.keys() for curve in panel.plot.curves)

@@ -59,6 +59,11 @@ class StepCurve:
         """Value times cycles between the first and the last time, a whole number if all values are."""
         return (np.diff(self.time) * self.value[:-1]).sum().item()
 
+    def prepare(self) -> None:
+        """Make now, in a thread, what pixels are answered from: afterwards the cost follows the pixels."""
+        if len(self):
+            _ = self._area, self._pyramids
+
     def rows_in(self, window: TimeWindow) -> slice:
         """The rows whose time lies in the window."""
         first, stop = self.time.searchsorted(np.array([window.begin, window.end]), "left").tolist()

@@ -136,12 +136,16 @@ class WaveStatesPanel(CurvePanel):
         se, is_all = self._engine(), store.is_complete
         self._se, ask = se, self.so_far("wave_states", state_curves(se), se)
 
-        def job() -> Counted:
-            return counted(trace, ask(None), may_take_writers=is_all and se is None)
+        def job() -> tuple[Counted, tuple[Curve, ...]]:
+            sums = counted(trace, ask(None), may_take_writers=is_all and se is None)
+            curves = curves_of(sums)
+            for curve in curves:
+                curve.steps.prepare()
+            return sums, curves
 
-        self.run_job(job, self._show, stream=self._rebuild)
+        self.run_job(job, lambda made: self._show(*made), stream=self._rebuild)
 
-    def _show(self, sums: Counted) -> None:
+    def _show(self, sums: Counted, curves: tuple[Curve, ...]) -> None:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return
@@ -150,7 +154,7 @@ class WaveStatesPanel(CurvePanel):
             self.page.say(self.reason(NO_STATES) if store.is_complete else READING)
             return
         self.page.say("")
-        self.plot.set_curves(curves_of(sums), "traced waves")
+        self.plot.set_curves(curves, "traced waves")
         self.say(self._text(trace, sums))
 
     def _text(self, trace: Trace, sums: Counted) -> str:
