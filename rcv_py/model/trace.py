@@ -150,7 +150,7 @@ class Trace:
         return tuple(problem for problem in self.problems if not set(data).isdisjoint(problem.affects))
 
 
-DISPATCH = re.compile(r"_dispatch_(\d+)$")
+DISPATCH = re.compile(r"_dispatch_(\d+)(?:_(.+))?$")
 KERNEL_LETTERS = 40  # of a title
 
 
@@ -160,7 +160,7 @@ def capture_title(path: Path, kernel: str) -> str:
     A capture whose folder names no dispatch was given a name by people: that one is told.
     """
     dispatch = DISPATCH.search(path.name)
-    names = (f"dispatch {dispatch[1]}", path.parent.name) if dispatch else (path.name,)
+    names = (f"dispatch {dispatch[1]}", dispatch[2], path.parent.name) if dispatch else (path.name,)
     return " · ".join(filter(None, (elide_right(short_kernel(kernel), KERNEL_LETTERS), *names)))
 
 

@@ -18,6 +18,7 @@ from rcv_py.model.trace import capture_title
             "kernel_gemm_0 · dispatch 135 · big",
         ),
         ("gemm/ui_output_agent_1_dispatch_2", "", "dispatch 2 · gemm"),
+        ("gemm/ui_output_agent_1_dispatch_2_after_fix", "k", "k · dispatch 2 · after_fix · gemm"),
         ("samples/matmul_tiled", "matmul(float*, int)", "matmul · matmul_tiled"),
         ("a/ui_output_agent_1_dispatch_7", "k" * 60, f"{'k' * 39}… · dispatch 7 · a"),
     ],

@@ -367,6 +367,7 @@ class TriagePanel(Panel):
         self.list.setMinimumWidth(200)
         top = row((self.headline, 1), self.copy, margins=(8, 4, 8, 0), spacing=6)
         top.setAlignment(self.copy, Qt.AlignmentFlag.AlignTop)
+        self.note.setContentsMargins(MARGIN_PX, 0, MARGIN_PX, 4)
         self.head = boxed(column(self.strip, self.note))
         self.split = split(self.list, self.page, sizes=(250, 400), is_column=True)
         for part, share in enumerate((2, 3)):
