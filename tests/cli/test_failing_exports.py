@@ -295,11 +295,11 @@ def test_reports_of_several_processes_that_are_ended(capture: Path, tmp_path: Pa
 
 DEADLY = """
 import os, signal, sys
+first = None if "--multiprocessing-fork" in sys.argv else os.getpid()
 def _hook(event, found):
-    if event == "open" and os.environ["DEADLY"] in str(found[0]):
-        os.kill(os.getpid(), signal.SIGKILL)
-if "--multiprocessing-fork" in sys.argv:  # a child, which reads
-    sys.addaudithook(_hook)
+    if event == "open" and os.getpid() != first and os.environ["DEADLY"] in str(found[0]):
+        os.kill(os.getpid(), signal.SIGKILL)  # a child, which reads
+sys.addaudithook(_hook)
 """
 
 
