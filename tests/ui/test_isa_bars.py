@@ -259,7 +259,7 @@ def shown_width(panel: IsaPanel, column: str) -> int:
 def test_bars_are_in_sight_when_there_is_little_room_and_wide_when_there_is_much(isa: IsaPanel) -> None:
     isa.resize(545, 400)
     assert shown_width(isa, "cost") >= 80
-    assert shown_width(isa, "text") >= 140
+    assert shown_width(isa, "text") >= 220
     isa.resize(1400, 400)
     assert shown_width(isa, "cost") >= 250
 

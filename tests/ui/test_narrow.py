@@ -44,7 +44,7 @@ def test_source_text_keeps_its_room(ui: UiContext, settle: Callable[..., None], 
     panel = SourcePanel(ui)
     settle(panel, 330)
     assert "cost" not in shown(panel)
-    assert {"line", "share", "text"} <= set(shown(panel))
+    assert {"line", "bar", "text"} <= set(shown(panel)), "the bar says most in few pixels"
     panel.resize(900, 500)
     qtbot.waitUntil(lambda: "cost" in shown(panel))
 

@@ -12,6 +12,7 @@ from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
 from rcv_py.ui.app import App, start
+from rcv_py.ui.shell.main_window import WHEN_IDLE
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "sample_traces"
@@ -58,7 +59,8 @@ def _busy_ms(app: App, soon_ms: int) -> int | None:
     """How long to wait before looking again whether all is at rest; None: it is."""
     if not app.window.idle:
         return LOOK_MS
-    left = [timer.remainingTime() for timer in app.window.findChildren(QTimer)]
+    timers = (timer for timer in app.window.findChildren(QTimer) if timer.objectName() != WHEN_IDLE)
+    left = [timer.remainingTime() for timer in timers]
     return min((max(1, one) for one in left if 0 <= one <= soon_ms), default=None)
 
 

@@ -72,7 +72,7 @@ class TokenColumns:
     @cached_property
     def lives(self) -> tuple[np.ndarray, np.ndarray]:
         """Begin and end of each wave in aligned cycles, int64 [waves] each; damaged ones end before."""
-        return _numbers(wave.begin for wave in self.waves), _numbers(wave.end for wave in self.waves)
+        return _numbers([wave.begin for wave in self.waves]), _numbers([wave.end for wave in self.waves])
 
     @cached_property
     def issue(self) -> np.ndarray:

@@ -38,6 +38,7 @@ FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
+WHEN_IDLE = "when idle"  # name of the timer of what nobody waits for
 BROWSE = {
     "capture": "Open a capture, or a folder of captures",
     "baseline": "Compare the open capture with another one, its baseline",
@@ -198,7 +199,7 @@ class MainWindow(QMainWindow):
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
-        self._load_timer = QTimer(self, singleShot=True)
+        self._load_timer = QTimer(self, singleShot=True, objectName=WHEN_IDLE)
         self._load_timer.timeout.connect(self._load_panels)
         self.workspace.panels_changed.connect(lambda: self._load_timer.start(LOAD_AFTER_MS))
         soon.now()

@@ -106,7 +106,7 @@ class TextInk:
             draw_text(painter, QPointF(at.x() + (room - 1) * char_px, at.y()), "…")
 
 
-INSET = 5  # px above and below a bar
+INSET = 3  # px above and below a bar
 LANE_GAP = 1  # px between two bars of a row
 WHISKER = 3  # px, half the height of its ends
 

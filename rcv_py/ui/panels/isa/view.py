@@ -72,7 +72,9 @@ class IsaView(FoldView):
         self._found = np.empty(0, dtype=bool)
         self._pattern: Pattern | None = None
         self.setAccessibleName("Instructions")
-        self.widths.elastic = Elastic("text", "cost", 270, 440, yields=("stall",), upto_max_px=300)
+        self.widths.elastic = Elastic(
+            "text", "cost", 220, 440, yields=("stall", "share_of_total", "hits"), upto_max_px=300
+        )
         self.header.fixed, self.header.natural = frozenset({"text"}), "instruction"
         self.cell_painters = {
             "text": self._paint_instruction,

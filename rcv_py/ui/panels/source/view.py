@@ -25,7 +25,7 @@ from rcv_py.ui.table.cost_bars import draw_bar
 from rcv_py.ui.table.rows_view import Look, RowsView
 from rcv_py.ui.table.table_model import Column, grouped
 
-BAR_INSET = 5
+BAR_INSET = 4
 NO_TEXT = "(no copy of this line)"
 
 
@@ -137,7 +137,7 @@ class SourceView(RowsView):
         self.chain: frozenset[int] = frozenset()  # rows of the selected instruction's chain
         self._found: frozenset[int] = frozenset()
         self.cell_painters = {"text": self._paint_text, "bar": self._paint_bar}
-        self.widths.elastic = Elastic("text", "text", 200, 4000, yields=("cost", "share", "bar"))
+        self.widths.elastic = Elastic("text", "text", 180, 4000, yields=("cost", "share", "bar"))
         self.header.fixed, self.header.natural = frozenset({"text", "line"}), "line"
         self.setAccessibleName("Source lines")
         self.setSelectionMode(self.SelectionMode.ContiguousSelection)
