@@ -10,7 +10,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Lock, Semaphore, Thread
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from rcv_py.analysis.core.answers import Answers
 from rcv_py.base.errors import Cancelled
@@ -18,6 +18,7 @@ from rcv_py.base.progress import CancelFlag, Report, Stage
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.state.session import Session
+from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.core.tasks import Garbage
 from rcv_py.work.ahead import Ahead
@@ -48,8 +49,6 @@ class Loader(QObject):
     failed = Signal(object)  # an exception
     stage = Signal(object)  # Stage, or None when nothing is being read
     finished = Signal()  # no more waves will come unless they are wanted
-    posted = Signal(object, object)  # from any thread: a load, and what to do if it is still the present one
-    _again = Signal(object)  # from any thread: how far waves are read again for an answer, or None
 
     def __init__(self, session: Session, settings: Settings, open_path: OpenPath | None = None) -> None:
         super().__init__()
@@ -64,8 +63,7 @@ class Loader(QObject):
         self._keep = QTimer(self, singleShot=True, interval=KEEP_MS)
         self._keep.timeout.connect(end_ahead)
         self.finished.connect(self._keep.start)
-        self.posted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
-        self._again.connect(self._show_again, Qt.ConnectionType.QueuedConnection)
+        self._posts = Posts(self)
         self.opened.connect(self._show)
         self.batch.connect(self._store)
         self.stage.connect(lambda stage: session.busy.set(() if stage is None else (stage,)))
@@ -135,6 +133,10 @@ class Loader(QObject):
 
     # -- answers ------------------------------------------------------------------------------------
 
+    def post(self, load: _Load, answer: Callable[[], None]) -> None:
+        """Answer in the thread of the window, if the load is the present one then; from any thread."""
+        self._posts.post(partial(self._deliver, load, answer))
+
     def _deliver(self, load: _Load, answer: Callable[[], None]) -> None:
         if load is self._load:
             load.count(-1)
@@ -154,13 +156,13 @@ class Loader(QObject):
         workers = int(self._settings["load.workers"]) or None
 
         def report(stage: Stage) -> None:
-            self._again.emit(replace(stage, name=AGAIN))
+            self._posts.post(partial(self._show_again, replace(stage, name=AGAIN)))
 
         try:
             with Reading(trace, rows, held=held, workers=workers, report=report, cancel=flag) as found:
                 yield found
         finally:
-            self._again.emit(None)
+            self._posts.post(partial(self._show_again, None))
 
     def _show_again(self, stage: Stage | None) -> None:
         others = tuple(other for other in self._session.busy.value if other.name != AGAIN)
@@ -320,7 +322,7 @@ class _Load:
     def _post(self, answer: Callable[..., None], *values: object) -> None:
         if not self._stopped.is_set():
             self.count(1)
-            self._loader.posted.emit(self, partial(answer, *values))
+            self._loader.post(self, partial(answer, *values))
 
     def _post_batch(self, batch: WaveBatch, stage: Stage | None = None) -> None:
         while not self._room.acquire(timeout=POLL_S):

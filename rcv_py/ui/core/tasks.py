@@ -8,10 +8,11 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from rcv_py.base.errors import Cancelled
+from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.visibility import Visibility
 
 MAX_UNCOLLECTED = 20_000  # objects made since the last collection
@@ -45,7 +46,6 @@ class Tasks(QObject):
     """Runs pure functions off the UI thread.  A newer job of an owner mutes the older one."""
 
     failed = Signal(object, object)  # an exception that no `done` will hear of, and the owner of the job
-    _finished = Signal(object)
 
     def __init__(self, threads: int = 2) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Tasks(QObject):
         self._running = 0
         self._is_closed = False
         # Queued: a future that is already done calls back at once, inside `run`.
-        self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._posts = Posts(self)
 
     def run(
         self,
@@ -83,7 +83,9 @@ class Tasks(QObject):
         self._running += 1
         Garbage.hold(1)
         future = jobs[topic] = self._pool.submit(job)
-        future.add_done_callback(lambda future: self._finished.emit((owner, topic, future, done)))
+        future.add_done_callback(
+            lambda future: self._posts.post(lambda: self._deliver((owner, topic, future, done)))
+        )
 
     @property
     def idle(self) -> bool:

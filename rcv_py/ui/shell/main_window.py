@@ -199,7 +199,8 @@ class MainWindow(QMainWindow):
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
-        self._load_timer = QTimer(self, singleShot=True, objectName=WHEN_IDLE)
+        self._load_timer = QTimer(self, singleShot=True)
+        self._load_timer.setObjectName(WHEN_IDLE)
         self._load_timer.timeout.connect(self._load_panels)
         self.workspace.panels_changed.connect(lambda: self._load_timer.start(LOAD_AFTER_MS))
         soon.now()
