@@ -182,15 +182,11 @@ def test_no_garbage_is_collected_in_the_thread_that_reads(qtbot, folders, ui):
         return folders[path]
 
     made = Loader(ui.session, Settings(None), open_path)
-    assert gc.isenabled()
     with qtbot.waitSignal(made.finished, timeout=MOST_MS):
         made.open(first)
     assert seen == [False]
-    qtbot.waitUntil(gc.isenabled)
-    made.open(first)
-    assert not gc.isenabled()
     made.close()
-    assert gc.isenabled()
+    assert not gc.isenabled(), "other threads may make objects as long as there are widgets"
 
 
 SAMPLE = ROOT / "sample_traces" / "matmul_tiled"

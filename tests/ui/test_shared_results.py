@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections import Counter
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.shared_results import STREAM_MS, SharedResults
-from rcv_py.ui.core.tasks import Tasks
+from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, Tasks
 from tests.support.same import differences
 from tests.ui.window import SAMPLE
 
@@ -133,14 +134,26 @@ def test_an_unknown_result_is_an_error(ui):
         SharedResults(ui.session, ui.tasks, {}).want("nothing")
 
 
-def test_garbage_is_not_collected_in_the_thread_of_a_job(ui, settled):
-    assert gc.isenabled()
-    seen = []
-    ui.tasks.run(ui.session, lambda: seen.append(gc.isenabled()), lambda _: None)
-    settled()
-    assert seen == [False]
-    assert gc.isenabled()
-    other = Tasks(1)
+def test_garbage_is_collected_in_no_thread_but_the_window_s(ui, settled):
+    assert not gc.isenabled()
+    seen, other = [], Tasks(1)
     other.run(ui.session, lambda: seen.append(gc.isenabled()), lambda _: None)
     other.close()
+    assert not gc.isenabled(), "there is a window still"
+    ui.tasks.close()
     assert gc.isenabled()
+    assert not any(seen)
+
+
+def test_what_piles_up_is_collected_when_jobs_end(ui, settled):
+    class Ring:
+        pass
+
+    ring = Ring()
+    ring.itself, gone = ring, weakref.ref(ring)
+    del ring
+    held = [[] for _ in range(MAX_UNCOLLECTED + 1)]
+    ui.tasks.run(ui.session, lambda: None, lambda _: None)
+    settled()
+    assert gone() is None
+    assert held

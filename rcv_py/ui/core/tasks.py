@@ -16,27 +16,30 @@ from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.visibility import Visibility
 
 MAX_UNCOLLECTED = 20_000  # objects made since the last collection
+YOUNG_BEFORE_ALL = 10  # collections of young objects before one of all
 
 
 class Garbage:
-    """No automatic collection while a job runs in a thread or a capture is read in one.
+    """No automatic collection as long as there are widgets.
 
-    It would run in that thread, and delete widgets of closed windows there: Qt then waits for the UI thread,
-    which waits for Python.  What piles up meanwhile is collected on the UI thread when a job begins or ends.
+    It would run in whatever thread makes objects just then, a job's or that of a pool of processes, and delete
+    widgets there: Qt then waits for the UI thread, which waits for Python, or both die.  What piles up is
+    collected on the UI thread when a job begins or ends, all of it when none is left.
     """
 
-    jobs = 0
+    jobs = 0  # and windows
 
     @classmethod
     def hold(cls, more: int) -> None:
-        """Count jobs; called on the UI thread."""
+        """Count jobs and windows; called on the UI thread."""
         cls.jobs += more
-        if cls.jobs > 0:
-            gc.disable()
-            if gc.get_count()[0] > MAX_UNCOLLECTED:
-                gc.collect(1)
-        else:
+        if cls.jobs <= 0:
             gc.enable()
+            return
+        gc.disable()
+        made, _, collected = gc.get_count()
+        if made > MAX_UNCOLLECTED:
+            gc.collect(2 if collected > YOUNG_BEFORE_ALL and cls.jobs == 1 else 1)
 
 
 Result = TypeVar("Result")
@@ -53,6 +56,7 @@ class Tasks(QObject):
         self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
         self._running = 0
         self._is_closed = False
+        Garbage.hold(1)
         # Queued: a future that is already done calls back at once, inside `run`.
         self._posts = Posts(self)
 
@@ -98,10 +102,12 @@ class Tasks(QObject):
 
     def close(self) -> None:
         """Forget waiting jobs and wait for the running ones."""
+        if self._is_closed:
+            return
         self._is_closed = True
         self._newest.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        Garbage.hold(-self._running)  # their answers are not delivered any more
+        Garbage.hold(-1 - self._running)  # their answers are not delivered any more
         self._running = 0
 
     def _deliver(self, reply: tuple[Any, str, Future[Any], Callable[[Any], None]]) -> None:
