@@ -22,9 +22,9 @@ YOUNG_BEFORE_ALL = 10  # collections of young objects before one of all
 class Garbage:
     """No automatic collection as long as there are widgets.
 
-    It would run in whatever thread makes objects just then, a job's or that of a pool of processes, and delete
-    widgets there: Qt then waits for the UI thread, which waits for Python, or both die.  What piles up is
-    collected on the UI thread when a job begins or ends, all of it when none is left.
+    It would run in whatever thread makes objects just then, a job's or that of a pool of processes, and
+    delete widgets there: Qt then waits for the UI thread, which waits for Python, or both die.  What piles up
+    is collected on the UI thread when a job begins or ends, all of it when none is left.
     """
 
     jobs = 0  # and windows
