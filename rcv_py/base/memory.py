@@ -37,14 +37,14 @@ def _library() -> ctypes.CDLL:
 
 
 def begin_start() -> None:
-    """Look for no garbage until `end_start`: while a program starts, nothing that it makes is garbage."""
+    """Look for no garbage: while a program starts, nothing that it makes is garbage."""
     gc.disable()
 
 
 def end_start() -> None:
-    """Look for garbage again, but never among what the start made: it lives as long as the program.
+    """Never look for garbage among what the start made: it lives as long as the program.
 
-    For a process that shows one window; what is frozen is never given back.
+    For a process that shows one window, which looks for the rest itself, in its own thread: nobody else may.
+    What is frozen is never given back.
     """
     gc.freeze()
-    gc.enable()
