@@ -368,9 +368,7 @@ class ComputeUnit:
         gap = max(0, attempt - wave.last_end)
         self._count(wave.simd, pc, duration, stall, gap)
         reason = wave.gap_cause if gap else _NONE
-        wave.rows.append(
-            (attempt, int(kind), stall, duration, pc, cause, reason, producer, returned, blamed)
-        )
+        wave.rows.append((attempt, int(kind), stall, duration, pc, cause, reason, producer, returned, blamed))
         wave.blamed_waves.append(by)
         held = wave.held
         wave.held_rows.append({cause: min(held[cause], stall) for cause in held} if held else held)
