@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from rcv_py import __version__
 from rcv_py.base import memory, resources
+from rcv_py.base.ending import check_end
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.state.commands import Commands
@@ -58,6 +59,7 @@ def closes(window: QWidget) -> Iterator[None]:
 
     notifier.activated.connect(end)
     try:
+        check_end()  # while the window was made, where Qt let nobody hear of it
         yield
     finally:
         notifier.setEnabled(False)
