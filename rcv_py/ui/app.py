@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication
 
 from rcv_py import __version__
 from rcv_py.base import memory, resources
+from rcv_py.base.ending import check_end
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
 from rcv_py.state.commands import Commands
@@ -64,6 +65,7 @@ def closes(quit_: Callable[[], object], parent: QObject) -> Iterator[None]:
 
     notifier.activated.connect(end)
     try:
+        check_end()  # while the window was made, where Qt let nobody hear of it
         yield
     finally:
         notifier.setEnabled(False)
