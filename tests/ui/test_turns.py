@@ -1,4 +1,4 @@
-"""What one turn of the event loop does: a few milliseconds at most, so that keys and pictures come between."""
+"""What one turn of the event loop does: little enough that keys and pictures come between."""
 
 from __future__ import annotations
 
