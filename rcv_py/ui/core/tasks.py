@@ -38,7 +38,7 @@ class Garbage:
             return
         gc.disable()
         made, _, collected = gc.get_count()
-        if made > MAX_UNCOLLECTED:
+        if made > MAX_UNCOLLECTED and cls.jobs > more:  # before the first, automatic collection did that
             gc.collect(2 if collected > YOUNG_BEFORE_ALL and cls.jobs == 1 else 1)
 
 
