@@ -7,7 +7,6 @@ import socket
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QSettings, QSocketNotifier
@@ -18,6 +17,7 @@ from rcv_py import __version__
 from rcv_py.base import memory, resources
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.records import dataclass
 from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
