@@ -10,7 +10,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSettings, QSocketNotifier, Qt, QTimer
@@ -22,6 +21,7 @@ from rcv_py.base import memory, resources
 from rcv_py.base.ending import check_end
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.records import dataclass
 from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Place
 from rcv_py.state.session import Session

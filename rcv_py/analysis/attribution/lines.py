@@ -7,7 +7,6 @@ the special ones.  What is not printed is known for the usual cases only (scc, v
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
@@ -16,6 +15,7 @@ import numpy as np
 
 from rcv_py.analysis.attribution.causes import Cause
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import number
 from rcv_py.model.code import CodeTable
 from rcv_py.model.kinds import MATRIX_PREFIXES

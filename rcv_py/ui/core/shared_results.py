@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from operator import itemgetter
 from pkgutil import resolve_name
@@ -22,6 +22,7 @@ from rcv_py.analysis.waves.populations import (
     chosen_or_working,
 )
 from rcv_py.base.problems import Problem
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
