@@ -22,6 +22,7 @@ from rcv_py.analysis.waves.populations import (
     chosen_or_working,
 )
 from rcv_py.base.problems import Problem
+from rcv_py.base.progress import Stage
 from rcv_py.base.text import plural
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -178,6 +179,10 @@ class SharedResults(QObject):
             visibility in result.wanted_by and result.cell.value is None for result in self._results.values()
         )
 
+    def stage(self, name: str) -> Stage | None:
+        """How far the answer is that is being computed, None if none is or if that is not known."""
+        return self._results[name].stage
+
     def close(self) -> None:
         """End the processes that look for findings."""
         self._findings.close()
@@ -326,6 +331,11 @@ class _Result(QObject):
         read = store.snapshot(is_streaming)
         question = partial(self._answer, self._import(), read, name, self._ways.of(read), self._flag)
         self._tasks.run(self, question, take)
+
+    @property
+    def stage(self) -> Stage | None:
+        """How far the answer is."""
+        return self._flag.stage
 
     @property
     def is_asleep(self) -> bool:
