@@ -209,7 +209,7 @@ def test_waves_that_stream_in_are_added(
 ) -> None:
     trace, batch = sample()
     open_in(trace)
-    assert waits.empty.sentence.text() == "Waits are shown as soon as waves are read."
+    assert waits.empty.sentence.text() == "Reading waves, 0 of 2, for waits …"
     assert ui.session.store is not None
     for wave, text in zip(
         batch.waves, ("partial: 1 of 2 waves read", "64 cycles of stall in 2 waves"), strict=True

@@ -47,11 +47,17 @@ def unread_note(read: int, store: WaveStore) -> str:
 
 
 def waves_note(session: Session) -> str:
-    """Return `partial: 12 of 68 waves read`, `3,598 working waves of 4,112`, or "" if all waves count."""
+    """Return which waves count, "" if all do.
+
+    `partial: 12 of 68 waves read`, `partial: 1 wave cannot be read`, `3,598 working waves of 4,112`.
+    """
     trace, store, choice = session.trace.value, session.store, session.choice
     if trace is None or store is None:
         return ""
-    parts = [note] if (note := unread_note(store.read, store)) else []
+    lost = len(store.missing)
+    parts = [note] if (note := unread_note(store.read + lost, store)) else []
+    if lost:
+        parts.append(f"partial: {plural(lost, 'wave')} cannot be read")
     if choice is not None and (choice.rows is not None or "none of which" in choice.text):
         parts.append(choice.text)
     return " · ".join(parts)

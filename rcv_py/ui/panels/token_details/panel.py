@@ -77,7 +77,7 @@ class TokenDetailsPanel(Panel):
         self._arrivals = Arrivals(
             self, ui.session, self._wants_again
         )  # what covered a stall may be among them
-        self._computing = Computing(self, "causes", ("attribution",), self._show)
+        self._computing = Computing(self, self._show)
         ui.settings.cell(UNITS).watch(self._show)
         ui.theme.changed.connect(self._restyle)
         self.chart.bars_changed.connect(self._forget_all)
@@ -234,7 +234,11 @@ class TokenDetailsPanel(Panel):
         causes = self.causes if view is not None else None
         self.head.show_html(text.head())
         spread = None if view is None else view.spread
-        waiting = self._computing.said(causes is None and self._all_of is not None)
+        waiting = ""
+        if causes is None and self._all_of is not None:
+            waiting = self._computing.begin("causes", "attribution")
+        else:
+            self._computing.stop()
         self.all.show_html(text.of_all(spread, causes, waiting))
         self.text.show_html(text.of_this())
         self.every.setVisible(view is not None)
