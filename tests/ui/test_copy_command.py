@@ -27,6 +27,7 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
+from rcv_py.state.single_instance import Request
 from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
@@ -638,7 +639,7 @@ def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtB
     shown: list[bool] = []
     monkeypatch.setattr("rcv_py.ui.app.start", begin)
     monkeypatch.setattr("rcv_py.ui.app.QApplication.exec", staticmethod(leave))
-    assert run(SAMPLE, panel="loops") == 0
+    assert run(Request(path=str(SAMPLE), panel="loops")) == 0
     assert shown == [True]
     with pytest.raises(UsageError, match="no panel 'nothing'"):
-        run(SAMPLE, panel="nothing")
+        run(Request(path=str(SAMPLE), panel="nothing"))

@@ -58,7 +58,9 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
         # An overlap of the step of time is how gfx9 records back-to-back issue; it needs no lane.
         slack = trace.base_clock if trace.gfxip <= 9 else 0
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
-        units.append(Unit(track, segment, IntervalSet.of(track.start, track.end)))
+        covered = IntervalSet.of(track.start, track.end)
+        _ = covered.before  # made here, in a thread: any share of the view is asked of it
+        units.append(Unit(track, segment, covered))
     return Units(tuple(units), place, len(waves), len(chosen))
 
 
