@@ -211,7 +211,8 @@ def test_the_tree_of_places(shown: Any) -> None:
 
 @pytest.mark.parametrize("mode", list(LatencyMode))
 def test_instructions_in_each_mode(mode: LatencyMode, app: App, shown: Any) -> None:
-    app.ui.session.select_line(LINE, 3)
+    app.ui.session.select_line(LINE)
+    app.ui.session.select_hit(3)
     app.ui.session.latency_mode.set(mode)
     panel = shown("isa")
     rows = printed(panel)["rows"]
@@ -401,7 +402,8 @@ def test_a_search(app: App, shown: Any) -> None:
 
 
 def test_places_of_the_history_and_the_selected_instruction(app: App, shown: Any) -> None:
-    app.ui.session.select_line(LINE, 1)
+    app.ui.session.select_line(LINE)
+    app.ui.session.select_hit(1)
     panel = shown("history")
     places = printed(panel)["places"]
     assert [one["argument"] for one in places] == list(

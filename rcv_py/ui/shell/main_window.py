@@ -18,6 +18,7 @@ from rcv_py.state.commands import Command, always, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
+from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, copy_text
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
@@ -60,6 +61,7 @@ class MainWindow(QMainWindow):
         self.loader = loader
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorReporter(self, self._where)
+        self.executions = ExecutionFinder(ui.session, ui.tasks)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(ui, make_docks(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
