@@ -20,8 +20,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from rcv_py.analysis.core.parcels import ENOUGH, FEW, Parcel, alone, parcels
-from rcv_py.base.records import dataclass
 from rcv_py.base.progress import Report, Stage, silent
+from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 

@@ -22,8 +22,8 @@ from rcv_py.analysis.waves.populations import (
     chosen_or_working,
 )
 from rcv_py.base.problems import Problem
-from rcv_py.base.records import dataclass
 from rcv_py.base.progress import Stage
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
