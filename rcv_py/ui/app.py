@@ -114,12 +114,13 @@ def run(
         raise
     memory.end_start()
     with app.window.errors.catching():
-        app.window.show()
         app.window.first_panel = panel
         if place is not None:
             Destination(app.ui.session, place, app.window.errors.show, app.window)
         if path is not None:
-            app.window.opener.open(path)
+            app.window.show_with(path)
+        else:
+            app.window.show()
         if baseline is not None:
             app.window.baseline.open(baseline, replicate)
         with closes(app.window):
