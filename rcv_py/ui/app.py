@@ -39,6 +39,9 @@ from rcv_py.ui.shell.main_window import MainWindow
 from rcv_py.work.ahead import Ahead
 
 STYLE = "Fusion"
+# For so long a thread that computes keeps the others from running: with Python's 5 ms a window that paints,
+# and gives the lock away at every call of Qt, waits that long for it again and again.
+SWITCH_S = 0.0005
 BESIDE = QPoint(28, 28)  # px: where a new window stands by the one before
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -249,6 +252,7 @@ def start(settings_store: QSettings | None, *, has_capture: bool = False) -> App
     If a capture will be opened at once, the panels that will be seen are made now.
     """
     memory.return_large_blocks()
+    sys.setswitchinterval(SWITCH_S)
     qt = application()
     load_fonts()
     return Windows(qt, settings_store).make(has_capture=has_capture)
