@@ -235,8 +235,8 @@ class MainWindow(QMainWindow):
         docks, seen = self.workspace.docks, self.ui.settings.memory("seen")
         first = {dock.area: name for name, dock in reversed(docks.items()) if not dock.is_folded}
         for name in seen.split() if isinstance(seen, str) else first.values():
-            if name in docks:
-                docks[name].make()
+            if (dock := self.workspace.home_of(name)) is not None:
+                dock.make()
 
     # -- what commands call --------------------------------------------------------------------------
 
@@ -420,9 +420,10 @@ class MainWindow(QMainWindow):
         if isinstance(layout, QByteArray):
             self.workspace.restore(layout, folded)
         for name, dock in self.workspace.docks.items():
+            parts = {part.id: states[part.id] for part in dock.parts if part.id in states}
             state = states.get(name)
-            if isinstance(state, dict):
-                dock.load_state(state)
+            if isinstance(state, dict) or parts:  # parts were panels of their own once
+                dock.load_state(parts | (state if isinstance(state, dict) else {}))
 
 
 def _mapping(text: object) -> dict[str, Any]:

@@ -66,6 +66,7 @@ class Workspace(QMainWindow):
         middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCentralWidget(middle)
         self.docks = {dock.info.id: dock for dock in docks}
+        self._homes = {part.id: dock for dock in self.docks.values() for part in dock.parts} | self.docks
         self.layout_ = LAYOUTS[0]
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
         self._away: dict[str, list[Dock]] = {}  # what a folded side hides
@@ -93,6 +94,19 @@ class Workspace(QMainWindow):
         self._place()  # measured when it is first shown: before there is no room to measure by
         self.fold("bottom", not self.layout_.bottom)
 
+    def home_of(self, name: str) -> Dock | None:
+        """The dock in which a panel or a part of one is shown; None if there is none of that name."""
+        return self._homes.get(name)
+
+    def panel(self, name: str) -> Panel:
+        """The panel or the part of that id, made now if need be; KeyError if there is none."""
+        return self._homes[name].panel_of(name)
+
+    def names(self) -> dict[str, str]:
+        """Titles of all panels and parts of panels, by id: parts behind the panel that shows them."""
+        infos = (info for dock in self.docks.values() for info in (dock.info, *dock.parts))
+        return {info.id: info.title for info in infos}
+
     # -- layout -------------------------------------------------------------------------------------
 
     def group(self, area: str) -> list[Dock]:
@@ -116,7 +130,7 @@ class Workspace(QMainWindow):
         self._unfold_all()
         self._place()
         for name in front:
-            self.docks[name].raise_()
+            self._homes[name].raise_()
         self._measure(size)
         if focus is not None:  # Qt gives it away when a dock is taken out
             focus.setFocus()
@@ -230,10 +244,12 @@ class Workspace(QMainWindow):
             self.fold(part, False)
 
     def show_panel(self, name: str) -> None:
-        """Bring a panel to the front, and unfold what it is in."""
-        dock = self.docks.get(name)
+        """Bring a panel or a part of one to the front, and unfold what it is in."""
+        dock = self.home_of(name)
         if dock is None:
             return
+        if name != dock.info.id:
+            dock.panel.show_part(name)
         part = next((side for side, areas in SIDES.items() if dock.area in areas), dock.area)
         if part in self.folded:
             self.fold(part, False)
@@ -244,7 +260,7 @@ class Workspace(QMainWindow):
     def show_broken(self, panel: Panel, report: str) -> None:
         """Show a sentence in the place of a panel that met a mistake."""
         for dock in self.docks.values():
-            if dock.made is panel:
+            if dock.made is not None and (dock.made is panel or dock.made.isAncestorOf(panel)):
                 dock.show_broken(report)
 
     def toggle_panel(self, name: str, by_key: bool = False) -> None:
@@ -252,8 +268,8 @@ class Workspace(QMainWindow):
 
         A key hides only what has the focus, else it goes there: who presses one wants to get to the panel.
         """
-        dock = self.docks[name]
-        is_front = dock.isVisible() and not dock.visibleRegion().isEmpty()
+        dock = self._homes[name]
+        is_front = dock.isVisible() and not dock.visibleRegion().isEmpty() and dock.is_showing(name)
         if is_front and by_key and not dock.has_focus():
             dock.take_focus()
         elif is_front:
@@ -277,10 +293,10 @@ class Workspace(QMainWindow):
             self.show_panel(closed[-1])
 
     def is_shown(self, name: str) -> bool:
-        """Whether the dock is open, in front or behind another tab."""
-        return not self.docks[name].isHidden() or any(
-            self.docks[name] in away for away in self._away.values()
-        )
+        """Whether a panel is open, in front or behind another tab; of parts the one that is chosen."""
+        dock = self._homes[name]
+        is_open = not dock.isHidden() or any(dock in away for away in self._away.values())
+        return is_open and dock.is_showing(name)
 
     # -- keeping ------------------------------------------------------------------------------------
 
@@ -295,7 +311,9 @@ class Workspace(QMainWindow):
         self._unfold_all()
         if not self.restoreState(state, VERSION):
             return False
-        hidden = {name for names in folded.values() for name in names}
+        hidden = {
+            self._homes[name].info.id for names in folded.values() for name in names if name in self._homes
+        }
         for dock in self.docks.values():
             if dock.is_strip or dock.info.id in hidden:
                 dock.show()
