@@ -314,8 +314,8 @@ def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]
         ("export.copy_picture", "Copy a picture of this panel", "Ctrl+Shift+C",
          guarded(exporter.copy_picture), "Copy the panel with the focus, else the window, as a picture.",
          trace),
-        ("export.copy_table", "Copy the table of this panel", "Ctrl+Shift+T", guarded(exporter.copy_table),
-         "Copy the table of the panel with the focus.", table),
+        ("export.copy_table", "Copy the table of this panel", "Ctrl+Alt+Shift+C",
+         guarded(exporter.copy_table), "Copy the table of the panel with the focus.", table),
         ("export.copy_command", COPY_AS_COMMAND, "Ctrl+Alt+K", guarded(exporter.copy_command),
          "Copy the rcv command that prints the numbers of the panel with the focus.", words),
     ))  # fmt: skip

@@ -29,6 +29,7 @@ from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writ
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.opener import BaselineOpener, Opener, restore_visit, save_visit
+from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts
 from rcv_py.ui.shell.palette import Finder, Palette
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
@@ -93,6 +94,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("rcv")
         self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
         self._patience.timeout.connect(self.show)
+        self._list_layouts()
         self._connect()
         self._restore()
 
@@ -117,6 +119,7 @@ class MainWindow(QMainWindow):
         ui, register = self.ui, self.ui.commands.register
         register(*self._file_commands())
         register(*view_commands(ui, self.workspace))
+        self.layouts = OwnLayouts(self.workspace, ui.settings, ui.commands, self._layouts_changed)
         register(*wave_commands(ui.session))
         register(*self._window_commands())
         register(*go_commands(ui.session))
@@ -126,6 +129,15 @@ class MainWindow(QMainWindow):
         register(*panel_commands(self.workspace))
         for dock in self.workspace.docks.values():
             register(*dock.commands())
+
+    def _layouts_changed(self) -> None:
+        self.actions_.update()
+        self._list_layouts()
+
+    def _list_layouts(self) -> None:
+        """Show in the menu the own layouts that there are."""
+        for place, name in enumerate(OWN_COMMANDS):
+            self.actions_[name].setVisible(place < len(self.layouts.names))
 
     def _file_commands(self) -> tuple[Command, ...]:
         """The menu File; the recent captures are added to it apart."""

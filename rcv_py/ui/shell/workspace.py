@@ -71,6 +71,7 @@ class Workspace(QMainWindow):
         self.layout_ = LAYOUTS[0]
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
         self._away: dict[str, list[Dock]] = {}  # what a folded side hides
+        self._closed: list[str] = []  # panels, the last one last
         self._wanted, self._passes = QSize(), 0
         self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
         self._was_shown = self._has_woken = False
@@ -86,6 +87,7 @@ class Workspace(QMainWindow):
             dock.setParent(self)
             dock.wants.connect(self.show_panel)
             dock.copy_asked.connect(self.copy_asked)
+            dock.closed.connect(self._note_closed)
             dock.topLevelChanged.connect(partial(self._floated, dock))
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
@@ -276,11 +278,24 @@ class Workspace(QMainWindow):
         if is_front and by_key and not dock.has_focus():
             dock.take_focus()
         elif is_front:
-            dock.hide()
-            self.panels_changed.emit()
+            dock.close()
         else:
             self.show_panel(name)
             dock.take_focus()
+
+    def _note_closed(self, name: str) -> None:
+        self._closed = [*(other for other in self._closed if other != name), name]
+        self.panels_changed.emit()
+
+    @property
+    def closed(self) -> list[str]:
+        """The panels that somebody closed and nobody opened since, the last one last."""
+        return [name for name in self._closed if not self.is_shown(name)]
+
+    def reopen_panel(self) -> None:
+        """Show the panel that was closed last, where it was."""
+        if closed := self.closed:
+            self.show_panel(closed[-1])
 
     def is_shown(self, name: str) -> bool:
         """Whether a panel is open, in front or behind another tab; of parts the one that is chosen."""
