@@ -156,6 +156,4 @@ def test_between_of_a_real_loop_is_that_of_single_tokens() -> None:
             if at == line:
                 open_ = start
     found = between(trace, batches, int(line), other)
-    assert found == Between(
-        len(cycles), min(cycles), float(np.median(cycles)), max(cycles), sum(cycles)
-    )
+    assert found == Between(len(cycles), min(cycles), float(np.median(cycles)), max(cycles), sum(cycles))

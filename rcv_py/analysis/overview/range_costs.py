@@ -12,7 +12,7 @@ Executions, and the operations they do, belong to the range in which they issue.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -99,10 +99,10 @@ def _map(survey: Survey, window: TimeWindow, trace: Trace, parcel: Parcel) -> Ra
 
 def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) -> Sums:
     """The claims of tokens of chosen waves that start in the slab, as far as they lie in the window."""
-    tokens = parcel.tokens
+    tokens, waves = parcel.tokens, len(parcel.own.waves)
     is_near = (tokens.start - tokens.idle < window.end) & (tokens.end > window.begin)
     if not (is_near & parcel.is_counted).any():
-        return Sums.joined([])
+        return replace(Sums.joined([]), waves=waves)
     stream = parcel_stream(trace, parcel, survey)
     parts = [
         _claimed(claims, window)
@@ -110,7 +110,7 @@ def _claims(trace: Trace, parcel: Parcel, window: TimeWindow, survey: Survey) ->
         if (is_near & piece.is_counted).any()
         for claims in claims_of(trace, piece, stream)
     ]
-    return Sums.joined(parts)
+    return replace(Sums.joined(parts), waves=waves)
 
 
 def _claimed(each: ParcelClaims, window: TimeWindow) -> Sums:
