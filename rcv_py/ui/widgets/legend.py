@@ -149,9 +149,8 @@ class Legend(QWidget):
 
     def _end(self) -> int:
         """Where the names of the first line end."""
-        return max(
-            (left + width + AFTER_NAME for left, line, width, _ in self._spots() if not line), default=0
-        )
+        first = (spot for spot in self._spots() if spot.line == 0)
+        return max((spot.left + spot.width + AFTER_NAME for spot in first), default=0)
 
 
 SHOWN = (WaveState.EXEC, WaveState.WAIT, WaveState.STALL, WaveState.IDLE)
