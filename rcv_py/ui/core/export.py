@@ -49,7 +49,7 @@ def picture(
     widget: QWidget, theme: Theme, text: str, scale: int = 1, *, legend: Sequence[Swatch] = ()
 ) -> QImage:
     """Return the widget with legend and caption below it, painted at `scale` device pixels a pixel."""
-    size = _size(widget, legend)
+    size = size_of(widget, legend)
     if max(size.width(), size.height()) * scale > LARGEST_PX:
         raise ExportError(
             f"A picture of {size.width() * scale:,} × {size.height() * scale:,} pixels is too large.",
@@ -74,7 +74,7 @@ def png_bytes(image: QImage) -> bytes:
 
 def svg_bytes(widget: QWidget, theme: Theme, text: str, *, legend: Sequence[Swatch] = ()) -> bytes:
     """Return the widget with legend and caption as an SVG file: shapes and text, not pixels."""
-    size = _size(widget, legend)
+    size = size_of(widget, legend)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator()
@@ -91,7 +91,8 @@ def svg_bytes(widget: QWidget, theme: Theme, text: str, *, legend: Sequence[Swat
     return visible(bytes(buffer.data().data()).decode(), "\n\t").encode()
 
 
-def _size(widget: QWidget, legend: Sequence[Swatch]) -> QSize:
+def size_of(widget: QWidget, legend: Sequence[Swatch] = ()) -> QSize:
+    """Return the size of a picture of a widget with legend and caption, at a scale of 1."""
     return widget.size() + QSize(0, _legend_height(widget, legend) + CAPTION_PX)
 
 

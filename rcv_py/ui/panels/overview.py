@@ -106,8 +106,8 @@ class OverviewStrip(BrushStrip):
         """What the colours mean."""
         if self.sums is None:
             return ()
-        theme, some = self.ui.theme, self.sums.state.any(axis=0)
-        states = [state for state in ORDER if some[STATES.index(state)]]
+        theme, some = self.ui.theme, self.sums.state.sum(axis=0)
+        states = [state for state in ORDER if some[STATES.index(state)] > 0]
         named = [
             Swatch(theme.soft(theme.state(state), SOFT), f"wave: {state.name.lower()}") for state in states
         ]

@@ -116,16 +116,16 @@ class Exporter:
 
     def image(self, name: str, scale: int = 1) -> QImage:
         """Return the picture of a panel or the window."""
-        with self._posing(name) as legend:
+        with self.posing(name) as legend:
             return export.picture(*self.subject(name), scale, legend=legend)
 
     def svg(self, name: str) -> bytes:
         """Return the picture of a panel or the window as an SVG file."""
-        with self._posing(name) as legend:
+        with self.posing(name) as legend:
             return export.svg_bytes(*self.subject(name), legend=legend)
 
     @contextmanager
-    def _posing(self, name: str) -> Iterator[tuple[Swatch, ...]]:
+    def posing(self, name: str) -> Iterator[tuple[Swatch, ...]]:
         """Have a panel look as a picture should; what its colours mean that the picture does not say."""
         panel = self._panel(name)
         if panel is None:

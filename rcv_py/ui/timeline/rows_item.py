@@ -260,10 +260,9 @@ class RowsItem(BoxItem):
 
     def _render(self, rect: QRectF, scale: float) -> None:
         frame = self._frame(rect, scale)
-        painter = QPainter(self._image)
-        self._color(painter)
-        self.source.paint_over(painter, frame)
-        painter.end()
+        with QPainter(self._image) as painter:
+            self._color(painter)
+            self.source.paint_over(painter, frame)
 
     def _frame(self, rect: QRectF, scale: float) -> Frame:
         """Fill the canvas with what is in view."""

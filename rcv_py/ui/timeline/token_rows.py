@@ -151,7 +151,7 @@ class TokenRows(RowSource):
         """The colour of a part of a token, hardly seen if something else is picked out."""
         theme = self.theme
         color = theme.stalled(kind) if is_stall else theme.kind(kind)
-        is_dim = int(ACTIVITY_OF[is_stall, kind]) in self.dimmed
+        is_dim = int(ACTIVITY_OF[int(is_stall), kind]) in self.dimmed
         return theme.soft(color, DIM) if is_dim else color
 
     def _paint_mnemonics(self, painter: QPainter, frame: Frame, spans: _Spans) -> None:
