@@ -349,7 +349,7 @@ WRONG = (
 )
 # These name files or processes, or open a window: what they write is tested where it is written.
 ELSEWHERE = {
-    "view": {"panel", "compare", "twin", "goto", "wave", "line", "cycle", "run_files"},
+    "view": {"panel", "compare", "twin", "goto", "wave", "line", "cycle", "run_files", "new_process"},
     "events": {"to"},
     # Where work is done: tests/work/test_executors.py.
     "triage": {"all", "jobs", "cluster"},

@@ -27,6 +27,7 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
+from rcv_py.state.single_instance import Request
 from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
@@ -210,7 +211,8 @@ def test_the_tree_of_places(shown: Any) -> None:
 
 @pytest.mark.parametrize("mode", list(LatencyMode))
 def test_instructions_in_each_mode(mode: LatencyMode, app: App, shown: Any) -> None:
-    app.ui.session.select_line(LINE, 3)
+    app.ui.session.select_line(LINE)
+    app.ui.session.select_hit(3)
     app.ui.session.latency_mode.set(mode)
     panel = shown("isa")
     rows = printed(panel)["rows"]
@@ -400,7 +402,8 @@ def test_a_search(app: App, shown: Any) -> None:
 
 
 def test_places_of_the_history_and_the_selected_instruction(app: App, shown: Any) -> None:
-    app.ui.session.select_line(LINE, 1)
+    app.ui.session.select_line(LINE)
+    app.ui.session.select_hit(1)
     panel = shown("history")
     places = printed(panel)["places"]
     assert [one["argument"] for one in places] == list(
@@ -636,7 +639,7 @@ def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtB
     shown: list[bool] = []
     monkeypatch.setattr("rcv_py.ui.app.start", begin)
     monkeypatch.setattr("rcv_py.ui.app.QApplication.exec", staticmethod(leave))
-    assert run(SAMPLE, panel="loops") == 0
+    assert run(Request(path=str(SAMPLE), panel="loops")) == 0
     assert shown == [True]
     with pytest.raises(UsageError, match="no panel 'nothing'"):
-        run(SAMPLE, panel="nothing")
+        run(Request(path=str(SAMPLE), panel="nothing"))

@@ -24,7 +24,8 @@ from rcv_py.model.waves import Wave, WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
-from rcv_py.ui.panels.token_details import FactsText, TokenFacts
+from rcv_py.ui.core.times import Times
+from rcv_py.ui.panels.token_details.facts import FactsText, TokenFacts
 from rcv_py.ui.panels.wave_picker import by_speed, changed, choices, cycles_in
 from tests.support import drawing
 from tests.ui.conftest import Reused
@@ -141,11 +142,11 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
     code = session.trace.value.code
     tokens = session.wave().tokens
     line = int(np.bincount(tokens.line[tokens.line >= 0]).argmax())
-    session.select_line(line, 0)
+    session.select_line(line)
+    session.select_hit(0)
     settle(sample_app, qtbot)
-    text = panel.text.toPlainText()
-    assert code.text[line] in text
-    assert f"{int(code.hits[line]):,}" in text
+    assert code.text[line] in panel.head.toPlainText()
+    assert f"{int(code.hits[line]):,}" in panel.all.toPlainText()
     assert panel.of.text() == f"of {session.hits():,}"
     panel.after.click()
     settle(sample_app, qtbot)
@@ -164,7 +165,7 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
 def test_small_shares_are_text_not_markup() -> None:
     trace = open_trace(SAMPLE)
     totals = LineTotals(hits=1, latency=4, stall=0, idle=0, program_total=100_000)
-    html = FactsText(trace, TokenFacts(1, totals)).html()
+    html = FactsText(trace, TokenFacts(1, totals), Times()).of_all(None, (), "")
     document = QTextDocument()
     document.setHtml(html)
     assert "<0.1 %" in document.toPlainText()

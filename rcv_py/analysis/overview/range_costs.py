@@ -12,7 +12,7 @@ Executions, and the operations they do, belong to the range in which they issue.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -28,6 +28,7 @@ from rcv_py.analysis.core.saturated import joined_sums, no_sums
 from rcv_py.analysis.core.token_columns import TokenColumns
 from rcv_py.analysis.device.utilization import SHARED, UNITS, utilization
 from rcv_py.analysis.program.matrix_forms import flops_of
+from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave, WaveBatch
 from rcv_py.model.window import TimeWindow

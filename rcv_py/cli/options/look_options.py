@@ -68,6 +68,7 @@ class ViewOptions(shared.WithRunFiles, example="rcv ui_output_agent_1_dispatch_2
     wave: str | None = shared.wave("select a wave")
     line: int | None = number("select an instruction")
     cycle: int | None = number("show this cycle")
+    new_process: bool = flag("start a program of its own, even if a window runs that could show the capture")
 
 
 class TriageOptions(

@@ -166,10 +166,11 @@ class ComputeUnitPanel(TimelinePanel):
         read = count - len(made.pending)
         store = self.session.store
         is_full = store is not None and store.is_complete
+        lost = 0 if store is None else len(store.missing.keys() & made.row_of_wave.keys())
         doing = "{} of {} waves in memory" if is_full else "reading waves {} of {}"
-        self._progress.setText(
-            doing.format(f"{read:,}", f"{count:,}") if made.pending else plural(count, "wave")
-        )
+        is_partial = len(made.pending) > lost
+        text = doing.format(f"{read:,}", f"{count - lost:,}") if is_partial else plural(read, "wave")
+        self._progress.setText(f"{text} · {plural(lost, 'wave')} cannot be read" if lost else text)
         self._show_markers()
 
     def _show_markers(self) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
@@ -11,6 +9,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QResizeEvent
 from rcv_py.analysis.core.occupancy import steps
 from rcv_py.analysis.core.step_curve import pixel_edges
 from rcv_py.analysis.device.state_strip import STATES, STRIP
+from rcv_py.base.records import dataclass
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.model.window import TimeWindow

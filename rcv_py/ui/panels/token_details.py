@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -25,6 +25,7 @@ from rcv_py.analysis.timeline.token_details import (
 )
 from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import nanoseconds, percent
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace

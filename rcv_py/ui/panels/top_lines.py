@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.cost.explorer import top_lines
 from rcv_py.analysis.cost.place_text import beside, place_text
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import short_count
 from rcv_py.model.modes import SourceCost
 from rcv_py.model.trace import Trace

@@ -192,7 +192,7 @@ class CurvePlot(QWidget):
         self.canvas.setAccessibleName(name)
         self.legend = CurveLegend(ui.theme)
         self.strip = RangeStrip(ui)
-        self.curves: tuple[Curve, ...] = ()  # hidden ones too
+        self._set = CurveSet()
         self._hidden: set[str] = set()
         self._title = ""
         self.stack = Stack.LINES  # how the curves are drawn
@@ -218,10 +218,19 @@ class CurvePlot(QWidget):
 
     # -- content ----------------------------------------------------------------------------------------
 
-    def set_curves(self, curves: Iterable[Curve], y_title: str) -> None:
-        """Show these curves; the title of the axis of values names what and the unit."""
-        self.curves, self._title = tuple(curves), y_title
+    def set_curves(self, curves: Iterable[Curve] | CurveSet, y_title: str) -> None:
+        """Show these curves; the title of the axis of values names what and the unit.
+
+        A set of long curves comes prepared, from the thread that made them.
+        """
+        self._set = curves if isinstance(curves, CurveSet) else CurveSet(tuple(curves))
+        self._title = y_title
         self._show()
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """All curves, hidden ones too."""
+        return self._set.curves
 
     @property
     def shown(self) -> set[str]:
@@ -253,7 +262,7 @@ class CurvePlot(QWidget):
 
     def _show(self) -> None:
         self.legend.show_curves(self.curves, self.shown)
-        curves = CurveSet(self.curves, frozenset(self._hidden))
+        curves = self._set.without(frozenset(self._hidden))
         self.canvas.show_set(curves, self.stack, self._title)
         stacked = self.stack is not Stack.LINES and bool(curves.shown)
         self.strip.show_curves([curves.sum_shown] if stacked else [curve.steps for curve in curves.shown])

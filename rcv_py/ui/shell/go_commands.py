@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from rcv_py.analysis.cost.distribution import Which
 from rcv_py.base.settings import BY_NAME
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.state.cell import Cell
@@ -38,6 +39,20 @@ def holds(cell: Cell[Any], value: object) -> Callable[[], bool]:
     return lambda: cell.value == value
 
 
+EXECUTIONS = (  # of the selected instruction, in any wave that counts
+    ("go.fastest_hit", "Fastest hit of this instruction", "Alt+Home", Which.FASTEST,
+     "Select the fastest execution of this instruction in any wave that counts."),
+    ("go.median_hit", "Median hit of this instruction", "Alt+\\", Which.MEDIAN,
+     "Select the execution of this instruction whose latency is nearest to the median of all."),
+    ("go.slowest_hit", "Slowest hit of this instruction", "Alt+End", Which.SLOWEST,
+     "Select the slowest execution of this instruction in any wave that counts."),
+    ("go.faster_hit", "Next faster hit of this instruction", "Alt+[", Which.FASTER,
+     "Select the hit of this instruction that took next less time, in any wave."),
+    ("go.slower_hit", "Next slower hit of this instruction", "Alt+]", Which.SLOWER,
+     "Select the hit of this instruction that took next more time, in any wave."),
+)  # fmt: skip
+
+
 def go_commands(session: Session) -> tuple[Command, ...]:
     """Return the menu Go."""
 
@@ -57,6 +72,7 @@ def go_commands(session: Session) -> tuple[Command, ...]:
     past = needs(session, lambda: session.history.can_go_back, "There is no earlier place.")
     future = needs(session, lambda: session.history.can_go_forward, "There is no later place.")
     place = needs(session, lambda: str(session.selection.value), "Select something first.")
+    execution = partial(why_no_execution, session)
     mark = needs(session, is_marked, "Nothing is measured or isolated.")
     return commands("Go", (
         ("go.back", "Back", "Alt+Left", session.back, "Go to the place before this one.", past),
@@ -79,6 +95,10 @@ def go_commands(session: Session) -> tuple[Command, ...]:
          "Select the previous execution of this instruction.", line),
         ("go.next_hit", "Next hit", "]", lambda: session.step_hit(1),
          "Select the next execution of this instruction.", line),
+        *(
+            (name, title, keys, partial(session.select_execution, which), tip, execution)
+            for name, title, keys, which, tip in EXECUTIONS
+        ),
         ("go.previous_wave", "Previous wave", "Ctrl+Up", lambda: _step_wave(session, -1),
          "Select the wave before; the instruction stays selected.", trace),
         ("go.next_wave", "Next wave", "Ctrl+Down", lambda: _step_wave(session, 1),
@@ -88,6 +108,19 @@ def go_commands(session: Session) -> tuple[Command, ...]:
         ("go.dismiss", "Dismiss measure or isolation", "Esc", dismiss,
          "Take away the measured range, then the isolated arrows.", mark),
     ))  # fmt: skip
+
+
+def why_no_execution(session: Session) -> str:
+    """Return why there is no execution of the selected instruction, "" if there is one."""
+    trace, line = session.trace.value, session.selection.value.line
+    if trace is None:
+        return NO_TRACE
+    if not len(trace.waves):
+        return "The capture has no traced waves."
+    if line is None or not 0 <= line < len(trace.code):
+        return "Select an instruction that was executed first."
+    is_run = trace.code.hits[line] > 0 or session.hits() > 0
+    return "" if is_run else "No traced wave ran the selected instruction."
 
 
 def _step_wave(session: Session, direction: int) -> None:

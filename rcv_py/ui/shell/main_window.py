@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget
 
@@ -18,6 +18,7 @@ from rcv_py.state.commands import Command, always, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
+from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, copy_text
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
@@ -50,12 +51,17 @@ NO_BASELINE = "The open capture is compared with nothing."
 class MainWindow(QMainWindow):
     """Puts panels in docks and everything else around them."""
 
+    another_wanted = Signal()
+    quit_wanted = Signal()
+    closed = Signal()
+
     def __init__(self, ui: UiContext, loader: Loader) -> None:
         super().__init__()
         self.ui = ui
         self.loader = loader
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorReporter(self, self._where)
+        self.executions = ExecutionFinder(ui.session, ui.tasks)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(ui, make_docks(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
@@ -120,6 +126,8 @@ class MainWindow(QMainWindow):
         return commands("File", (
             ("file.open", "Open folder …", "Ctrl+O", self.browse,
              "Open a ui_output folder, or a folder that holds several.", always),
+            ("file.new_window", "New window", "Ctrl+Shift+N", self.another_wanted.emit,
+             "Open another window, to look at two captures side by side.", always),
             ("file.welcome", "Recent captures and samples", "Ctrl+Shift+O", self.show_welcome,
              "Show the page with recent captures and samples.", always),
             ("file.reload", "Reload", "F5", self.reload, "Read the capture again from its folder.", trace),
@@ -136,7 +144,9 @@ class MainWindow(QMainWindow):
             ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K",
              lambda: self._copy(str(session.selection.value), "Copied the place; Ctrl+G goes to it."),
              "Copy wave, line and hit as a text that Go to place understands.", trace),
-            ("file.quit", "Quit", "Ctrl+Q", self.close, "Close the window.", always),
+            ("file.close_window", "Close window", "Ctrl+Shift+W", self.close,
+             "Close this window; other windows stay.", always),
+            ("file.quit", "Quit", "Ctrl+Q", self.quit_wanted.emit, "Close all windows.", always),
         ))  # fmt: skip
 
     def _window_commands(self) -> tuple[Command, ...]:
@@ -385,6 +395,7 @@ class MainWindow(QMainWindow):
         self.writer.cancel()
         self.loader.close()
         event.accept()
+        self.closed.emit()
 
     def _restore(self) -> None:
         settings = self.ui.settings

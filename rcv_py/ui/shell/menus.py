@@ -19,9 +19,9 @@ SOFT_KEYS = ("Left", "Right", "Up", "Down", "Home", "End", "Esc", "Return")
 
 # A thin line goes before these.
 SEPARATED = (
-    "file.reload", "file.copy_link", "file.quit", "view.theme", "view.font_bigger", "view.reset_layout",
-    "view.settings", "go.zoom_in", "go.previous_token", "go.bookmark", "go.find", "go.dismiss",
-    "export.copy_picture", "help.about",
+    "file.reload", "file.copy_link", "file.close_window", "view.theme", "view.font_bigger",
+    "view.reset_layout", "view.settings", "go.zoom_in", "go.previous_token", "go.bookmark", "go.find",
+    "go.dismiss", "export.copy_picture", "help.about",
 )  # fmt: skip
 
 

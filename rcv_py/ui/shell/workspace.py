@@ -12,9 +12,11 @@ from functools import partial
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QWidget
+from shiboken6 import isValid
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.core.turns import Turns
 from rcv_py.ui.core.visibility import WAKE_MS
 from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.layouts import ACROSS, BELOW, COMPACT_WIDTH, DOWN, LAYOUTS, PLACES, SIDES, Layout, shares
@@ -73,7 +75,7 @@ class Workspace(QMainWindow):
         self._tidy_timer = QTimer(self, singleShot=True)
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
-        self._make_timer.timeout.connect(self._make_seen)
+        self._make_timer.timeout.connect(self._make_in_turn)
         for dock in self.docks.values():
             dock.setParent(self)
             dock.wants.connect(self.show_panel)
@@ -312,13 +314,16 @@ class Workspace(QMainWindow):
         """Whether a panel is about to be made, or to do what was put off while nobody saw it."""
         made = (dock.made for dock in self.docks.values())
         is_any = any(panel is not None and panel.visibility.is_waking for panel in made)
-        return is_any or self._make_timer.isActive()
+        return is_any or self._make_timer.isActive() or Turns.here().are_waiting
 
     # -- inside -------------------------------------------------------------------------------------
 
+    def _make_in_turn(self) -> None:
+        Turns.here().call(self._make_seen)
+
     def _make_seen(self) -> None:
         """Make the panels that are in front: at first all at once, later step by step, painting between."""
-        if self._tidy_timer.isActive():  # not all are where they will be
+        if not isValid(self) or self._tidy_timer.isActive():  # not all are where they will be
             return
         for dock in self.docks.values():
             dock.look()

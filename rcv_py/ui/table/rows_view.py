@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import (
@@ -33,6 +33,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from rcv_py.base.csv_text import csv_cell
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import visible
 from rcv_py.ui.core.plain_text import copy_text, draw_text, show_tip
 from rcv_py.ui.core.settings_store import Settings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from time import perf_counter
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.base.colors import MARKER_TURNS
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.activity import ACTIVITIES, STATE_ORDER
 from rcv_py.model.kinds import MarkerKind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QRectF, Qt
@@ -15,6 +14,7 @@ from rcv_py.analysis.timeline.pixels import Pixels
 from rcv_py.analysis.timeline.raster import Piece, Segment, TokenRow, View, look, raster
 from rcv_py.analysis.timeline.stack import stacked
 from rcv_py.analysis.timeline.wave_places import place_name
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import short_kernel
 from rcv_py.model.activity import ACTIVITY_COUNT, ACTIVITY_OF
@@ -60,6 +60,7 @@ class TokenRows(RowSource):
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
         self._rects, self._names = Rects(), Names()
+        self._named, self._mnemonics = self.texts, dict[int, str]()  # of lines that were named
         self._wide: list[Piece] = []  # of the frame that is painted
         self._long: list[Chosen] = []  # single tokens elsewhere that have room for a name
         self._over: frozenset[int] = frozenset()
@@ -128,6 +129,13 @@ class TokenRows(RowSource):
         found = long_tokens(rows, view, lines, room * view.pixels.width_px / frame.pixels.width_px)
         return [piece for piece in found if id(piece.segment) not in wide]
 
+    def _mnemonic(self, line: int) -> str:
+        if self._named is not self.texts:
+            self._named, self._mnemonics = self.texts, {}
+        if (found := self._mnemonics.get(line)) is None:
+            found = self._mnemonics[line] = (self.texts[line].split(maxsplit=1) or [""])[0]
+        return found
+
     def _font(self, frame: Frame) -> QFont:
         return name_font(frame.theme, min(11.0, frame.shape.spans - 5) * frame.scale)
 
@@ -162,15 +170,16 @@ class TokenRows(RowSource):
         left = np.maximum(np.where(in_stall, spans.left, spans.issue), 0)
         right = np.minimum(np.where(in_stall, spans.issue, spans.right), frame.pixels.width_px)
         fits = (spans.line >= 0) & (spans.height >= QFontMetricsF(font).height() * FONT_FITS)
+        # Looked up once for all: a number taken out of an array costs as much as writing a name.
+        kinds, stalls, lines = spans.kind.tolist(), in_stall.tolist(), spans.line.tolist()
+        lefts, middles = (left + margin).tolist(), (spans.top + spans.height / 2).tolist()
         ink: dict[tuple[int, bool], QColor] = {}
 
         def name(at: int) -> tuple[str, QColor, float, float]:
-            key = int(spans.kind[at]), bool(in_stall[at])
+            key = kinds[at], stalls[at]
             if key not in ink:
                 ink[key] = readable_on(theme, self._ink(key[1], key[0]))
-            text = self.texts[spans.line[at]].split(maxsplit=1)
-            middle = float(spans.top[at] + spans.height[at] / 2)
-            return (text[0] if text else ""), ink[key], float(left[at]) + margin, middle
+            return self._mnemonic(lines[at]), ink[key], lefts[at], middles[at]
 
         self._names.paint(painter, font, np.where(fits, right - left - 2 * margin, 0), name, FEWEST)
 
