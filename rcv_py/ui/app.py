@@ -33,6 +33,7 @@ from rcv_py.ui.shell.main_window import MainWindow
 from rcv_py.work.ahead import Ahead
 
 STYLE = "Fusion"
+SWITCH_S = 0.001  # after which a job gives the interpreter back to the window, by default five times as long
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -113,6 +114,7 @@ def run(
         app.close()
         raise
     memory.end_start()
+    sys.setswitchinterval(SWITCH_S)
     with app.window.errors.catching():
         app.window.first_panel = panel
         if place is not None:
