@@ -1,9 +1,9 @@
 """pyqtgraph, imported without making every type of Qt.
 
 PySide6 makes a type when it is first asked for.  pyqtgraph keeps copies of Qt's modules and fills them by
-asking for all there is: a thousand types, a tenth of what a bare window of both costs, most of which are never
-used.  While it is imported here, Qt's modules name nothing but a function that finds what is asked for; so that
-is what is copied, and the copies fill with what is used.
+asking for all there is: a thousand types, a tenth of what a bare window of both costs, most of which are
+never used.  While it is imported here, Qt's modules name nothing but a function that finds what is asked
+for; so that is what is copied, and the copies fill with what is used.
 """
 
 from __future__ import annotations
