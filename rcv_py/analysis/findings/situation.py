@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rcv_py.analysis.attribution.lines import registers
 from rcv_py.analysis.findings.inputs import Claimed, FindingInputs
 from rcv_py.analysis.latency.access_widths import WIDEST, is_scalar
 from rcv_py.analysis.program.instruction_classes import InstructionClass
+from rcv_py.analysis.program.registers import registers
 from rcv_py.base.records import dataclass
 
 NO_ROWS = np.zeros(0, dtype=np.int64)

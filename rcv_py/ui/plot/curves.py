@@ -83,6 +83,19 @@ class CurveSet:
         self.curves = tuple(curves)
         self.shown = tuple(curve for curve in self.curves if curve.name not in hidden)
 
+    def prepare(self) -> None:
+        """Make now, in a thread, what pixels are answered from, of each curve and of all together."""
+        for curve in self.curves:
+            curve.steps.prepare()
+        self.sum_all.prepare()
+
+    def without(self, hidden: frozenset[str]) -> CurveSet:
+        """The same curves, of which those of these names are not shown; keeps what was made."""
+        other = CurveSet(self.curves, hidden)
+        if "sum_all" in self.__dict__:
+            other.__dict__["sum_all"] = self.sum_all
+        return other
+
     @cached_property
     def sum_shown(self) -> StepCurve:
         """The sum of the shown curves."""
