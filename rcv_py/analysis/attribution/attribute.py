@@ -256,16 +256,17 @@ def stalls(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
 
 def before_shared_fetch(stream: Stream, is_meant: np.ndarray | None = None) -> Ledger:
     """Return the stalled cycles by all rules but the last, which takes what no other explains."""
-    is_stalled = stream.stall > 0
+    is_stalled = stream.tokens.stall > 0
     token = np.flatnonzero(is_stalled if is_meant is None else is_stalled & is_meant)
     line, lines = stream.line[token], stream.lines
-    ledger = Ledger(token, line, stream.start[token], stream.issue[token], stream.stall[token])
+    stall = stream.tokens.stall[token].astype(np.int64)
+    ledger = Ledger(token, line, stream.start[token], stream.issue[token], stall)
     claim_waits(stream, ledger)
     claim_nops(stream, ledger)
     claim_barriers(stream, ledger)
     # Instructions without a unit, such as s_setprio, that took one turn.
     rows = ledger.of_lines((lines.unit == NONE) & ~lines.is_end)
-    ledger.rest(rows[stream.stall[token[rows]] <= lines.step], Cause.OWN)
+    ledger.rest(rows[stall[rows] <= lines.step], Cause.OWN)
     issue.claim_drain(stream, ledger)
     issue.claim_registers(stream, ledger)
     issue.claim_matrix_unit(stream, ledger)
