@@ -384,6 +384,14 @@ def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: in
     return tuple(sorted(causes, key=lambda item: (item.is_idle, -item.cycles)))
 
 
+def uncounted_beside(trace: Trace, batches: Iterable[WaveBatch], wave: Wave) -> int:
+    """Return how many waves that may have held instructions of a wave back are not among those of the batches."""
+    index, here = trace.waves, {other.row for batch in batches for other in batch.waves}
+    is_near = (index.se == wave.id.se) & ((index.cu == wave.cu) | (index.cu < 0))
+    is_near &= (index.begin <= wave.end) & (index.end >= wave.begin)
+    return len(set(np.flatnonzero(is_near).tolist()) - here)
+
+
 def _neighbours(batches: Iterable[WaveBatch], wave: Wave) -> list[Wave]:
     waves = {wave.row: wave}
     for batch in batches:

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QToolButton
 
-from rcv_py.analysis.attribution.attribute import TokenCause, token_causes
+from rcv_py.analysis.attribution.attribute import TokenCause, token_causes, uncounted_beside
 from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
 from rcv_py.analysis.cost.place_text import beside, place_text
 from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name, stall_reasons
@@ -25,7 +25,7 @@ from rcv_py.analysis.timeline.token_details import (
 )
 from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits, token_waits
 from rcv_py.analysis.waits.waitcnt.replay import waits_of
-from rcv_py.base.text import nanoseconds, percent
+from rcv_py.base.text import nanoseconds, percent, plural
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.arrivals import Arrivals
@@ -55,12 +55,18 @@ class TokenFacts:
     samples: StallReasons | None = None  # of the line, where the capture has PC samples
     all_samples: int = 0  # of all lines
     causes: tuple[TokenCause, ...] = ()  # of the stall of the very execution and of the gap before it
+    uncounted: int = 0  # waves beside its own that are not in memory: another cause may be among them
     waits: TokenWaits | None = None  # of the very execution; then the code rows above are not shown
 
 
 def named(trace: Trace, row: int) -> str:
     """Return a code row with its text and its source place, as people read it."""
     return f"{row}  {trace.code.text[row]}{beside(trace, row)}"
+
+
+def partial_note(waves: int) -> str:
+    """Return what the causes of an execution leave out: waves beside its own that are not in memory."""
+    return f"partial: {plural(waves, 'wave')} beside it not in memory"
 
 
 class FactsText:
@@ -80,6 +86,8 @@ class FactsText:
         ]
         if facts.token is not None:
             parts += [self._token(facts.token), *map(self._cause, facts.causes)]
+            if facts.causes and facts.uncounted:
+                parts.append(rich('<p class="q">{}</p>', partial_note(facts.uncounted)))
         chain = trace.code.chain(facts.line)
         links = [source_link(*place, place_text(trace.sources, *place)) for place in chain]
         if links:
@@ -278,8 +286,13 @@ class TokenDetailsPanel(Panel):
             facts = replace(facts, wave=str(wave.id))
             if token is not None:
                 exact = token_waits(*token, trace.code, trace.gfxip, trace.target)
-                causes = token_causes(trace, batches, *token)
-                return replace(facts, token=token_details(*token), waits=exact, causes=causes)
+                return replace(
+                    facts,
+                    token=token_details(*token),
+                    waits=exact,
+                    causes=token_causes(trace, batches, *token),
+                    uncounted=uncounted_beside(trace, batches, wave),
+                )
             waits = waits_of(wave, trace.code, trace.gfxip, trace.target)
             hits = int(np.count_nonzero(wave.tokens.line == line))
             late = producers(waits, line, selection.hit, hits)
@@ -343,6 +356,8 @@ class TokenDetailsPanel(Panel):
         for cause in facts.causes:
             why = "idle because" if cause.is_idle else "stalled because"
             rows += [(why, CAUSE_TEXT[cause.cause].sentence), ("cycles of it", cause.cycles)]
+        if facts.causes and facts.uncounted:
+            rows.append(("causes", partial_note(facts.uncounted)))
         totals = facts.totals
         rows += [("hits, all waves", totals.hits), ("latency, all waves", totals.latency)]
         rows += [("stall, all waves", totals.stall), ("idle, all waves", totals.idle)]
