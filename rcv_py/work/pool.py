@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -36,6 +36,7 @@ from warnings import catch_warnings, simplefilter
 from rcv_py.base.ending import check_end, ends_tidily
 from rcv_py.base.errors import RcvError
 from rcv_py.base.memory import trim
+from rcv_py.base.records import dataclass
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
 # How much a process lets others go first.  Beside a program that computes on the same core it has 39 % of it

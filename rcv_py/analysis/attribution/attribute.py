@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -22,6 +22,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.analysis.core.saturated import later, total
 from rcv_py.analysis.program.matrix_forms import matrix_passes
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import order, run_starts
 from rcv_py.model.columns import of_rows
 from rcv_py.model.trace import Trace
@@ -385,7 +386,7 @@ def token_causes(trace: Trace, batches: Iterable[WaveBatch], wave: Wave, row: in
 
 
 def uncounted_beside(trace: Trace, batches: Iterable[WaveBatch], wave: Wave) -> int:
-    """Return how many waves that may have held instructions of a wave back are not among those of the batches."""
+    """Return how many waves that may have held those of a wave back are not among these."""
     index, here = trace.waves, {other.row for batch in batches for other in batch.waves}
     is_near = (index.se == wave.id.se) & ((index.cu == wave.cu) | (index.cu < 0))
     is_near &= (index.begin <= wave.end) & (index.end >= wave.begin)

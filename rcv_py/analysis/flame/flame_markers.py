@@ -14,7 +14,6 @@ instruction on the scopes that were open when it began, with its source places i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -37,6 +36,7 @@ from rcv_py.analysis.flame.flame import (
     key,
     source_stacks,
 )
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import borders, distinct, starts_run
 from rcv_py.model.code import CodeTable
 from rcv_py.model.trace import Trace
@@ -83,7 +83,8 @@ def marked_tree(
 ) -> FlameTree:
     """Return the tree of scopes with source places and instructions on them, by what these cost there.
 
-    Outside of all scopes they are below `NO_SCOPE`.  `hidden` (int64, one a code row) is shared out by cycles.
+    Outside of all scopes they are below `NO_SCOPE`.  `hidden` (int64, a row a code row) is shared out by
+    cycles.
     """
     nest, (pair, own, order) = _nest(spans), costs
     node, line = pair // max(len(code), 1) - 1, pair % max(len(code), 1)
