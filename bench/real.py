@@ -79,8 +79,9 @@ class Watch:
     def _shows_code(self) -> bool:
         """Whether the instructions of the capture are on the screen."""
         panel = self._window.workspace.docks["isa"].made
-        has_trace = self._window.ui.session.trace.value is not None
-        return has_trace and panel is not None and panel.view.table.rowCount() > 0
+        if self._window.ui.session.trace.value is None or panel is None or not panel.isVisible():
+            return False
+        return panel.view.table.rowCount() > 0 and panel.updatesEnabled()  # else nothing is painted yet
 
     def _note_gap(self, gap: float) -> None:
         name = "gap_start" if "first" not in self._marks else "gap_stream"

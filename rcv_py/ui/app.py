@@ -93,12 +93,15 @@ class App:
         """Show the window, with what a command wants to see in it."""
         window = self.window
         self.ui.session.run_files = tuple(map(Path, request.run_files))
-        window.show()
         window.first_panel = request.panel
         if request.place is not None:
             Destination(self.ui.session, Place.parse(request.place), window.errors.show, window)
-        if request.path is not None:
+        if request.path is None:
+            window.show()
+        elif window.isVisible():
             window.opener.open(request.path)
+        else:
+            window.show_with(request.path)
         if request.baseline is not None:
             window.baseline.open(request.baseline, request.replicate)
 
