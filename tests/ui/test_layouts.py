@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRect, QSettings, QSize, Qt
+from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
@@ -107,6 +108,9 @@ def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(qtbot: QtBot, re
                 assert box(app, "utilization").top() > box(app, "compute_unit").bottom()
                 assert box(app, "compute_unit").height() == pytest.approx(before.height(), abs=40)
         assert box(app, "utilization").height() == pytest.approx(before.height(), abs=40)
+        titles = [dock.info.title for dock in workspace.group("time") if not dock.isHidden()]
+        bars = workspace.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        assert titles in [[bar.tabText(at) for at in range(bar.count())] for bar in bars]
 
 
 def test_a_layout_is_told_after_a_restart_and_its_second_time_view_can_be_put_back(

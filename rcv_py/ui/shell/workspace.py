@@ -239,20 +239,21 @@ class Workspace(QMainWindow):
 
     def _unpin(self, pinned: Sequence[Dock]) -> None:
         first = next((view for view in self.group("time") if not view.isHidden()), None)
-        code, height = self._in_front(self.docks["isa"]), 0
-        if first is not None:
-            height = self._in_front(first).height()
+        code = self._in_front(self.docks["isa"])
         room = code.height() + sum(dock.height() for dock in pinned if dock.is_seen)
         for dock in pinned:
             dock.area = dock.home
-            self.removeDockWidget(dock)
-        if first is None:
-            self.addDockWidget(Qt.DockWidgetArea.TopDockWidgetArea, pinned[0])
-            first, height, pinned = pinned[0], pinned[0].height(), pinned[1:]
-        for dock in pinned:
-            self.tabifyDockWidget(first, dock)
-            dock.show()
-            dock.raise_()
+        if first is None:  # it is alone there: it only has to be called what it is
+            first, height = pinned[0], pinned[0].height()
+        else:
+            height = self._in_front(first).height()
+            tabs = {*self.tabifiedDockWidgets(first), *pinned}
+            shown = {dock for dock in tabs if isinstance(dock, Dock) and not dock.isHidden()}
+            for dock in self.group("time"):  # all of them, in their order: a tab that is put in goes last
+                if dock in tabs:
+                    self.tabifyDockWidget(first, dock)
+                    dock.setVisible(dock in shown)
+            pinned[-1].raise_()
         self._fit_soon(partial(self.resizeDocks, [first, code], [height, room], DOWN))
         self.layout_ = replace(self.layout_, below=0.0)
 
