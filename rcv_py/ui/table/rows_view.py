@@ -20,6 +20,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import (
     QColor,
+    QFocusEvent,
     QFontMetrics,
     QFontMetricsF,
     QHelpEvent,
@@ -350,6 +351,14 @@ class RowsView(QTableView):
                 painter.fillRect(0, top, 3, height, self.theme.role("accent"))
 
     # -- events -------------------------------------------------------------------------------------
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Focus is not selection: Qt would make the first row the current one."""
+        had_one, self._is_quiet = self.currentIndex().isValid(), True
+        super().focusInEvent(event)
+        if not had_one:
+            self.selectionModel().clearCurrentIndex()
+        self._is_quiet = False
 
     def currentChanged(self, current: Index, previous: Index) -> None:
         """Tell which row the keyboard or mouse reached."""
