@@ -10,8 +10,8 @@ line-118    wave-se3-sm1-sl0-wv0@126704  anchors of a report, with `#` or a whol
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import MAX_DIGITS
 from rcv_py.model.ids import MAX_SHOWN, WaveId
 from rcv_py.model.trace import Trace

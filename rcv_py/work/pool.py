@@ -20,8 +20,8 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from importlib import import_module
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -33,9 +33,10 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar
 from warnings import catch_warnings, simplefilter
 
-from rcv_py.base.ending import end_tidily
+from rcv_py.base.ending import check_end, ends_tidily
 from rcv_py.base.errors import RcvError
 from rcv_py.base.memory import trim
+from rcv_py.base.records import dataclass
 from rcv_py.work.shared import Message, dumps, loads, receive, send
 
 # How much a process lets others go first.  Beside a program that computes on the same core it has 39 % of it
@@ -426,9 +427,7 @@ def _serve(connection: Connection, is_tidy: bool, is_copy: bool, module: str) ->
         _forget_parent(connection)
     _end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the parent, which ends us
-    with suppress(EOFError, OSError, KeyboardInterrupt):
-        if is_tidy:
-            end_tidily()
+    with suppress(EOFError, OSError, KeyboardInterrupt), ends_tidily() if is_tidy else nullcontext():
         if hasattr(os, "nice"):  # not on Windows
             os.nice(NICE)
         if module:
@@ -498,8 +497,11 @@ def _watch(sentinel: int) -> None:
 
 def _outcome(function: Callable[..., object], arguments: tuple[object, ...]) -> Message:
     try:
-        return dumps((function(*arguments), None))
+        value = function(*arguments)
+        check_end()
+        return dumps((value, None))
     except Exception as error:  # the process border: a bug must reach the other side as what it is
+        check_end(error)
         if not isinstance(error, RcvError):
             error.add_note(traceback.format_exc())
         return dumps((None, _portable(error)))

@@ -15,7 +15,7 @@ from rcv_py.analysis.findings.detect import NO_CODE
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.app import App
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.triage import READING, TriagePanel
+from rcv_py.ui.panels.triage import TriagePanel
 from tests.support import captures
 from tests.support.samples import write_sample
 from tests.ui.conftest import Reused
@@ -155,7 +155,7 @@ def test_what_is_assumed_opens_and_closes(shown: TriagePanel, open_in, qtbot: Qt
 def test_partial_results_are_called_partial(shown: TriagePanel, open_in, qtbot: QtBot) -> None:
     trace = open_trace(captures.trace_path("pa_mqa_big"))
     open_in(trace, [])
-    assert shown.empty.sentence.text() == READING
+    assert shown.empty.sentence.text() == "Reading waves, 0 of 32, for findings …"
     shown.session.store.add(trace.reader.read([0, 1, 2]))
     shown.session.wave_loaded()
     qtbot.waitUntil(lambda: shown.findings is not None)

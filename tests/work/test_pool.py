@@ -24,7 +24,7 @@ from rcv_py.work.shared import dumps, loads
 from tests.support.busy_forever import stay
 from tests.support.captures import ROOT
 from tests.support.deadly_readers import no_memory, without_blocks
-from tests.support.pool_calls import answer
+from tests.support.pool_calls import EndsAtUnpickling, answer
 from tests.support.processes import is_at_work, wait_until
 
 WAIT_S = 60
@@ -76,6 +76,16 @@ def test_what_goes_wrong_is_raised_as_what_it_is() -> None:
         with pytest.raises((TypeError, AttributeError)):
             pool.submit(threading.Lock())
         assert pool.submit("fine").result(WAIT_S) == "fine"
+
+
+@pytest.mark.parametrize("what", ["import", "class"])
+def test_a_process_that_is_ended_while_it_unpickles_says_nothing(
+    what: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An exception in the middle of that comes out as another one, or aborts the process."""
+    with WorkerPool(answer, 1, grace_s=WAIT_S) as pool:
+        assert isinstance(pool.submit(EndsAtUnpickling(what)).exception(WAIT_S), WorkerStopped)
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize("ahead", [1, 3])

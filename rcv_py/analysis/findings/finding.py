@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rcv_py.analysis.findings.bound_class import BoundClass
 from rcv_py.analysis.waves.populations import WaveChoice
 from rcv_py.base.markdown import md_code, md_text
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.ids import WaveId
 

@@ -36,6 +36,7 @@ from rcv_py.results.field import At
 from rcv_py.results.triage import finding_table
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
+from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, split
 from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
@@ -56,7 +57,6 @@ from rcv_py.ui.widgets.empty_state import WithEmptyState
 from rcv_py.ui.widgets.links import LinkText
 
 RESULT = "findings"
-READING = "Findings are shown as soon as waves are read."
 NOTHING_OPEN = "Open a capture to see what to look at first."
 ROUNDING = 2  # px that a text may need more than its advance
 ROW = 22  # px
@@ -342,6 +342,7 @@ class TriagePanel(Panel):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
+        self._computing = Computing(self, self._show)
         self.findings: Findings | None = None
         self.strip, self.note = NumberStrip(), ElidedLabel(role="muted")
         self.headline = PlainLabel(role="headline", wordWrap=True)
@@ -406,6 +407,7 @@ class TriagePanel(Panel):
         bound = None if findings is None or findings.alarm else findings.bound_class
         self.headline.setVisible(bound is not None)
         self.headline.setText("" if bound is None else bound.sentence)
+        self._computing.stop()
         self.empty.say(self._why_empty())
         if trace is None or findings is None:
             self.list.show_findings(())
@@ -421,7 +423,7 @@ class TriagePanel(Panel):
         if self.session.trace.value is None:
             return self.reason(NOTHING_OPEN)
         if self.findings is None:
-            return READING
+            return self._computing.begin("findings", RESULT)
         return "" if self.findings.findings else self.findings.why or self.findings.headline
 
     def _why_partial(self, findings: Findings) -> str:
@@ -493,7 +495,7 @@ class TriagePanel(Panel):
              late.then(lambda panel: panel.wants.emit(cls.panel_id)),
              "Show the findings: patterns that cost cycles, with evidence and a remedy.",
              lambda: "" if ui.session.trace.value is not None else NOTHING_OPEN),
-            ("triage.copy", "Copy findings as Markdown", "Ctrl+Shift+F", late.then(cls.copy_all),
+            ("triage.copy", "Copy findings as Markdown", "Ctrl+Alt+Shift+F", late.then(cls.copy_all),
              "Copy all findings with their evidence, to paste into a ticket.",
              lambda: "" if late.now is not None and late.now.has_findings else "There are no findings."),
         ))  # fmt: skip

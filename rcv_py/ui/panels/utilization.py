@@ -58,7 +58,9 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
         # An overlap of the step of time is how gfx9 records back-to-back issue; it needs no lane.
         slack = trace.base_clock if trace.gfxip <= 9 else 0
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
-        units.append(Unit(track, segment, IntervalSet.of(track.start, track.end)))
+        covered = IntervalSet.of(track.start, track.end)
+        _ = covered.before  # made here, in a thread: any share of the view is asked of it
+        units.append(Unit(track, segment, covered))
     return Units(tuple(units), place, len(waves), len(chosen))
 
 
@@ -76,7 +78,7 @@ class UtilizationPanel(TimelinePanel):
         for label in (self._note, self._progress):
             label.setObjectName("muted")
         self._note.setMinimumWidth(10)
-        self._page = page(self, bar((self._note, 1), self._progress), (self.timeline, 1))
+        self._page = page(self, bar((self.legend, 2), (self._note, 1), self._progress), (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)
@@ -127,11 +129,12 @@ class UtilizationPanel(TimelinePanel):
         self.units = units
         names = [RowName(unit_title(unit.track.name)) for unit in units.units]
         self.source.set_rows([TokenRow((unit.segment,)) for unit in units.units], names)
-        self._progress.setText(
-            f"reading waves {units.read:,} of {units.waves:,}"
-            if units.read < units.waves
-            else f"{units.place} · {plural(units.waves, 'wave')}"
-        )
+        store = self.session.store
+        lost = units.waves - units.read if store is not None and store.is_complete else 0
+        is_partial = units.read + lost < units.waves
+        text = f"reading waves {units.read:,} of {units.waves:,}"
+        text = text if is_partial else f"{units.place} · {plural(units.read, 'wave')}"
+        self._progress.setText(f"{text} · {plural(lost, 'wave')} cannot be read" if lost else text)
         if units.units:
             self._page.say("")
         self._window_changed()

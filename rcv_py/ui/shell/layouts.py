@@ -14,9 +14,11 @@ Findings are left, time is in the middle, code below it, details are right.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from PySide6.QtCore import QSize, Qt
+
+from rcv_py.base.records import dataclass
 
 COMPACT_WIDTH = 1500  # px: below it the sides start folded
 LEFT_PX, RIGHT_PX = 330, 300  # widths of the sides

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from rcv_py.analysis.cost.place_text import beside
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import MAX_DIGITS
 from rcv_py.model.trace import Trace
 from rcv_py.state.commands import Commands

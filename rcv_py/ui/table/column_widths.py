@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,6 +12,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QCursor, QFontMetrics, QMouseEvent, QPainter, QPolygonF
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
+from rcv_py.base.records import dataclass
 from rcv_py.ui.core.plain_text import add_action, draw_text
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.table.table_model import Column, TableModel
