@@ -365,14 +365,6 @@ class RowsView(QTableView):
 
     # -- events -------------------------------------------------------------------------------------
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Focus is not selection: Qt would make the first row the current one."""
-        had_one, self._is_quiet = self.currentIndex().isValid(), True
-        super().focusInEvent(event)
-        if not had_one:
-            self.selectionModel().clearCurrentIndex()
-        self._is_quiet = False
-
     def currentChanged(self, current: Index, previous: Index) -> None:
         """Tell which row the keyboard or mouse reached."""
         super().currentChanged(current, previous)

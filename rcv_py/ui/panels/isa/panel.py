@@ -85,6 +85,7 @@ class IsaPanel(CodePanel):
         view.isolated.connect(self._isolate)
         view.released.connect(lambda: session.isolated_wait.set(None))
         view.refolded.connect(self._show_strip)
+        view.pointed.connect(session.doubt_reasons)
         view.hits_of = self._hits_of
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._open_menu)
@@ -308,6 +309,7 @@ class IsaPanel(CodePanel):
 
     def _take_arrows(self, arrows: GutterArrows) -> None:
         self.walk.arrows = arrows
+        self.session.doubt_reasons()
         self.view.set_arrows(arrows)
 
     def set_arrows(self, mode: str) -> None:
