@@ -30,7 +30,7 @@ from rcv_py.ui.table.table_model import Column, grouped
 
 UNFOLD = "Click the triangle to unfold it."
 FLOOR_PX = 270  # of instructions
-USUAL = 58  # characters of the longest instructions that are whole before there is room for numbers
+USUAL = 63  # characters of the longest instructions that are whole before there is room for numbers
 TIGHTEST = 0.82  # of the width of characters, in an instruction that would not fit otherwise
 BAR_PX = 46
 LATENCY_TIP = " Click the triangle to choose another mode."
