@@ -135,6 +135,7 @@ class Session:
         self.problems: Cell[tuple[Problem, ...]] = Cell(())
         self.busy: Cell[tuple[Stage, ...]] = Cell(())
         self.visited = Cell(0)  # grows by one when the history changes
+        self.reasons = Cell(0)  # grows by one when why a command of a panel cannot run may have changed
         self.baseline: Cell[Baseline | None] = Cell(None)  # what the open capture is compared with
         self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
         self.populations: Cell[Populations | None] = Cell(None)  # of the waves that were read, once known
@@ -200,6 +201,10 @@ class Session:
     def wave_loaded(self) -> None:
         """Tell that the store has more waves."""
         self.loaded.set(self.loaded.value + 1)
+
+    def doubt_reasons(self) -> None:
+        """Tell that why a command cannot run may have changed, though no other cell did."""
+        self.reasons.set(self.reasons.value + 1)
 
     def report(self, analysis: str = "", problems: tuple[Problem, ...] = ()) -> None:
         """Tell what an analysis found wrong, in place of what it said before; it follows trace and waves."""

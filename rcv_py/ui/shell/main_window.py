@@ -220,7 +220,7 @@ class MainWindow(QMainWindow):
         cells = (
             session.trace, session.selection, session.loaded, session.visited, session.measure,
             session.isolated_wait, session.latency_mode, session.source_cost, session.busy,
-            session.baseline, session.waves, session.populations,
+            session.baseline, session.waves, session.populations, session.reasons,
         )  # fmt: skip
         for cell in cells:
             cell.watch(soon.ask)
