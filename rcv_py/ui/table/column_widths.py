@@ -96,16 +96,22 @@ PAD = 6  # px left and right of a cell's text
 class Elastic:
     """The column that takes the room left by the others up to the column `upto`.
 
-    While there is less room than `min_px`, the columns `yields` are hidden, the first one first.  Room beyond
-    `max_px` goes to `upto` itself, until that is `upto_max_px` wide (0: it does not grow).
+    While there is less room than `min_px`, the columns `yields` are hidden, the first one first; one may
+    say itself below how many px.  Room beyond `max_px` goes to `upto` itself, until that is `upto_max_px`
+    wide (0: it does not grow).
     """
 
     column: str
     upto: str
     min_px: int  # px
     max_px: int  # px
-    yields: tuple[str, ...] = ()
+    yields: tuple[str | tuple[str, int], ...] = ()
     upto_max_px: int = 0  # px
+
+    @property
+    def yielding(self) -> tuple[tuple[str, int], ...]:
+        """The columns that yield, and below how many px each does."""
+        return tuple((one, self.min_px) if isinstance(one, str) else one for one in self.yields)
 
 
 class ColumnWidths:
@@ -185,9 +191,11 @@ class ColumnWidths:
         if grows:
             self._view.setColumnWidth(last, self._model.columns[last].width)
         room = self._room(at, last)
-        for name in filter(self._model.has_column, self.elastic.yields):
+        for name, wanted in self.elastic.yielding:
+            if not self._model.has_column(name):
+                continue
             place = self._model.column_of(name)
-            if room >= self.elastic.min_px or self._view.isColumnHidden(place):
+            if room >= wanted or self._view.isColumnHidden(place):
                 continue
             self._view.setColumnHidden(place, True)
             self._yielded.add(name)
