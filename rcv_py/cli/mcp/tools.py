@@ -109,6 +109,7 @@ _WHEN = {
     "info": "Use it to see waves, code and clocks of a capture before trusting a number.",
     "check": "Use it before reading numbers: stop if the verdict is serious.",
     "summary": "Use it for the kernel as a whole; units shows which pipe is the bottleneck.",
+    "range": "Use it for a stretch of time: what waves did in it, and how long A to B takes.",
     "hotspot": "Use it to find the instructions that cost most; then causes or line.",
     "isa": "Use it to read the program around an instruction, or its blocks and branches.",
     "source": "Use it when source lines matter; place is FILE:LINE.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
@@ -19,6 +20,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 
 COPY_AS_COMMAND = "Copy as command"
@@ -248,6 +250,15 @@ class Panel(QWidget):
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows."""
         return self
+
+    @contextmanager
+    def for_picture(self) -> Iterator[None]:
+        """Look as a picture should while one is made."""
+        yield
+
+    def swatches(self) -> tuple[Swatch, ...]:
+        """What colours mean that no legend in the panel's picture says."""
+        return ()
 
     def caption(self) -> str:
         """What the picture's caption says besides trace, wave and range."""

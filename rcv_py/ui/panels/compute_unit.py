@@ -11,7 +11,6 @@ from rcv_py.analysis.events.event_table import NOT_ON_UNITS
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
 from rcv_py.base.text import plural
-from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.session import Session
@@ -36,7 +35,6 @@ from rcv_py.ui.timeline.token_rows import TokenRows, WaveRows, kernel_choices, w
 from rcv_py.ui.timeline.token_tip import gap_tip, marker_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
 from rcv_py.ui.widgets.empty_state import page
-from rcv_py.ui.widgets.legend import Legend
 
 MAX_TOKENS = 300_000  # that may be compared for one picture
 
@@ -86,19 +84,6 @@ def _ticks(rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, 
 LANE_PX, MAX_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
 REBUILD_MS = 150  # while waves arrive
 MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
-LEGEND = (
-    ("MFMA", TokenKind.MATRIX),
-    ("VALU", TokenKind.VALU),
-    ("SALU", TokenKind.SALU),
-    ("SMEM", TokenKind.SMEM),
-    ("buffer", TokenKind.VMEM),
-    ("global", TokenKind.FLAT),
-    ("LDS", TokenKind.LDS),
-    ("branch", TokenKind.JUMP),
-    ("wait", TokenKind.IMMED),
-)
-
-
 STILL = "The instructions of this wave are still being read."
 GONE = "The instructions of this wave are not in memory; a click reads them."
 
@@ -124,10 +109,9 @@ class ComputeUnitPanel(TimelinePanel):
         self._which.setAccessibleName("Which compute units are shown")
         self._which.currentIndexChanged.connect(self._which_changed)
         self.filter.changed.connect(self._filter_changed)
-        self._legend = Legend()
         self._progress = PlainLabel()
         self._progress.setObjectName("muted")
-        head = bar(self._which, self.filter, (self._legend, 1), self._progress, margins=(8, 2, 8, 2))
+        head = bar(self._which, self.filter, (self.legend, 1), self._progress, margins=(8, 2, 8, 2))
         self._page = page(self, head, (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
@@ -139,8 +123,6 @@ class ComputeUnitPanel(TimelinePanel):
         self.timeline.plot.scrolled.connect(self._sight.ask)
         ui.settings.cell("timeline.row_height").watch(self._height_changed)
         ui.results.cell("markers").watch(self._show_markers)
-        ui.theme.changed.connect(self._theme_changed)
-        self._theme_changed()
         self._trace_changed()
 
     # -- rows -------------------------------------------------------------------------------------------
@@ -265,9 +247,6 @@ class ComputeUnitPanel(TimelinePanel):
         room = min(self._lanes * LANE_PX, MAX_PX) if self._lanes > 1 else 0
         height = max(self.ui.settings["timeline.row_height"], room)
         return RowShape(height, band=self.source.band.height)
-
-    def _theme_changed(self) -> None:
-        self._legend.set_items([(self.ui.theme.kind(kind), name, KIND_TEXT[kind]) for name, kind in LEGEND])
 
     def command_line(self) -> command_text.Words | None:
         """The waves that are shown, with what they did in the view."""

@@ -78,7 +78,7 @@ class UtilizationPanel(TimelinePanel):
         for label in (self._note, self._progress):
             label.setObjectName("muted")
         self._note.setMinimumWidth(10)
-        self._page = page(self, bar((self._note, 1), self._progress), (self.timeline, 1))
+        self._page = page(self, bar((self.legend, 2), (self._note, 1), self._progress), (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)

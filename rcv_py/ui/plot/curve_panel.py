@@ -6,8 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QIcon, QKeyEvent, QMouseEvent, QPainter, QPixmap, QResizeEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from rcv_py.base.runs import ascending
@@ -17,6 +27,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, bar, column, row
 from rcv_py.ui.core.panel import Panel, Sheet
 from rcv_py.ui.core.plain_text import ElidedLabel, button_text, tooltip
+from rcv_py.ui.core.shapes import draws_shapes
+from rcv_py.ui.core.swatches import Swatch, paint_swatches
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curve_canvas import CurveCanvas
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
@@ -39,6 +51,7 @@ class LegendButton(QToolButton):
     def __init__(self, name: str, legend: CurveLegend, parent: QWidget) -> None:
         super().__init__(parent)
         self.name, self._legend = name, legend
+        self.swatch = Swatch(QColor(), name)
         self.setText(button_text(elide_right(name, MAX_NAME)))
         self.setCheckable(True)
         self.setAutoRaise(True)
@@ -51,6 +64,17 @@ class LegendButton(QToolButton):
         alone.triggered.connect(lambda: legend.isolated.emit(name))
         self.addAction(alone)
         self.clicked.connect(lambda: legend.toggled.emit(name))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the button; in a file of shapes its colour and name, as an icon would be a bitmap there."""
+        if not draws_shapes():
+            super().paintEvent(event)
+            return
+        with QPainter(self) as painter:
+            text = self.palette().text().color()
+            box = QRectF(self.rect()).adjusted(SWATCH / 2, 0, 0, 0)
+            if self.isChecked():
+                paint_swatches(painter, box, [self.swatch], text, text)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show this curve alone, or all again."""
@@ -115,6 +139,11 @@ class CurveLegend(QScrollArea):
         super().resizeEvent(event)
         self._arrange()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all names are in sight."""
+        return self._inside.height() <= self.height()
+
     def sizeHint(self) -> QSize:
         """As wide as there is room."""
         return QSize(200, self._height)
@@ -155,6 +184,7 @@ class CurveLegend(QScrollArea):
     def _recolor(self) -> None:
         ratio = self.devicePixelRatioF()
         for curve, button in zip(self._curves, self.buttons, strict=True):
+            button.swatch = Swatch(curve_color(self._theme, curve.color), button.text(), curve.tip)
             button.setIcon(_swatch(self._theme, curve, button.isChecked(), ratio))
 
 
@@ -309,6 +339,11 @@ class CurvePanel(Panel):
     def canvas(self) -> QWidget:
         """The widget a picture of this panel shows: the plot with its legend."""
         return self.page if self.page.is_empty else self.plot
+
+    def swatches(self) -> tuple[Swatch, ...]:
+        """The curves, if the legend has not room for all of them."""
+        legend = self.plot.legend
+        return () if legend.is_whole else tuple(one.swatch for one in legend.buttons if one.isChecked())
 
     def caption(self) -> str:
         """What is drawn."""

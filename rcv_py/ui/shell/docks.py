@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -90,6 +91,7 @@ class Dock(QDockWidget):
 
     wants = Signal(str)  # what the panel wants
     copy_asked = Signal(str)  # id of the panel that is to be copied as a command
+    closed = Signal(str)  # id of the panel, which somebody closed
 
     def __init__(self, ui: UiContext, info: PanelInfo, parts: tuple[PanelInfo, ...] = ()) -> None:
         super().__init__(info.title)
@@ -200,6 +202,11 @@ class Dock(QDockWidget):
             self.notice.deleteLater()
             self.notice = None
             self.panel.show()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Tell that somebody closed it: what is folded away or behind a tab is not closed."""
+        super().closeEvent(event)
+        self.closed.emit(self.info.id)
 
     def look(self) -> None:
         """Tell the panel whether it is in front of the other tabs."""

@@ -148,7 +148,7 @@ PANEL_KEYS = (  # by the panels' places
         for keys in ("Ctrl+Shift", "Alt+Shift", "Ctrl+Alt+Shift")
         for number in range(1, 10)
     ),
-    *(f"Alt+{number}" for number in range(5, 10)),
+    *(f"Ctrl+Alt+{number}" for number in range(4, 10)),
 )
 AREAS = ("left", "time", "code", "source", "wave", "details", "bottom")  # in the order of the panels' keys
 COST_TIPS = {
@@ -225,6 +225,10 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
                     is_checked=partial(is_layout, layout))
             for number, layout in enumerate(LAYOUTS, start=1)
         ),
+        Command(id="view.reopen_panel", title="Reopen the closed panel", menu="View",
+                run=workspace.reopen_panel, shortcuts=("Ctrl+Shift+T",),
+                tip="Show the panel that was closed last where it was.",
+                why_not=lambda: "" if workspace.closed else "No panel was closed."),
         Command(id="view.reset_layout", title="Reset the layout", menu="View", run=workspace.reset_layout,
                 shortcuts=("Ctrl+Alt+0",),
                 tip="Put every panel back to where it was at first."),

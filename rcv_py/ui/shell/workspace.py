@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QWidget
 from shiboken6 import isValid
@@ -24,6 +24,7 @@ from rcv_py.ui.shell.side_bar import SideBar
 
 VERSION = 2  # of the saved layout: one of another version is ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
+HIDDEN_MS = 150  # that panels may take to have something to show, when first seen
 RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
 SIDE_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 BAR_AREAS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.RightToolBarArea}
@@ -70,6 +71,7 @@ class Workspace(QMainWindow):
         self.layout_ = LAYOUTS[0]
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
         self._away: dict[str, list[Dock]] = {}  # what a folded side hides
+        self._closed: list[str] = []  # panels, the last one last
         self._wanted, self._passes = QSize(), 0
         self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
         self._was_shown = self._has_woken = False
@@ -77,10 +79,15 @@ class Workspace(QMainWindow):
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
         self._make_timer.timeout.connect(self._make_in_turn)
+        self._ui = ui
+        self._hidden_for = QElapsedTimer()
+        self._hold_timer = QTimer(self, interval=WAKE_MS)
+        self._hold_timer.timeout.connect(self._uncover)
         for dock in self.docks.values():
             dock.setParent(self)
             dock.wants.connect(self.show_panel)
             dock.copy_asked.connect(self.copy_asked)
+            dock.closed.connect(self._note_closed)
             dock.topLevelChanged.connect(partial(self._floated, dock))
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
@@ -277,11 +284,24 @@ class Workspace(QMainWindow):
         if is_front and by_key and not dock.has_focus():
             dock.take_focus()
         elif is_front:
-            dock.hide()
-            self.panels_changed.emit()
+            dock.close()
         else:
             self.show_panel(name)
             dock.take_focus()
+
+    def _note_closed(self, name: str) -> None:
+        self._closed = [*(other for other in self._closed if other != name), name]
+        self.panels_changed.emit()
+
+    @property
+    def closed(self) -> list[str]:
+        """The panels that somebody closed and nobody opened since, the last one last."""
+        return [name for name in self._closed if not self.is_shown(name)]
+
+    def reopen_panel(self) -> None:
+        """Show the panel that was closed last, where it was."""
+        if closed := self.closed:
+            self.show_panel(closed[-1])
 
     def is_shown(self, name: str) -> bool:
         """Whether a panel is open, in front or behind another tab; of parts the one that is chosen."""
@@ -318,7 +338,18 @@ class Workspace(QMainWindow):
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True
+            self.setUpdatesEnabled(False)  # nobody needs to see how docks find their places
+            self._hold_timer.start()
+            self._hidden_for.start()
             QTimer.singleShot(0, self, self._arrange)
+
+    def _uncover(self) -> None:
+        """Paint from now on, if the panels have their first rows."""
+        made = [dock.made for dock in self.docks.values() if dock.made is not None]
+        is_ready = self._has_woken and not self._passes and not any(map(self._ui.tasks.is_busy, made))
+        if is_ready or self._hidden_for.elapsed() > HIDDEN_MS:
+            self._hold_timer.stop()
+            self.setUpdatesEnabled(True)
 
     def _arrange(self) -> None:
         pending, self._pending = self._pending, None

@@ -88,7 +88,7 @@ class RowsView(QTableView):
         theme.changed.connect(self._restyle)
 
     def _set_up(self) -> None:
-        header = TableHeader(self, self.table)
+        header = TableHeader(self, self.table, self.theme)
         self.setHorizontalHeader(header)
         self.setSortingEnabled(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
@@ -107,7 +107,7 @@ class RowsView(QTableView):
         self.setAutoScroll(False)
         self.setMinimumSize(QSize(80, 60))
         self.doubleClicked.connect(lambda index: self.opened.emit(self.table.data_row(index.row())))
-        self.widths = ColumnWidths(self, self.table)
+        self.widths = ColumnWidths(self, header, self.table)
 
     # -- columns ------------------------------------------------------------------------------------
 
@@ -165,10 +165,10 @@ class RowsView(QTableView):
         is_moving = self._scroll.state() == QPropertyAnimation.State.Running
         here = int(self._scroll.endValue()) if is_moving else bar.value()
         top, bottom = view_row * height, (view_row + 1) * height
-        if top >= here and bottom <= here + page:
+        if top >= here + self.covered_px and bottom <= here + page:
             return
         context = min(CONTEXT_ROWS * height, max(0, (page - height) // 2))
-        target = top - context if top < here else bottom + context - page
+        target = top - context if top < here + self.covered_px else bottom + context - page
         target = min(max(bar.minimum(), target), max(bar.maximum(), 0))
         self._scroll.stop()
         if self.settings["look.animate"] and self.isVisible():
@@ -227,6 +227,11 @@ class RowsView(QTableView):
         self.viewport().update()
 
     # -- geometry -----------------------------------------------------------------------------------
+
+    @property
+    def covered_px(self) -> int:
+        """How much of the viewport's top something may cover."""
+        return 0
 
     @property
     def row_height(self) -> int:
