@@ -409,7 +409,8 @@ class Session:
             self.set_view(self.measure.value.padded(0.05))
         elif token is not None:
             span = token[0].tokens.span(token[1])
-            self.set_view(span.padded(max(2.0, 100 / span.width)))
+            # Some hundred cycles around it, but a short one is a fifteenth of the view: 40 px and more.
+            self.set_view(span.padded(max(2.0, min(7.0, 100 / span.width))))
         elif trace is not None and wave is not None:
             self.fit_wave(wave)
 

@@ -316,8 +316,14 @@ class Workspace(QMainWindow):
             self.fold(part, False)
 
     def show_panel(self, name: str) -> None:
-        """Bring a panel or a part of one to the front, and unfold what it is in."""
+        """Bring a panel or a part of one to the front, and unfold what it is in.
+
+        An area stands for any of its panels: the one that is seen, else the first.
+        """
         dock = self.home_of(name)
+        if dock is None and (docks := self.group(name)):
+            dock = next((one for one in docks if one.is_seen), docks[0])
+            name = dock.info.id
         if dock is None:
             return
         if name != dock.info.id:
