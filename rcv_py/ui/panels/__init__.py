@@ -34,6 +34,18 @@ TABLE: tuple[dict[str, Any], ...] = (
         "commands": (),
     },
     {
+        "id": "clock_range",
+        "title": "Range",
+        "area": "details",
+        "order": 30,
+        "tip": "What waves did in the measured range, and how long it takes from one instruction to another.",
+        "needs": ("waves",),
+        "icon": "line",
+        "is_at_start": True,
+        "module": "clock_range.panel",
+        "commands": (),
+    },
+    {
         "id": "compare",
         "title": "Compare",
         "area": "bottom",

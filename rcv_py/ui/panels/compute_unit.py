@@ -31,6 +31,7 @@ from rcv_py.ui.timeline.time_overlay import (
     event_lines,
 )
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines, unit_of
+from rcv_py.ui.timeline.token_menu import token_actions
 from rcv_py.ui.timeline.token_rows import TokenRows, WaveRows, kernel_choices, wave_rows
 from rcv_py.ui.timeline.token_tip import gap_tip, marker_tip, sibling_tip, state_tip, token_at, token_tip
 from rcv_py.ui.timeline.unit_markers import UnitMarkers
@@ -272,7 +273,8 @@ class ComputeUnitPanel(TimelinePanel):
         """Rich text about what is there, after the events whose lines are near."""
         events = near_lines(self._lines, time, pixel)
         is_low = is_strip or self.timeline.plot.band_y >= 0
-        values = self.markers.value_tip(row, time, pixel) if is_low else ""
+        trace = self.session.trace.value
+        values = self.markers.value_tip(self.times(trace), row, time, pixel) if trace and is_low else ""
         text = self._place_tip(row, time, pixel, is_strip)
         return joined("<br>", (part for part in (values, *events, text) if part))
 
@@ -282,17 +284,17 @@ class ComputeUnitPanel(TimelinePanel):
             return ""
         if self.timeline.plot.band_y >= 0:
             span, spans = self._span_at(row, time), self.markers.spans
-            return marker_tip(trace, spans, span) if span >= 0 and spans is not None else ""
+            return marker_tip(self.times(trace), spans, span) if span >= 0 and spans is not None else ""
         segment, wave, token = self._token_at(row, time, pixel)
         if segment is None:
             waiting = self._pending_at(row, time)
             still = GONE if store.is_complete else STILL
             return "" if waiting is None else store.missing.get(waiting, still)
         if is_strip and wave is not None:
-            return state_tip(trace, wave, time)
+            return state_tip(self.times(trace), wave, time)
         if token < 0:
-            return gap_tip(trace, wave, segment, time)
-        text = token_tip(trace, wave, segment, token, pixel)
+            return gap_tip(self.times(trace), wave, segment, time)
+        text = token_tip(self.times(trace), wave, segment, token, pixel)
         return sibling_tip(text, self.source.names[row].group) if wave is None else text
 
     def hovered(self, row: int, time: int) -> None:
@@ -324,7 +326,7 @@ class ComputeUnitPanel(TimelinePanel):
                 self.session.select_wave(trace.waves.id(waiting))
             return
         if token >= 0:
-            self.session.select_token(wave.id, token)
+            self.session.select_token(wave.id, token, stays=True)
         else:
             self.session.select_wave(wave.id)
         if is_double:
@@ -345,8 +347,15 @@ class ComputeUnitPanel(TimelinePanel):
         return self.markers.at(row, plot.band_y, time, plot.pixel_at(time))
 
     def actions_at(self, row: int, time: int) -> list[tuple[str, Callable[[], None]]]:
-        """What can be done with a marker there, and the command of the panel."""
-        return [*self.markers.actions(self._span_at(row, time)), self.copy_action]
+        """What can be done with a marker or an execution there, and the command of the panel."""
+        trace, plot = self.session.trace.value, self.timeline.plot
+        of_span = self.markers.actions(self._span_at(row, time))
+        if of_span or trace is None or plot.band_y >= 0:
+            return [*of_span, self.copy_action]
+        _, wave, token = self._token_at(row, time, plot.pixel_at(time))
+        if wave is None or token < 0:
+            return [self.copy_action]
+        return [*token_actions(self.session, trace, wave, token, self.wants.emit), self.copy_action]
 
     def _token_at(self, row: int, time: int, pixel: TimeWindow) -> tuple[Segment | None, Wave | None, int]:
         """The segment of a row at a time, its wave if it is one of a wave, and its token there or -1."""

@@ -35,6 +35,7 @@ from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
 from rcv_py.ui.timeline.brush import RangeStrip
 from rcv_py.ui.timeline.rows_item import WIDTH
 from rcv_py.ui.timeline.timeline_plot import steady_bar
+from rcv_py.ui.timeline.token_menu import RANGE_PANEL
 from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.empty_state import page
 
@@ -313,6 +314,7 @@ class CurvePanel(Panel):
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._head = bar((self.note, 1), margins=BAR_ABOVE)
         self.page = page(self, self._head, (self.plot, 1))
+        self.plot.canvas.range_measured.connect(lambda: self.wants.emit(RANGE_PANEL))
 
     def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> Choice:
         """Add a box of choices before the note; `title` is what a screen reader says."""
