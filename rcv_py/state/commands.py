@@ -51,6 +51,10 @@ class Commands(Registry[Command]):
         for command in commands:
             self.add(command.id, command)
 
+    def replace(self, command: Command) -> None:
+        """Put an action in the place of the one with its id; KeyError if there is none."""
+        self._items[self._items[command.id].id] = command
+
     def run(self, name: str) -> None:
         """Do it, if it can be done now."""
         command = self[name]

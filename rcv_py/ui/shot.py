@@ -130,7 +130,9 @@ def _resize(app: App, shot: Shot) -> None:
         window.workspace.reset_layout(window.workspace.size())
         return
     window.workspace.show_panel(shot.panel)
-    panel = window.workspace.docks[shot.panel].panel
+    dock = window.workspace.home_of(shot.panel)
+    assert dock is not None
+    panel = dock.panel
     panel.visibility.keep_awake()
     panel.setParent(window, Qt.WindowType.Window)  # alone, it can have any size
     panel.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)

@@ -31,6 +31,7 @@ from rcv_py.state.single_instance import Request
 from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.widgets.parts import PartedPanel
 from tests.support.captures import synthetic_path, trace_path
 from tests.support.command_runs import CACHE
 from tests.ui.conftest import Reused
@@ -64,7 +65,9 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
 
     def show(name: str, change: Callable[[Any], object] | None = None) -> Panel:
         app.window.workspace.show_panel(name)
-        panel = app.window.workspace.docks[name].panel
+        panel = app.window.workspace.panel(name)
+        if isinstance(panel, PartedPanel):
+            panel.choice.setCurrentIndex(0)
         settle(app, qtbot)
         if change is not None:
             change(panel)
@@ -114,7 +117,7 @@ def told(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
 
 # -- all panels -----------------------------------------------------------------------------------------
 
-SILENT = {"compare", "search", "events"}  # a baseline, a text, and events: the sample has none
+SILENT = {"compare", "search", "matches", "events"}  # a baseline, a text, and events: the sample has none
 
 
 @pytest.mark.parametrize("name", [info.id for info in discover()])
@@ -201,7 +204,7 @@ def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
 
 
 def test_the_tree_of_places(shown: Any) -> None:
-    panel = shown("explorer")
+    panel = shown("file_tree")
     places = [place for place in panel.tree.rows.root.walk() if place is not panel.tree.rows.root]
     assert told(printed(panel)["rows"], "name", "cost") == [(one.name, one.cost) for one in places[:FIRST]]
 
@@ -393,7 +396,7 @@ def test_problems(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
 
 def test_a_search(app: App, shown: Any) -> None:
     app.ui.session.query.set(SearchQuery(r"ds_\w+|tile", is_regex=True))
-    panel = shown("search")
+    panel = shown("matches")
     rows = printed(panel)["rows"]
     assert rows
     assert [(row["where"], row["text"]) for row in rows] == list(

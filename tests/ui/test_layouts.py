@@ -102,3 +102,95 @@ def test_a_dock_taken_out_of_the_folded_bottom_shows_all(qtbot: QtBot, reused: R
         dock.setFloating(False)
         settle(app, qtbot)
         assert dock.maximumHeight() < 10
+
+
+# -- own layouts --------------------------------------------------------------------------------------------
+
+
+def given(monkeypatch: pytest.MonkeyPatch, kind: str, answer: str) -> None:
+    """Let the user answer what a dialog asks for."""
+    monkeypatch.setattr(f"rcv_py.ui.shell.own_layouts.QInputDialog.{kind}", lambda *_, **__: (answer, True))
+
+
+def test_an_own_layout_is_saved_shown_and_deleted(
+    qtbot: QtBot, reused: Reused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot)
+        commands, workspace = app.ui.commands, app.window.workspace
+        actions = app.window.actions_
+        assert "Save layout as" in commands["view.layout_own_1"].why_not()
+        assert not actions["view.layout_own_1"].isVisible()
+        commands.run("view.layout_time")
+        workspace.show_panel("summary")
+        settle(app, qtbot)
+        height = box(app, "summary").height()
+        given(monkeypatch, "getText", "Mine & more")
+        commands.run("view.save_layout")
+        assert commands["view.layout_own_1"].title == "Mine & more"
+        assert actions["view.layout_own_1"].text() == "Mine && more"
+        assert actions["view.layout_own_1"].isVisible()
+        assert commands["view.layout_own_1"].is_checked()
+        assert commands["view.layout_own_1"].shortcuts == ("Alt+5",)
+        commands.run("view.layout_code")
+        settle(app, qtbot)
+        assert not workspace.group("time_below")
+        assert not commands["view.layout_own_1"].is_checked()
+        commands.run("view.layout_own_1")
+        settle(app, qtbot)
+        assert box(app, "global_timeline").top() > box(app, "compute_unit").bottom()
+        assert abs(box(app, "summary").height() - height) < 40
+        assert commands["view.layout_own_1"].is_checked()
+        assert not commands["view.layout_time"].is_checked()
+        given(monkeypatch, "getItem", "Mine & more")
+        commands.run("view.delete_layout")
+        assert app.window.layouts.names == ()
+        assert not actions["view.layout_own_1"].isVisible()
+        assert commands["view.delete_layout"].why_not()
+
+
+def test_own_layouts_are_there_at_the_next_start_and_what_is_broken_is_not(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    with window(store, FULL_HD) as app:
+        for number in range(7):
+            app.window.layouts.save(f"Mine {number}")
+        assert len(app.window.layouts.names) == 5, "as many as there are keys"
+    with window(store, FULL_HD) as app:
+        assert app.window.layouts.names == ("Mine 0", "Mine 1", "Mine 2", "Mine 3", "Mine 6")
+        app.window.layouts.save("Mine 0")
+        assert len(app.window.layouts.names) == 5
+    broken = ('{"a": 1}', "[1, {}]", '[{"name": "x", "state": "?"}]', "nonsense")
+    for text in broken:
+        store.setValue("memory/own_layouts", text)
+        with window(store, FULL_HD) as app:
+            assert app.window.layouts.names == (), text
+
+
+def test_the_panel_that_was_closed_last_comes_back_where_it_was(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot)
+        commands, workspace = app.ui.commands, app.window.workspace
+        assert commands["view.reopen_panel"].why_not()
+        before = box(app, "source")
+        order = [dock.info.id for dock in workspace.tabifiedDockWidgets(workspace.docks["loops"])]
+        workspace.docks["source"].close()
+        workspace.docks["loops"].close()
+        settle(app, qtbot)
+        assert commands["view.reopen_panel"].why_not() == ""
+        commands.run("view.reopen_panel")
+        assert workspace.is_shown("loops")
+        assert not workspace.is_shown("source")
+        commands.run("view.reopen_panel")
+        settle(app, qtbot)
+        after = box(app, "source")  # lower: with the loops the bottom opened
+        assert (after.left(), after.width()) == (before.left(), before.width())
+        tabs = [dock.info.id for dock in workspace.tabifiedDockWidgets(workspace.docks["loops"])]
+        assert sorted(tabs) == sorted(order)
+        assert commands["view.reopen_panel"].why_not(), "nothing is closed any more"
+        commands.run("view.fold_left")
+        settle(app, qtbot)
+        assert commands["view.reopen_panel"].why_not(), "what is folded away is not closed"
+        commands.run("view.fold_left")
+        settle(app, qtbot)

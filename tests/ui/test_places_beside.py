@@ -55,6 +55,6 @@ def test_wait_arrows_name_both_places(ui: UiContext, open_in: Callable, settled:
         panel.view.arrow_tips, arrows.source.tolist(), arrows.target.tolist(), strict=True
     ):
         lines = tip.splitlines()
-        assert lines[0] == f"{target}  {code_samples.ROWS[target][0]}{place(target)}"
-        assert lines[2] == f"{source}  {code_samples.ROWS[source][0]}{place(source)}"
+        assert lines[0] == f"{source}  {code_samples.ROWS[source][0]}{place(source)}"
+        assert lines[1] == f"→ {target}  {code_samples.ROWS[target][0]}{place(target)}"
     assert any(place(row) for row in (*arrows.source.tolist(), *arrows.target.tolist()))

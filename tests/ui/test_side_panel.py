@@ -172,18 +172,20 @@ def test_small_shares_are_text_not_markup() -> None:
 
 
 def test_a_search_makes_the_panel_no_wider(sample_app: App, qtbot: QtBot) -> None:
-    panel = sample_app.window.workspace.docks["search"].panel
+    panel = sample_app.window.workspace.panel("search")
+    matches = sample_app.window.workspace.panel("matches")
     sample_app.window.workspace.show_panel("search")
     settle(sample_app, qtbot)
     before = panel.minimumSizeHint().width()
     sample_app.ui.session.query.set(SearchQuery("v_"))
-    qtbot.waitUntil(lambda: bool(len(panel.hits.lines)))
+    qtbot.waitUntil(lambda: bool(len(matches.hits.lines)))
     assert panel.bar.down.isEnabled()
     assert panel.minimumSizeHint().width() == before
 
 
 def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
-    session, panel = sample_app.ui.session, sample_app.window.workspace.docks["search"].panel
+    session, panel = sample_app.ui.session, sample_app.window.workspace.panel("matches")
+    bar = sample_app.window.workspace.panel("search").bar
     sample_app.window.workspace.show_panel("search")
     code = session.trace.value.code
     expected = [row for row, text in enumerate(code.text) if "v_" in text.casefold()]
@@ -193,7 +195,7 @@ def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
     panel.step(1)
     settle(sample_app, qtbot)
     assert session.selection.value.line == expected[0]
-    assert panel.bar.count.text() == f"1 of {len(panel.hits.lines):,}"
+    assert bar.count.text() == f"1 of {len(panel.hits.lines):,}"
     sample_app.ui.commands.run("search.next")
     assert session.selection.value.line == expected[1]
     session.query.set(SearchQuery("(", is_regex=True))
@@ -206,8 +208,8 @@ def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
 def test_labels_history_and_bookmarks(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         open_sample(app, qtbot)
-        session, docks = app.ui.session, app.window.workspace.docks
-        labels, history = docks["labels"].panel, docks["history"].panel
+        session, workspace = app.ui.session, app.window.workspace
+        labels, history = workspace.panel("labels"), workspace.panel("history")
         app.window.workspace.show_panel("labels")
         settle(app, qtbot)
         assert len(labels.result) == int(session.trace.value.code.is_label.sum())

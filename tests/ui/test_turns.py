@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from functools import partial
 
 import pytest
@@ -10,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QApplication, QProgressBar, QWidget
 
 from rcv_py.base.progress import Stage
-from rcv_py.ui.app import start
+from rcv_py.ui.app import SWITCH_S, start
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.posts import Posts
 from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, YOUNG_BEFORE_OLDER, Garbage
@@ -200,3 +201,4 @@ def test_a_start_looks_for_no_garbage_among_what_it_makes(
     monkeypatch.undo()
     app.close()
     assert not made
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_S), "threads that compute let the window go first"

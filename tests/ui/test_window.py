@@ -26,7 +26,8 @@ from tests.ui.window import SAMPLE, open_sample, settle, window
 
 EXPECTED = {
     "overview", "global_timeline", "compute_unit", "utilization", "explorer", "top_lines", "isa", "source",
-    "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history",
+    "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history", "file_tree",
+    "matches",
 }  # fmt: skip
 discover()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer
 from PySide6.QtWidgets import QWidget
@@ -26,6 +26,7 @@ class Visibility(QObject):
         self._may_sleep = self._is_seen = self._is_waking = False
         self._is_in_front = True
         self._held = 0
+        self._parts: list[Visibility] = []
         self._on_wake: dict[object, tuple[Callable[[], None], bool]] = {}
         self._wake_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
         self._wake_timer.timeout.connect(self._wake_in_turn)
@@ -42,7 +43,16 @@ class Visibility(QObject):
     @property
     def is_waking(self) -> bool:
         """Whether something that was put off will be done in a moment."""
-        return bool(self._on_wake) and (self._wake_timer.isActive() or self._is_waking)
+        is_own = bool(self._on_wake) and (self._wake_timer.isActive() or self._is_waking)
+        return is_own or any(part.is_waking for part in self._parts)
+
+    def lead(self, part: Visibility) -> None:
+        """Have a part of the widget sleep and wake with it; a part that is hidden sleeps anyway."""
+        self._parts.append(part)
+        part.set_in_front(self._is_in_front)
+
+    def _shown_parts(self) -> list[Visibility]:
+        return [part for part in self._parts if part._widget.isVisibleTo(self._widget)]
 
     def allow_sleep(self) -> None:
         """The widget is part of a window from now on, which hides it at times."""
@@ -53,6 +63,8 @@ class Visibility(QObject):
         """Its dock says whether it is in front of the other tabs, if it is shown at all."""
         self._is_in_front = is_in_front
         self.look()
+        for part in self._parts:
+            part.set_in_front(is_in_front)
 
     def on_wake(self, key: object, call: Callable[[], None], *, is_lasting: bool = False) -> None:
         """Call once, when somebody can see the widget again, in the order of asking.
@@ -74,6 +86,8 @@ class Visibility(QObject):
         """Compute from now on, whether or not somebody looks."""
         self._may_sleep = False
         self._do_put_off()
+        for part in self._shown_parts():
+            part.keep_awake()
 
     @contextmanager
     def held_awake(self) -> Iterator[None]:
@@ -81,7 +95,10 @@ class Visibility(QObject):
         self._held += 1
         try:
             self._do_put_off()
-            yield
+            with ExitStack() as held:
+                for part in self._shown_parts():
+                    held.enter_context(part.held_awake())
+                yield
         finally:
             self._held -= 1
 
@@ -99,6 +116,8 @@ class Visibility(QObject):
         self._is_waking = False
         self._is_seen = True
         self._do_put_off()
+        for part in self._shown_parts():
+            part.wake()
 
     def _wake_in_turn(self) -> None:
         self._is_waking = True

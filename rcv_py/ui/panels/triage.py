@@ -493,7 +493,7 @@ class TriagePanel(Panel):
              late.then(lambda panel: panel.wants.emit(cls.panel_id)),
              "Show the findings: patterns that cost cycles, with evidence and a remedy.",
              lambda: "" if ui.session.trace.value is not None else NOTHING_OPEN),
-            ("triage.copy", "Copy findings as Markdown", "Ctrl+Shift+F", late.then(cls.copy_all),
+            ("triage.copy", "Copy findings as Markdown", "Ctrl+Alt+Shift+F", late.then(cls.copy_all),
              "Copy all findings with their evidence, to paste into a ticket.",
              lambda: "" if late.now is not None and late.now.has_findings else "There are no findings."),
         ))  # fmt: skip

@@ -65,9 +65,7 @@ class Exporter:
 
     def names(self) -> dict[str, str]:
         """Titles of everything that can be a picture, by id: the window first."""
-        return {WINDOW: "Whole window"} | {
-            name: dock.info.title for name, dock in self.workspace.docks.items()
-        }
+        return {WINDOW: "Whole window"} | self.workspace.names()
 
     def check_name(self, name: str) -> None:
         """Raise UsageError if there is no panel of that id."""
@@ -76,11 +74,7 @@ class Exporter:
 
     def current(self) -> str:
         """The panel that has the focus, else the window."""
-        focus: QWidget | None = QApplication.focusWidget()
-        while focus is not None and not isinstance(focus, Panel):
-            focus = focus.parentWidget()
-        docks = self.workspace.docks.items()
-        return WINDOW if focus is None else next((name for name, dock in docks if dock.made is focus), WINDOW)
+        return next((name for name, dock in self.workspace.docks.items() if dock.has_focus()), WINDOW)
 
     def sheet(self, name: str) -> Sheet:
         """The table of a panel; raise ExportError if it has none."""
@@ -95,7 +89,7 @@ class Exporter:
     def has_sheet(self, name: str) -> bool:
         """Whether a panel has a table just now; one that nobody sees may have."""
         panel = self._panel(name)
-        return panel is not None and (panel.visibility.is_asleep or panel.sheet() is not None)
+        return panel is not None and (panel.chosen_panel.visibility.is_asleep or panel.sheet() is not None)
 
     # -- making --------------------------------------------------------------------------------------
 
@@ -187,7 +181,7 @@ class Exporter:
     def _awake(self, name: str) -> Iterator[None]:
         """Wait for the numbers of a panel that nobody sees; it may have computed nothing yet."""
         panel = self._panel(name)
-        if panel is None or not panel.visibility.is_asleep:
+        if panel is None or not panel.chosen_panel.visibility.is_asleep:
             yield
             return
         QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
@@ -207,16 +201,22 @@ class Exporter:
         is_streaming = store is not None and not store.is_complete
         asks = panel.findChildren(Coalesce)
         is_due = not is_streaming and (any(ask.is_pending for ask in asks) or not ui.results.idle)
-        return is_due or ui.tasks.is_busy(panel) or ui.results.is_missing(panel.visibility)
+        asked = (panel, panel.chosen_panel)
+        is_missing = any(ui.results.is_missing(one.visibility) for one in asked)
+        return is_due or is_missing or any(map(ui.tasks.is_busy, asked))
 
     def _panel(self, name: str) -> Panel | None:
-        return None if name == WINDOW else self.workspace.docks[name].panel
+        return None if name == WINDOW else self.workspace.panel(name)
 
     def subject(self, name: str) -> tuple[QWidget, Theme, str]:
         """What a picture shows, its theme and its caption."""
         panel = self._panel(name)
         text = export.caption(self.ui.session, "" if panel is None else panel.caption())
-        return self.window if panel is None else panel.canvas(), self.ui.theme, text
+        dock = self.workspace.home_of(name)
+        if panel is None or dock is None:
+            return self.window, self.ui.theme, text
+        whole = dock.panel if dock.is_showing(name) else panel  # with its choice, if the part can be seen
+        return whole.canvas(), self.ui.theme, text
 
 
 SETTLE_MS = 400  # until a panel that was hidden has its table
@@ -339,8 +339,8 @@ def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]
         ("export.copy_picture", "Copy a picture of this panel", "Ctrl+Shift+C",
          guarded(exporter.copy_picture), "Copy the panel with the focus, else the window, as a picture.",
          trace),
-        ("export.copy_table", "Copy the table of this panel", "Ctrl+Shift+T", guarded(exporter.copy_table),
-         "Copy the table of the panel with the focus.", table),
+        ("export.copy_table", "Copy the table of this panel", "Ctrl+Alt+Shift+C",
+         guarded(exporter.copy_table), "Copy the table of the panel with the focus.", table),
         ("export.copy_command", COPY_AS_COMMAND, "Ctrl+Alt+K", guarded(exporter.copy_command),
          "Copy the rcv command that prints the numbers of the panel with the focus.", words),
     ))  # fmt: skip
@@ -483,7 +483,7 @@ def writer_commands(
 
     why_not = needs(ui.session, lambda: not writer.is_busy, WRITING)
     return commands("Export", (
-        ("export.report", "Report …", "Ctrl+Shift+E", lambda: guarded(writer.ask_report),
+        ("export.report", "Report …", "Ctrl+Alt+Shift+E", lambda: guarded(writer.ask_report),
          "Write a page about the capture, as HTML or Markdown: causes, hot lines, loops, occupancy.",
          why_not),
         ("export.trace", "Export trace …", "Ctrl+Alt+E", lambda: guarded(writer.ask_trace),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -16,8 +17,8 @@ from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import PanelInfo
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.layouts import LAYOUTS, Layout
 from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.timeline.time_plot import FAR
@@ -151,7 +152,7 @@ PANEL_KEYS = (  # by the panels' places
         for keys in ("Ctrl+Shift", "Alt+Shift", "Ctrl+Alt+Shift")
         for number in range(1, 10)
     ),
-    *(f"Alt+{number}" for number in range(5, 10)),
+    *(f"Ctrl+Alt+{number}" for number in range(4, 10)),
 )
 AREAS = ("left", "time", "code", "source", "wave", "details", "bottom")  # in the order of the panels' keys
 COST_TIPS = {
@@ -228,6 +229,10 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
                     is_checked=partial(is_layout, layout))
             for number, layout in enumerate(LAYOUTS, start=1)
         ),
+        Command(id="view.reopen_panel", title="Reopen the closed panel", menu="View",
+                run=workspace.reopen_panel, shortcuts=("Ctrl+Shift+T",),
+                tip="Show the panel that was closed last where it was.",
+                why_not=lambda: "" if workspace.closed else "No panel was closed."),
         Command(id="view.reset_layout", title="Reset the layout", menu="View", run=workspace.reset_layout,
                 shortcuts=("Ctrl+Alt+0",),
                 tip="Put every panel back to where it was at first."),
@@ -260,21 +265,24 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
     """Return a command a panel that shows or hides it."""
     rank = {area: place for place, area in enumerate(AREAS)}
 
-    def place(dock: Dock) -> tuple[int, int]:
-        return rank.get(dock.info.area, 9), dock.info.order
+    def place(info: PanelInfo) -> tuple[int, int]:
+        return rank.get(info.area, 9), info.order
 
     def toggle(name: str) -> None:  # all these keys hold a modifier; who clicks in the menu holds none
         is_key = QGuiApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier
         workspace.toggle_panel(name, by_key=is_key)
 
-    docks = sorted((dock for dock in workspace.docks.values() if not dock.is_strip), key=place)
+    docks = (dock for dock in workspace.docks.values() if not dock.is_strip)
+    infos = sorted((info for dock in docks for info in (dock.info, *dock.parts)), key=place)
+    numbers = iter(PANEL_KEYS)
     return tuple(
-        Command(id=f"view.panel_{dock.info.id}", title=dock.info.title, menu="View/Panels",
-                run=partial(toggle, dock.info.id),
-                shortcuts=PANEL_KEYS[number : number + 1],
-                tip=f"Show or hide: {dock.info.tip}",
-                is_checked=partial(workspace.is_shown, dock.info.id))
-        for number, dock in enumerate(docks)
+        Command(id=f"view.panel_{info.id}", title=info.title, menu="View/Panels",
+                run=partial(toggle, info.id),
+                shortcuts=(*info.keys, *islice(numbers, 1)),
+                tip=f"Show or hide: {info.tip}",
+                is_checked=partial(workspace.is_shown, info.id))
+        for info in infos
+        if info.is_listed
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QElapsedTimer, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QTabBar, QTabWidget, QWidget
 from shiboken6 import isValid
@@ -24,6 +24,7 @@ from rcv_py.ui.shell.side_bar import SideBar
 
 VERSION = 2  # of the saved layout: one of another version is ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
+HIDDEN_MS = 150  # that panels may take to have something to show, when first seen
 RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
 SIDE_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 BAR_AREAS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.RightToolBarArea}
@@ -66,9 +67,11 @@ class Workspace(QMainWindow):
         middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCentralWidget(middle)
         self.docks = {dock.info.id: dock for dock in docks}
+        self._homes = {part.id: dock for dock in self.docks.values() for part in dock.parts} | self.docks
         self.layout_ = LAYOUTS[0]
         self.folded: frozenset[str] = frozenset()  # of the sides and the bottom
         self._away: dict[str, list[Dock]] = {}  # what a folded side hides
+        self._closed: list[str] = []  # panels, the last one last
         self._wanted, self._passes = QSize(), 0
         self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
         self._was_shown = self._has_woken = False
@@ -76,10 +79,15 @@ class Workspace(QMainWindow):
         self._tidy_timer.timeout.connect(self._tidy)
         self._make_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
         self._make_timer.timeout.connect(self._make_in_turn)
+        self._ui = ui
+        self._hidden_for = QElapsedTimer()
+        self._hold_timer = QTimer(self, interval=WAKE_MS)
+        self._hold_timer.timeout.connect(self._uncover)
         for dock in self.docks.values():
             dock.setParent(self)
             dock.wants.connect(self.show_panel)
             dock.copy_asked.connect(self.copy_asked)
+            dock.closed.connect(self._note_closed)
             dock.topLevelChanged.connect(partial(self._floated, dock))
             for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 signal.connect(self._tidy_soon)
@@ -90,6 +98,19 @@ class Workspace(QMainWindow):
             bar.hide()
         self._place()  # measured when it is first shown: before there is no room to measure by
         self.fold("bottom", not self.layout_.bottom)
+
+    def home_of(self, name: str) -> Dock | None:
+        """The dock in which a panel or a part of one is shown; None if there is none of that name."""
+        return self._homes.get(name)
+
+    def panel(self, name: str) -> Panel:
+        """The panel or the part of that id, made now if need be; KeyError if there is none."""
+        return self._homes[name].panel_of(name)
+
+    def names(self) -> dict[str, str]:
+        """Titles of all panels and parts of panels, by id: parts behind the panel that shows them."""
+        infos = (info for dock in self.docks.values() for info in (dock.info, *dock.parts))
+        return {info.id: info.title for info in infos}
 
     # -- layout -------------------------------------------------------------------------------------
 
@@ -114,7 +135,7 @@ class Workspace(QMainWindow):
         self._unfold_all()
         self._place()
         for name in front:
-            self.docks[name].raise_()
+            self._homes[name].raise_()
         self._measure(size)
         if focus is not None:  # Qt gives it away when a dock is taken out
             focus.setFocus()
@@ -228,10 +249,12 @@ class Workspace(QMainWindow):
             self.fold(part, False)
 
     def show_panel(self, name: str) -> None:
-        """Bring a panel to the front, and unfold what it is in."""
-        dock = self.docks.get(name)
+        """Bring a panel or a part of one to the front, and unfold what it is in."""
+        dock = self.home_of(name)
         if dock is None:
             return
+        if name != dock.info.id:
+            dock.panel.show_part(name)
         part = next((side for side, areas in SIDES.items() if dock.area in areas), dock.area)
         if part in self.folded:
             self.fold(part, False)
@@ -242,7 +265,7 @@ class Workspace(QMainWindow):
     def show_broken(self, panel: Panel, report: str) -> None:
         """Show a sentence in the place of a panel that met a mistake."""
         for dock in self.docks.values():
-            if dock.made is panel:
+            if dock.made is not None and (dock.made is panel or dock.made.isAncestorOf(panel)):
                 dock.show_broken(report)
 
     def toggle_panel(self, name: str, by_key: bool = False) -> None:
@@ -250,22 +273,35 @@ class Workspace(QMainWindow):
 
         A key hides only what has the focus, else it goes there: who presses one wants to get to the panel.
         """
-        dock = self.docks[name]
-        is_front = dock.isVisible() and not dock.visibleRegion().isEmpty()
+        dock = self._homes[name]
+        is_front = dock.isVisible() and not dock.visibleRegion().isEmpty() and dock.is_showing(name)
         if is_front and by_key and not dock.has_focus():
             dock.take_focus()
         elif is_front:
-            dock.hide()
-            self.panels_changed.emit()
+            dock.close()
         else:
             self.show_panel(name)
             dock.take_focus()
 
+    def _note_closed(self, name: str) -> None:
+        self._closed = [*(other for other in self._closed if other != name), name]
+        self.panels_changed.emit()
+
+    @property
+    def closed(self) -> list[str]:
+        """The panels that somebody closed and nobody opened since, the last one last."""
+        return [name for name in self._closed if not self.is_shown(name)]
+
+    def reopen_panel(self) -> None:
+        """Show the panel that was closed last, where it was."""
+        if closed := self.closed:
+            self.show_panel(closed[-1])
+
     def is_shown(self, name: str) -> bool:
-        """Whether the dock is open, in front or behind another tab."""
-        return not self.docks[name].isHidden() or any(
-            self.docks[name] in away for away in self._away.values()
-        )
+        """Whether a panel is open, in front or behind another tab; of parts the one that is chosen."""
+        dock = self._homes[name]
+        is_open = not dock.isHidden() or any(dock in away for away in self._away.values())
+        return is_open and dock.is_showing(name)
 
     # -- keeping ------------------------------------------------------------------------------------
 
@@ -280,7 +316,9 @@ class Workspace(QMainWindow):
         self._unfold_all()
         if not self.restoreState(state, VERSION):
             return False
-        hidden = {name for names in folded.values() for name in names}
+        hidden = {
+            self._homes[name].info.id for names in folded.values() for name in names if name in self._homes
+        }
         for dock in self.docks.values():
             if dock.is_strip or dock.info.id in hidden:
                 dock.show()
@@ -294,7 +332,18 @@ class Workspace(QMainWindow):
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True
+            self.setUpdatesEnabled(False)  # nobody needs to see how docks find their places
+            self._hold_timer.start()
+            self._hidden_for.start()
             QTimer.singleShot(0, self, self._arrange)
+
+    def _uncover(self) -> None:
+        """Paint from now on, if the panels have their first rows."""
+        made = [dock.made for dock in self.docks.values() if dock.made is not None]
+        is_ready = self._has_woken and not self._passes and not any(map(self._ui.tasks.is_busy, made))
+        if is_ready or self._hidden_for.elapsed() > HIDDEN_MS:
+            self._hold_timer.stop()
+            self.setUpdatesEnabled(True)
 
     def _arrange(self) -> None:
         pending, self._pending = self._pending, None

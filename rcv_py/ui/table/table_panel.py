@@ -55,9 +55,14 @@ class TablePanel(Panel, Generic[Found]):
         self.result: Found | None = None  # what the rows are about, None while there is nothing
         self.computing = Computing(self, self._say_again)
 
-    def rows_view(self, name: str, elastic: Elastic | None = None, **painters: CellPainter) -> RowsView:
-        """Return the panel's table: what a screen reader calls it, and what paints columns by id."""
-        view = RowsView(self.ui.theme, self.ui.settings)
+    def rows_view(
+        self, name: str, elastic: Elastic | None = None, own: RowsView | None = None, **painters: CellPainter
+    ) -> RowsView:
+        """Return the panel's table: what a screen reader calls it, and what paints columns by id.
+
+        `own` is the table, if the panel has one of its own kind.
+        """
+        view = own or RowsView(self.ui.theme, self.ui.settings)
         view.setAccessibleName(name)
         view.widths.elastic = elastic
         view.cell_painters.update(painters)

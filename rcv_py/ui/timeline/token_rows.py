@@ -60,8 +60,8 @@ class TokenRows(RowSource):
         self.texts: Sequence[str] = ()  # of the code lines, for names inside tokens
         self.band = MarkerBand(theme)  # below the strips, if the shape has room for it
         self._rects, self._names = Rects(), Names()
-        self._named: Sequence[str] = ()  # texts of which lines were named
-        self._mnemonics: dict[int, str] = {}
+        self._named: Sequence[str] = ()  # the texts that mnemonics are of
+        self._mnemonics: dict[int, str] = {}  # by line
         self._wide: list[Piece] = []  # of the frame that is painted
         self._long: list[Chosen] = []  # single tokens elsewhere that have room for a name
         self._over: frozenset[int] = frozenset()
