@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from PySide6.QtWidgets import QComboBox
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QComboBox
 from rcv_py.analysis.events.event_table import NOT_ON_UNITS
 from rcv_py.analysis.timeline.raster import Segment, TokenRow
 from rcv_py.analysis.timeline.wave_places import waves_of_kernels, waves_of_unit
+from rcv_py.base.settings import OPTIONS
 from rcv_py.base.text import plural
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
@@ -82,6 +84,8 @@ def _ticks(rows: Sequence[TokenRow], first: int, stop: int, window: TimeWindow, 
     return tuple((row, at) for row, at in times if len(at))
 
 
+USUAL_PX = next(option.default for option in OPTIONS if option.name == "timeline.row_height")
+LEAST_PX, LOW_STRIP_PX, LOW_GAP_PX = 9, 3, 2  # of rows that were made lower: names have room
 LANE_PX, MAX_PX = 7, 42  # a sub-row of tokens that overlap, and how high they may make a row
 REBUILD_MS = 150  # while waves arrive
 MARKERS, VALUES, SIBLING, KERNEL = "markers", "values", "sibling", "kernel:"  # ids in the menu
@@ -122,6 +126,7 @@ class ComputeUnitPanel(TimelinePanel):
         for cell in (self.session.window, self.session.busy):
             cell.watch(self._sight.ask)
         self.timeline.plot.scrolled.connect(self._sight.ask)
+        self.timeline.plot.scrolled.connect(self._fit_rows)
         ui.settings.cell("timeline.row_height").watch(self._height_changed)
         ui.results.cell("markers").watch(self._show_markers)
         self._trace_changed()
@@ -246,8 +251,20 @@ class ComputeUnitPanel(TimelinePanel):
     def _shape(self) -> RowShape:
         """Rows are higher where tokens overlap, so that each sub-row can be seen."""
         room = min(self._lanes * LANE_PX, MAX_PX) if self._lanes > 1 else 0
-        height = max(self.ui.settings["timeline.row_height"], room)
-        return RowShape(height, band=self.source.band.height)
+        wanted = self.ui.settings["timeline.row_height"]
+        shape = RowShape(max(wanted, room), band=self.source.band.height)
+        rows, height = len(self.source), self.timeline.plot.box.height()
+        if room or wanted != USUAL_PX or not rows or shape.pitch * rows <= height:
+            return shape
+        low = replace(shape, spans=LEAST_PX, strip=LOW_STRIP_PX, gap=LOW_GAP_PX)
+        spare = int(height / rows) - low.pitch  # as high as all rows have room
+        return shape if spare < 0 else replace(low, spans=LEAST_PX + spare)
+
+    def _fit_rows(self) -> None:
+        """Make rows lower where that shows all of them, unless the user chose a height."""
+        if (shape := self._shape()) != self.source.shape:
+            self.source.shape = shape
+            self.timeline.plot.rows_changed()
 
     def command_line(self) -> command_text.Words | None:
         """The waves that are shown, with what they did in the view."""

@@ -17,7 +17,7 @@ from rcv_py.ui.widgets.links import line_link, source_link
 
 WAITING = "Click the instruction at which to end."
 COMPUTING = "computing …"
-NAME_LETTERS = 34
+NAME_LETTERS = 24
 
 
 def head_html(trace: Trace, times: Times, costs: RangeCosts) -> Rich:
@@ -25,11 +25,11 @@ def head_html(trace: Trace, times: Times, costs: RangeCosts) -> Rich:
     window, rate = costs.window, tflops(trace, costs)
     ends = f"{times.at(window.begin)} … {times.at(window.end)}"
     facts = [("range", ends), ("length", times.both(window.width))]
-    facts += [("waves", f"{count(costs.waves)}, {count(costs.wave_cycles)} cycles of them")]
+    facts += [("waves", count(costs.waves)), ("their cycles", count(costs.wave_cycles))]
     facts += [("executions", count(int(costs.hits.sum())))]
     if costs.flops:
-        speed = f" · {rate:,.3f} TFLOP/s of traced waves" if rate is not None else ""
-        facts.append(("MFMA/WMMA", f"{costs.flops:,.0f} FLOP{speed}"))
+        facts.append(("MFMA/WMMA", f"{costs.flops:,.0f} FLOP"))
+        facts += [("", f"{rate:,.3f} TFLOP/s of traced waves")] if rate is not None else []
     return _facts(facts)
 
 
@@ -57,8 +57,8 @@ def tables_html(trace: Trace, costs: RangeCosts) -> list[Rich]:
     for part, title in TITLES.items():
         cells = [_cells(trace, one) for one in rows if one.part == part]
         if cells:
-            of = "busy cycles, of their time" if part == UNIT else "cycles, of those of waves"
-            head = rich("<h4>{} <span class='q'>({})</span></h4>", title, of)
+            of = "busy cycles, share of their time" if part == UNIT else "cycles, share of those of waves"
+            head = rich("<h4>{}</h4><span class='q'>{}</span>", title, of)
             made.append(head + rich("<table cellspacing='0'>{}</table>", joined("", cells)))
     return made
 
