@@ -75,7 +75,15 @@ NOTE_GAP = 3  # characters between an instruction and the note after it
 MIN_NAME = 10  # characters of a block that its number of rows may not take
 MIN_LEGEND = 40  # px
 SUMMED = frozenset({*SUMS, "share_of_total", "samples", "issued", "stalled"})  # columns of a heading
-YIELDS = ("idle", "stall", "hits", "latency", "issued", "stalled", "reason")  # to instructions, the first one first
+YIELDS = (
+    "idle",
+    "stall",
+    "hits",
+    "latency",
+    "issued",
+    "stalled",
+    "reason",
+)  # to instructions, the first one first
 
 
 class IsaView(FoldView):
