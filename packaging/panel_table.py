@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from rcv_py.state.commands import Commands
@@ -54,10 +55,9 @@ def _literal(value: Any, indent: int = 0) -> str:
 
 
 def declared() -> Iterator[dict[str, Any]]:
-    """Import every panel, a module of `rcv_py.ui.panels` or `panel.py` of a package; yield what it says."""
+    """Import every panel, a module of `rcv_py.ui.panels` or of a package in it; yield what it says."""
     package = import_module("rcv_py.ui.panels")
-    for found in pkgutil.iter_modules(package.__path__):
-        module = f"{found.name}.panel" if found.ispkg else found.name
+    for module in _modules(package):
         import_module(f"{package.__name__}.{module}")
         kinds = [kind for kind in _kinds(Panel) if kind.__module__ == f"{package.__name__}.{module}"]
         for kind in (kind for kind in kinds if kind.panel_id in DECLARED):
@@ -66,6 +66,13 @@ def declared() -> Iterator[dict[str, Any]]:
             row = {name: value for name, value in said if not callable(value)}
             needs = tuple(need.value for need in info.needs)
             yield {**row, "needs": needs, "module": module, "commands": _commands(kind)}
+
+
+def _modules(package: ModuleType) -> Iterator[str]:
+    """Yield the names of modules, of packages those in them."""
+    for found in pkgutil.iter_modules(package.__path__):
+        inner = import_module(f"{package.__name__}.{found.name}") if found.ispkg else None
+        yield from [found.name] if inner is None else (f"{found.name}.{name}" for name in _modules(inner))
 
 
 def _commands(kind: type[Panel]) -> tuple[tuple[Any, ...], ...] | None:

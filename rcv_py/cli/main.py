@@ -10,7 +10,7 @@ from errno import EDQUOT, EIO, ENOSPC
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from rcv_py.base.ending import Ended, end_tidily
+from rcv_py.base.ending import Ended, ends_tidily
 from rcv_py.base.errors import RcvError
 from rcv_py.base.text import visible
 from rcv_py.cli.arguments import parse
@@ -30,7 +30,6 @@ def main(argv: Sequence[str] | None = None, cache: CaptureCache | None = None) -
     `cache` keeps the captures that it opens, for the next command of this process.
     """
     _prepare_streams()
-    end_tidily()
     words = list(sys.argv[1:] if argv is None else argv)
     with outlets():
         return _answered(words, cache)
@@ -38,7 +37,8 @@ def main(argv: Sequence[str] | None = None, cache: CaptureCache | None = None) -
 
 def _answered(words: list[str], cache: CaptureCache | None) -> int:
     try:
-        return _run(words, cache)
+        with ends_tidily():
+            return _run(words, cache)
     except RcvError as error:
         print(f"rcv: {visible(str(error))}", file=sys.stderr)
         if error.hint:

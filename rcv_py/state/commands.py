@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from rcv_py.base.records import dataclass
 from rcv_py.base.registry import Registry
 
 
@@ -50,6 +50,10 @@ class Commands(Registry[Command]):
         """Add actions; raise ValueError if an id is taken."""
         for command in commands:
             self.add(command.id, command)
+
+    def replace(self, command: Command) -> None:
+        """Put an action in the place of the one with its id; KeyError if there is none."""
+        self._items[self._items[command.id].id] = command
 
     def run(self, name: str) -> None:
         """Do it, if it can be done now."""

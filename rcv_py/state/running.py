@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Generic, Protocol
 from weakref import WeakSet
@@ -12,7 +11,8 @@ from weakref import WeakSet
 from rcv_py.analysis.core.parcels import alone
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction
 from rcv_py.base.errors import Cancelled
-from rcv_py.base.progress import CancelFlag
+from rcv_py.base.progress import CancelFlag, Stage
+from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -25,6 +25,11 @@ class AnswerFlag(CancelFlag):
     def __init__(self) -> None:
         super().__init__()
         self.over = CancelFlag()  # nobody wants it: else an answer without those waves is better than none
+        self.stage: Stage | None = None  # how far the answer is, as the thread that makes it says
+
+    def tell(self, stage: Stage) -> None:
+        """Say how far the answer is."""
+        self.stage = stage
 
     @property
     def is_over(self) -> bool:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rcv_py.analysis.cost.distribution import LineHits, Which, hits_of, pick
 from rcv_py.analysis.waves.populations import WORKING, Populations, WaveChoice, chosen_or_working
 from rcv_py.base.problems import Problem
 from rcv_py.base.progress import Stage
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.model.ids import WaveId
 from rcv_py.model.modes import LatencyMode, SourceCost
@@ -18,7 +21,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import Wave
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
-from rcv_py.state.selection import Hover, SearchQuery, Selection
+from rcv_py.state.selection import Between, Hover, SearchQuery, Selection
 from rcv_py.state.wave_store import Snapshot, WaveStore
 
 if TYPE_CHECKING:  # it imports the analyses of a comparison, and most sessions compare nothing
@@ -26,6 +29,10 @@ if TYPE_CHECKING:  # it imports the analyses of a comparison, and most sessions 
 
 MIN_WINDOW = 16  # cycles
 MAX_VISITS = 200
+SEEN_PX = 4  # a selected token that is narrower cannot be seen
+NEAR_PX = 40  # how wide it is shown then
+QUICK_TOKENS = 500_000  # of as many the executions of an instruction are found in a few ms
+TOKENS_A_WAVE = 200  # what the books about a wave cost, in tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +41,18 @@ class Visit:
 
     selection: Selection
     window: TimeWindow
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sought:
+    """An execution of an instruction that is looked for among those of all chosen waves.
+
+    `place` has the instruction, and what else is selected; FASTER and SLOWER start from its execution.
+    """
+
+    place: Selection
+    which: Which = Which.MEDIAN
+    is_again: bool = False  # now of more waves: the place is the same visit
 
 
 class History:
@@ -52,6 +71,11 @@ class History:
         self.visits.append(visit)
         del self.visits[:-MAX_VISITS]
         self.position = len(self.visits) - 1
+
+    def replace(self, visit: Visit) -> None:
+        """Put a visit in the place of the present one."""
+        if self.visits:
+            self.visits[self.position] = visit
 
     def go(self, position: int) -> Visit | None:
         """Go to the visit at `position`; None if there is none."""
@@ -96,11 +120,14 @@ class Session:
         self.trace: Cell[Trace | None] = Cell(None)
         self.loaded = Cell(0)  # grows by one with every batch of waves
         self.selection = Cell(Selection())
+        self.sought: Cell[Sought | None] = Cell(None)  # an execution that is to be found in a thread
         self.view = Cell(TimeWindow(0, 1))  # live, during a gesture: for drawing
         self.window = Cell(TimeWindow(0, 1))  # committed: for computing
         self.clock_range: Cell[TimeWindow | None] = Cell(None)  # waves that touch it count; None: the default
         self.hover: Cell[Hover | None] = Cell(None)
         self.measure: Cell[TimeWindow | None] = Cell(None)  # stays until dismissed
+        self.between: Cell[Between | None] = Cell(None)  # as long
+        self.plot_px = 1000  # width of the time view that was resized last
         self.bookmarks: Cell[tuple[Selection, ...]] = Cell(())
         self.looked_at: Cell[tuple[int, ...]] = Cell(
             ()
@@ -112,6 +139,7 @@ class Session:
         self.problems: Cell[tuple[Problem, ...]] = Cell(())
         self.busy: Cell[tuple[Stage, ...]] = Cell(())
         self.visited = Cell(0)  # grows by one when the history changes
+        self.reasons = Cell(0)  # grows by one when why a command of a panel cannot run may have changed
         self.baseline: Cell[Baseline | None] = Cell(None)  # what the open capture is compared with
         self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
         self.populations: Cell[Populations | None] = Cell(None)  # of the waves that were read, once known
@@ -120,6 +148,7 @@ class Session:
         self.history = History()
         self._reported: dict[str, tuple[Problem, ...]] = {}
         self._first: Selection | None = None  # what was selected on opening, until something else is
+        self._picked: tuple[Sought, Selection] | None = None  # the execution that was found last
 
     # -- opening ------------------------------------------------------------------------------------
 
@@ -131,6 +160,7 @@ class Session:
         first = trace.waves.id(0) if len(trace.waves) else None
         self.hover.set(None)
         self.measure.set(None)
+        self.between.set(None)
         self.isolated_wait.set(None)
         self.clock_range.set(None)
         self.bookmarks.set(())
@@ -139,7 +169,8 @@ class Session:
         self.waves.value, self.populations.value = WORKING, None
         self._first = self.selection.value = Selection(wave=first)
         self.view.value = self.window.value = self.outer(trace)
-        self._reported = {}
+        self._reported, self._picked = {}, None
+        self.sought.set(None)
         self.problems.set(trace.problems)
         self.loaded.value = 0
         self.trace.set(trace)
@@ -152,6 +183,7 @@ class Session:
         self._end_answers()
         self.store = None
         self.populations.set(None)
+        self.sought.set(None)
         self.selection.set(Selection())
         self.problems.set(())
         self.trace.set(None)
@@ -175,6 +207,10 @@ class Session:
         """Tell that the store has more waves."""
         self.loaded.set(self.loaded.value + 1)
 
+    def doubt_reasons(self) -> None:
+        """Tell that why a command cannot run may have changed, though no other cell did."""
+        self.reasons.set(self.reasons.value + 1)
+
     def report(self, analysis: str = "", problems: tuple[Problem, ...] = ()) -> None:
         """Tell what an analysis found wrong, in place of what it said before; it follows trace and waves."""
         if self.trace.value is None or self.store is None:
@@ -189,6 +225,7 @@ class Session:
     def take_populations(self, found: Populations) -> None:
         """Keep what is known of the ways of waves; look at a wave that works, if nobody chose one yet."""
         self.populations.set(found)
+        self.look_again()
         trace, wave = self.trace.value, self.selection.value.wave
         if trace is None or wave is None or self.selection.value != self._first or not found.working:
             return
@@ -237,10 +274,15 @@ class Session:
 
     # -- selecting ----------------------------------------------------------------------------------
 
-    def select(self, selection: Selection) -> None:
-        """Go to a place, remember it, and bring it into view."""
+    def select(self, selection: Selection, *, stays: bool = False) -> None:
+        """Go to a place, remember it, and bring it into view.
+
+        An execution that cannot be seen is shown NEAR_PX wide; with `stays` the zoom stays as it is.
+        """
+        self.sought.set(None)
         self.selection.set(selection)
-        self._reveal()
+        self._measure_to()
+        self._reveal(0 if stays else SEEN_PX)
         self._remember()
 
     def select_wave(self, wave: WaveId) -> None:
@@ -249,52 +291,62 @@ class Session:
         if wave == old.wave:
             return
         hit = None if old.line is None else 0
-        self.select(replace(old, wave=wave, hit=hit))
+        self.select(replace(old, wave=wave, hit=hit), stays=True)
 
-    def select_token(self, wave: WaveId, row: int) -> None:
-        """Select the token at `row` of a loaded wave."""
+    def show_token(self, wave: WaveId, row: int) -> None:
+        """Select the token at `row` of a loaded wave, and show it NEAR_PX wide or wider."""
+        self.select_token(wave, row)
+        self._reveal(NEAR_PX)
+
+    def select_token(self, wave: WaveId, row: int, *, stays: bool = False) -> None:
+        """Select the token at `row` of a loaded wave; `stays` is that of `select`."""
         found = None if self.store is None else self.store.wave_by_id(wave)
         if found is None or not 0 <= row < len(found.tokens):
             return
         line = found.tokens.line
         if line[row] < 0:
-            self.select(Selection(wave=wave))
+            self.select(Selection(wave=wave), stays=stays)
             return
         hit = int(np.count_nonzero(line[:row] == line[row]))
-        self.select(Selection(wave, int(line[row]), hit, self._leaf(int(line[row]))))
+        self.select(Selection(wave, int(line[row]), hit, self._leaf(int(line[row]))), stays=stays)
 
-    def select_line(self, line: int, hit: int | None = None) -> None:
-        """Select a row of the code table, and its source place; by default the hit nearest to the view.
+    def select_line(self, line: int) -> None:
+        """Select a row of the code table, its source place, and the median of all its executions."""
+        self._seek(Sought(Selection(self.selection.value.wave, line, source=self._leaf(line))))
 
-        If the selected wave never ran the line, the first loaded wave that did is selected with it.
-        """
-        wave, nearest = self._run_of(line)
-        self.select(Selection(wave, line, nearest if hit is None else hit, self._leaf(line)))
+    def select_hit(self, hit: int) -> None:
+        """Select the n-th time, from 0, that the selected wave ran the selected line."""
+        if 0 <= hit < self.hits():
+            self.select(replace(self.selection.value, hit=hit))
+
+    def select_execution(self, which: Which) -> None:
+        """Select another execution of the selected line: the fastest, median or slowest, or the next one."""
+        if self.selection.value.line is not None:
+            self._seek(Sought(self.selection.value, which))
 
     def select_lines(self, first: int, stop: int) -> None:
-        """Select a range of code rows and, in it, the most expensive one."""
+        """Select a range of code rows and, in it, the most expensive one: the median of its executions."""
         trace = self.trace.value
         if trace is None or stop <= first:
             return
         cost = trace.code.latency[first:stop] + trace.code.idle[first:stop]
         line = first + int(np.argmax(cost))
-        wave, hit = self._run_of(line)
-        self.select(Selection(wave, line, hit, self._leaf(line), (first, stop)))
+        wave = self.selection.value.wave
+        self._seek(Sought(Selection(wave, line, source=self._leaf(line), lines=(first, stop))))
 
     def select_source(self, file: int, line: int) -> None:
-        """Select a source line and the most expensive code line that came from it."""
-        trace = self.trace.value
+        """Select a source line and the most expensive code line from it: the median of its executions."""
+        trace, wave = self.trace.value, self.selection.value.wave
         if trace is None:
             return
         code = trace.code
         places = np.flatnonzero((code.chain_file == file) & (code.chain_line == line))
         rows = ascending(np.searchsorted(code.chain_first, places, side="right") - 1)
         if not len(rows):
-            self.select(Selection(self.selection.value.wave, source=(file, line)))
+            self.select(Selection(wave, source=(file, line)))
             return
         best = int(rows[np.argmax(code.latency[rows] + code.idle[rows])])
-        wave, hit = self._run_of(best)
-        self.select(Selection(wave, best, hit, (file, line)))
+        self._seek(Sought(Selection(wave, best, source=(file, line))))
 
     def step_token(self, direction: int) -> None:
         """Select the next (+1) or previous (-1) token of the selected wave."""
@@ -302,7 +354,7 @@ class Session:
         if wave is None or not len(wave.tokens):
             return
         row = max(0, wave.tokens.at(self.view.value.middle)) if token is None else token[1] + direction
-        self.select_token(wave.id, min(max(row, 0), len(wave.tokens) - 1))
+        self.select_token(wave.id, min(max(row, 0), len(wave.tokens) - 1), stays=True)
 
     def step_hit(self, direction: int) -> None:
         """Select the next (+1) or previous (-1) time the wave ran the selected line."""
@@ -310,7 +362,7 @@ class Session:
         if selection.line is None or not hits:
             return
         hit = 0 if selection.hit is None else min(max(selection.hit + direction, 0), hits - 1)
-        self.select(replace(selection, hit=hit))
+        self.select(replace(selection, hit=hit), stays=True)
 
     def toggle_bookmark(self) -> None:
         """Keep the present place, or forget it if it is kept."""
@@ -371,7 +423,8 @@ class Session:
             self.set_view(self.measure.value.padded(0.05))
         elif token is not None:
             span = token[0].tokens.span(token[1])
-            self.set_view(span.padded(max(2.0, 100 / span.width)))
+            # Some hundred cycles around it, but a short one is a fifteenth of the view: 40 px and more.
+            self.set_view(span.padded(max(2.0, min(7.0, 100 / span.width))))
         elif trace is not None and wave is not None:
             self.fit_wave(wave)
 
@@ -382,36 +435,109 @@ class Session:
         if trace is not None and row is not None:
             self.set_view(trace.waves.span(row).padded(0.02))
 
-    # -- inside -------------------------------------------------------------------------------------
-
     def _leaf(self, line: int) -> tuple[int, int] | None:
         trace = self.trace.value
         chain = [] if trace is None else trace.code.chain(line)
         return chain[0] if chain else None
 
-    def _run_of(self, line: int) -> tuple[WaveId | None, int | None]:
-        """A wave that ran the line, the selected one if it did, and its hit nearest to the view."""
-        wave, trace = self.wave(), self.trace.value
-        hit = None if wave is None else self._nearest_hit(wave, line)
-        if hit is not None or wave is None or trace is None or self.store is None:
-            return self.selection.value.wave, hit
-        row = self.store.first_with(line)
-        found = None if row is None else self.store.wave(row)
-        if found is None:
-            return wave.id, None
-        return found.id, self._nearest_hit(found, line)
+    # -- executions of all waves --------------------------------------------------------------------
 
-    def _nearest_hit(self, wave: Wave, line: int) -> int | None:
-        rows = np.flatnonzero(wave.tokens.line == line)
-        if not len(rows):
-            return None
-        return int(np.argmin(np.abs(wave.tokens.start[rows] - self.view.value.middle)))
+    def executions(self, line: int) -> Callable[[], LineHits]:
+        """Return a function, for any thread: the executions of a line in the waves that count and were read.
 
-    def _reveal(self) -> None:
+        Where none of these ran it, those of all waves.  A capture must be open.
+        """
+        choice, reduction = self.choice, hits_of(line, has_idle=False)
+        rows = None if choice is None else choice.rows
+        ask = self.snapshot().so_far("executions", reduction, line)
+
+        def answer() -> LineHits:
+            found = ask(rows)
+            return found if len(found) or rows is None else ask(None)
+
+        return answer
+
+    def found(self, sought: Sought, hits: LineHits) -> None:
+        """Select what was looked for, among the executions of its line."""
+        if self.sought.value is not sought:
+            return
+        place, trace = sought.place, self.trace.value
+        assert trace is not None
+        at = pick(hits, sought.which, self._place_in(hits, place))
+        if at >= 0:
+            place = replace(place, wave=trace.waves.id(int(hits.wave[at])), hit=int(hits.hit[at]))
+        is_final = not self.is_streaming and self.populations.value is not None
+        self._picked = None if is_final else (sought, place)
+        if not sought.is_again:
+            self.select(place)
+            return
+        self.sought.set(None)
+        if place != self.selection.value:
+            self.selection.set(place)
+            self._reveal()
+            self.history.replace(Visit(place, self.view.value))
+
+    def look_again(self) -> None:
+        """Find the median once more, of all waves, if what was found among the first is still selected."""
+        if self._picked is None or self.is_streaming or self._picked[1] != self.selection.value:
+            return
+        sought, _ = self._picked
+        if sought.which in (Which.FASTEST, Which.MEDIAN, Which.SLOWEST):
+            self._seek(replace(sought, is_again=True))
+
+    def _seek(self, sought: Sought) -> None:
+        """Find an execution now if that is quick, else say what is looked for and let somebody find it."""
+        store, line = self.store, sought.place.line
+        if store is None or line is None or not store.batches:
+            if not sought.is_again:
+                self._picked = sought, sought.place
+                self.select(sought.place)
+            return
+        is_quick = store.tokens + TOKENS_A_WAVE * store.count <= QUICK_TOKENS and not store.absent
+        if is_quick:
+            self.sought.value = sought  # nobody has to look for it
+            self.found(sought, self.executions(line)())
+        else:
+            self.selection.set(sought.place)
+            self.sought.set(sought)
+
+    def _place_in(self, hits: LineHits, place: Selection) -> int:
+        """The row of the execution that a place names, -1 if it names none."""
+        trace = self.trace.value
+        row = None if trace is None or place.wave is None else trace.waves.row(place.wave)
+        rows = np.flatnonzero((hits.wave == row) & (hits.hit == place.hit))  # of None: nothing is equal
+        return int(rows[0]) if len(rows) else -1
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    def measure_from(self) -> None:
+        """Begin to measure at the selected instruction: the next one that is selected ends it."""
+        line, token = self.selection.value.line, self.token()
+        if line is not None:
+            begin = None if token is None else token[0].tokens.span(token[1]).begin
+            self.measure.set(None)
+            self.between.set(Between(line, begin=begin))
+
+    def _measure_to(self) -> None:
+        """End at the selected instruction what was begun, and measure the time between the executions."""
+        asked, line, token = self.between.value, self.selection.value.line, self.token()
+        if asked is None or asked.last is not None or line is None:
+            return
+        end = None if token is None else token[0].tokens.span(token[1]).end
+        if asked.begin is not None and end is not None and end > asked.begin:
+            self.measure.set(TimeWindow(asked.begin, end))
+        self.between.set(replace(asked, last=line))
+
+    def _reveal(self, least_px: float = 0) -> None:
+        """Bring the selected token into view; if it is not `least_px` wide there, NEAR_PX wide."""
         token, view = self.token(), self.view.value
         if token is None:
             return
         span = token[0].tokens.span(token[1])
+        if span.width * self.plot_px < least_px * view.width:
+            width = max(MIN_WINDOW, int(span.width * self.plot_px / NEAR_PX))
+            self.set_view(TimeWindow(span.middle - width // 2, span.middle - width // 2 + width))
+            return
         if view.contains(span.begin) and (view.contains(span.end) or span.width > view.width):
             return
         if span.width < view.width // 2:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from threading import Lock
 from typing import Any
 from weakref import WeakSet
 
-import numpy as np
-
 from rcv_py.analysis.core.answers import Answers, InMemory
 from rcv_py.analysis.core.reduction import Answer, Part, Reduction, Staged
 from rcv_py.base.errors import Cancelled
 from rcv_py.base.problems import Affects, Problem, Severity
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.model.ids import WaveId
 from rcv_py.model.trace import Trace
@@ -84,7 +82,7 @@ class Snapshot:
         Once nothing streams in any more, those that left the memory are read again, until the flag is set.
         """
         self.store.keep(flag)
-        here = InMemory(self.store.trace, self.batches, flag.over)
+        here = InMemory(self.store.trace, self.batches, flag.over, flag.tell)
         if self.store.rereads is None or not self.absent or self.is_streaming:
             return ask(here)
         try:
@@ -241,15 +239,6 @@ class WaveStore:
         """The wave of that name, None while it is not loaded."""
         row = None if wave is None else self.trace.waves.row(wave)
         return None if row is None else self.wave(row)
-
-    def first_with(self, line: int) -> int | None:
-        """The lowest index row of a loaded wave that ran a code line, None if none did."""
-        found = [
-            int(batch.rows[np.searchsorted(batch.first, places, side="right") - 1].min())
-            for batch in self.batches
-            if len(places := np.flatnonzero(batch.line == line))
-        ]
-        return min(found, default=None)
 
     def lod(self, row: int) -> WaveLod | None:
         """The level-of-detail tables of a wave, None while it is not loaded."""

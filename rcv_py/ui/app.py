@@ -1,44 +1,54 @@
-"""Starting the window, in phases: application, fonts, settings, context, loader, window."""
+"""Starting the program, in phases: application, fonts; then a window, with its settings, context and loader.
+
+Windows share what is set and nothing else; a second `rcv FOLDER` opens one more in the program that runs.
+"""
 
 from __future__ import annotations
 
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSettings, QSocketNotifier
+from PySide6.QtCore import QEvent, QObject, QPoint, QSettings, QSocketNotifier, Qt, QTimer
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from rcv_py import __version__
 from rcv_py.base import memory, resources
+from rcv_py.base.ending import check_end
 from rcv_py.base.errors import UsageError
 from rcv_py.base.problems import Problem, Severity
+from rcv_py.base.records import dataclass
 from rcv_py.state.commands import Commands
 from rcv_py.state.selection import Place
 from rcv_py.state.session import Session
+from rcv_py.state.single_instance import Listener, Request
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import Destination
-from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.core.settings_store import SettingsGroup
 from rcv_py.ui.core.shared_results import SharedResults
 from rcv_py.ui.core.tasks import Tasks
 from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.shell.dialogs.error_box import ErrorReporter, catching
 from rcv_py.ui.shell.exporter import WINDOW
 from rcv_py.ui.shell.main_window import MainWindow
 from rcv_py.work.ahead import Ahead
 
 STYLE = "Fusion"
+# For so long a thread that computes keeps the others from running: with Python's 5 ms a window that paints,
+# and gives the lock away at every call of Qt, waits that long for it again and again.
+SWITCH_S = 0.0005
+BESIDE = QPoint(28, 28)  # px: where a new window stands by the one before
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @contextmanager
-def closes(window: QWidget) -> Iterator[None]:
-    """Close the window on a signal while the block runs; the event loop ends with 128 and its number.
+def closes(quit_: Callable[[], object], parent: QObject) -> Iterator[None]:
+    """Quit on a signal while the block runs; the event loop ends with 128 and its number.
 
     Python hears of a signal only when it runs, and while Qt waits for events it does not.  So the system
     writes the number into a socket that Qt waits for, too.
@@ -49,15 +59,16 @@ def closes(window: QWidget) -> Iterator[None]:
     # Without a handler in Python the system would end the process.
     old = {number: signal.signal(number, lambda *_: None) for number in _SIGNALS}
     wakeup = signal.set_wakeup_fd(far.fileno(), warn_on_full_buffer=False)
-    notifier = QSocketNotifier(near.fileno(), QSocketNotifier.Type.Read, window)
+    notifier = QSocketNotifier(near.fileno(), QSocketNotifier.Type.Read, parent)
 
     def end() -> None:
         if numbers := [number for number in near.recv(64) if number in _SIGNALS]:
-            window.close()
+            quit_()
             QApplication.exit(128 + numbers[0])
 
     notifier.activated.connect(end)
     try:
+        check_end()  # while the window was made, where Qt let nobody hear of it
         yield
     finally:
         notifier.setEnabled(False)
@@ -70,61 +81,168 @@ def closes(window: QWidget) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """Everything that lives as long as the window."""
+    """A window and what lives as long as it."""
 
     qt: QApplication
     ui: UiContext
     loader: Loader
     window: MainWindow
+    windows: Windows
+
+    def open(self, request: Request) -> None:
+        """Show the window, with what a command wants to see in it."""
+        window = self.window
+        self.ui.session.run_files = tuple(map(Path, request.run_files))
+        window.first_panel = request.panel
+        if request.place is not None:
+            Destination(self.ui.session, Place.parse(request.place), window.errors.show, window)
+        if request.path is None:
+            window.show()
+        elif window.isVisible():
+            window.opener.open(request.path)
+        else:
+            window.show_with(request.path)
+        if request.baseline is not None:
+            window.baseline.open(request.baseline, request.replicate)
 
     def close(self) -> None:
-        """Close the window, end all work, and give the widgets back."""
+        """Close the window, end all its work, and give the widgets back; twice is once."""
+        if not self.windows.forget(self):
+            return
         self.window.close()
+        self.ui.settings.leave()
         self.ui.results.close()
         self.ui.tasks.close()
         self.window.deleteLater()
         self.qt.sendPostedEvents(self.window, QEvent.Type.DeferredDelete)
 
 
-def run(
-    path: Path | str | None = None,
-    baseline: Path | str | None = None,
-    replicate: Path | str | None = None,
-    panel: str | None = None,
-    place: Place | None = None,
-    *,
-    run_files: Sequence[Path] = (),
-    ahead: Ahead | None = None,
-) -> int:
-    """Show the window, with a capture or folder opened if there is one; return the exit code.
+class Windows(QObject):
+    """The windows of the program, the oldest first."""
 
-    `baseline` is the capture that the first one is compared with, `replicate` another of its build; `panel`
-    comes to the front, and `place` is selected.  `run_files` are tables of the run, instead of
-    those near each capture, and `ahead` reads the first one already.  Raise UsageError, with nothing shown,
-    for a panel that does not exist.
+    def __init__(self, qt: QApplication, store: QSettings | None) -> None:
+        super().__init__()
+        self._qt, self._settings = qt, SettingsGroup(store)
+        self.apps: list[App] = []
+        self._listener: Listener | None = None
+        self._notifier: QSocketNotifier | None = None
+
+    def make(self, *, has_capture: bool = False) -> App:
+        """Make a window without showing it, with what will be seen if a capture is opened at once."""
+        session, tasks, settings = Session(), Tasks(), self._settings.make()
+        theme = Theme(settings)
+        ui = UiContext(
+            session=session,
+            tasks=tasks,
+            theme=theme,
+            settings=settings,
+            commands=Commands(),
+            results=SharedResults(session, tasks),
+        )
+        loader = Loader(session, settings)
+        loader.finished.connect(memory.trim)
+        window = MainWindow(ui, loader)
+        if has_capture:
+            window.make_first_panels()
+        theme.apply()  # of the whole: under a style sheet each step of putting widgets together restyles them
+        session.problems.set(
+            tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)
+        )
+        app = App(self._qt, ui, loader, window, self)
+        self.apps.append(app)
+        window.another_wanted.connect(lambda: self.take(Request()))
+        window.quit_wanted.connect(self.quit)
+        window.closed.connect(lambda: QTimer.singleShot(0, self, lambda: self._end(app)))
+        return app
+
+    def take(self, request: Request) -> None:
+        """Open what another start was to open: where nothing is open yet, else in a new window."""
+        empty = (app for app in self.apps if app.ui.session.trace.value is None and app.loader.idle)
+        app = next(empty, None) if request.path is not None else None
+        if app is None:
+            corner = self._beside()
+            app = self.make(has_capture=request.path is not None)
+            if corner is not None:
+                app.window.move(corner)
+        app.open(request)
+        app.window.setWindowState(app.window.windowState() & ~Qt.WindowState.WindowMinimized)
+        app.window.raise_()
+        app.window.activateWindow()
+
+    def listen(self, place: Path | None) -> None:
+        """Hear of other starts of the program; without a place, or where one listens already, of none."""
+        if place is None:
+            return
+        with suppress(OSError):
+            self._listener = Listener(place, self.accepts, self.take)
+            self._notifier = QSocketNotifier(self._listener.fileno(), QSocketNotifier.Type.Read, self)
+            self._notifier.activated.connect(self._listener.hear)
+
+    def quit(self) -> None:
+        """Close every window as its user would, which ends the program."""
+        for app in tuple(self.apps):
+            app.window.close()
+
+    def close_all(self) -> None:
+        """Close every window, end all work, and hear of nothing more."""
+        if self._listener is not None and self._notifier is not None:
+            self._notifier.setEnabled(False)
+            self._listener.close()
+            self._listener = self._notifier = None
+        for app in tuple(self.apps):
+            app.close()
+
+    def forget(self, app: App) -> bool:
+        """Leave out a window that goes away; whether it was there."""
+        before = len(self.apps)
+        self.apps = [other for other in self.apps if other is not app]
+        return len(self.apps) < before
+
+    def _end(self, app: App) -> None:
+        """Give back a window that its user closed while others go on; the last one ends with `run`."""
+        if len(self.apps) > 1:
+            app.close()
+
+    def accepts(self, request: Request) -> bool:
+        """Whether there is a window, and the panel that is wanted."""
+        try:
+            for app in self.apps[:1]:
+                app.window.exporter.check_name(request.panel or WINDOW)
+        except UsageError:
+            return False  # the command says what is wrong
+        return bool(self.apps)
+
+    @property
+    def errors(self) -> ErrorReporter | None:
+        """Where mistakes are told first; None without a window."""
+        return self.apps[0].window.errors if self.apps else None
+
+    def _beside(self) -> QPoint | None:
+        return self.apps[-1].window.pos() + BESIDE if self.apps else None
+
+
+def run(request: Request, *, ahead: Ahead | None = None, door: Path | None = None) -> int:
+    """Show a window with what is wanted; return the exit code once the last window is closed.
+
+    `ahead` reads the capture already, and other starts of the program hand over at `door`.  Raise UsageError,
+    with nothing shown, for a panel that does not exist.
     """
     store = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "rcv", "rcv")
-    app = start(store, has_capture=path is not None)
-    app.ui.session.run_files = tuple(run_files)
+    app = start(store, has_capture=request.path is not None)
     app.loader.ahead = ahead
+    windows = app.windows
     try:
-        app.window.exporter.check_name(panel or WINDOW)
+        app.window.exporter.check_name(request.panel or WINDOW)
     except UsageError:
-        app.close()
+        windows.close_all()
         raise
     memory.end_start()
-    with app.window.errors.catching():
-        app.window.show()
-        app.window.first_panel = panel
-        if place is not None:
-            Destination(app.ui.session, place, app.window.errors.show, app.window)
-        if path is not None:
-            app.window.opener.open(path)
-        if baseline is not None:
-            app.window.baseline.open(baseline, replicate)
-        with closes(app.window):
+    with catching(lambda: windows.errors):
+        app.open(request)
+        with closes(windows.quit, windows):
+            QTimer.singleShot(0, windows, lambda: windows.listen(door))
             code = app.qt.exec()
-    app.close()
+    windows.close_all()
     return int(code)
 
 
@@ -134,30 +252,10 @@ def start(settings_store: QSettings | None, *, has_capture: bool = False) -> App
     If a capture will be opened at once, the panels that will be seen are made now.
     """
     memory.return_large_blocks()
+    sys.setswitchinterval(SWITCH_S)
     qt = application()
     load_fonts()
-    settings = Settings(settings_store)
-    theme = Theme(settings)
-    session = Session()
-    tasks = Tasks()
-    ui = UiContext(
-        session=session,
-        tasks=tasks,
-        theme=theme,
-        settings=settings,
-        commands=Commands(),
-        results=SharedResults(session, tasks),
-    )
-    loader = Loader(session, settings)
-    loader.finished.connect(memory.trim)
-    window = MainWindow(ui, loader)
-    if has_capture:
-        window.make_first_panels()
-    theme.apply()  # of the whole: under a style sheet each step of putting widgets together restyles them
-    session.problems.set(
-        tuple(Problem(Severity.INFO, "settings", sentence) for sentence in settings.rejected)
-    )
-    return App(qt, ui, loader, window)
+    return Windows(qt, settings_store).make(has_capture=has_capture)
 
 
 def application() -> QApplication:

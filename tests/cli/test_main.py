@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from argparse import Namespace
@@ -12,6 +14,7 @@ from types import ModuleType
 import pytest
 
 from rcv_py.base.errors import UsageError
+from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,6 +67,22 @@ def test_control_c_is_quiet(info_does: Callable[..., None], capsys: pytest.Captu
     info_does(failing(KeyboardInterrupt()))
     assert main(["info", "x"]) == 130
     assert capsys.readouterr().err == ""
+
+
+def test_an_end_that_comes_out_as_another_exception_is_no_bug(
+    info_does: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As when a module with a dataclass is imported at that moment."""
+
+    class Asks:
+        def __set_name__(self, owner: type, name: str) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    info_does(lambda arguments: type("Declared", (), {"field": Asks()}) and 0)
+    before = signal.getsignal(signal.SIGTERM)
+    assert main(["info", "x"]) == ExitCode.ENDED
+    signal.signal(signal.SIGTERM, before)
+    assert capsys.readouterr().err == "rcv: Ended from outside; no half-written file is left.\n"
 
 
 def rcv(*words: str, **options: object) -> subprocess.CompletedProcess[str]:

@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,10 +18,11 @@ from typing import Any
 import pytest
 
 from rcv_py.cli.commands.mcp import NEEDED
+from rcv_py.cli.exit_codes import ExitCode
 from rcv_py.cli.main import main
 from rcv_py.cli.mcp.handler import reply
 from tests.support.captures import ROOT, trace_path
-from tests.support.mcp_client import McpClient
+from tests.support.mcp_client import PATIENCE_S, McpClient
 
 SAMPLE = "matmul_tiled"
 REAL = ("flash_attn_small_before", "flash_attn_small_after")
@@ -214,6 +216,16 @@ def test_calls_are_under_way_at_a_time_can_be_cancelled_and_end_with_the_input(p
     time.sleep(0.2)
     assert "Traceback" not in agent.close()
     assert agent.process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, ExitCode.ENDED), (signal.SIGINT, ExitCode.STOPPED)]
+)
+def test_a_signal_ends_it_though_its_input_goes_on(place: Path, number: int, code: int) -> None:
+    agent = McpClient("--root", place / "captures")
+    agent.process.send_signal(number)
+    assert agent.process.wait(PATIENCE_S) == code
+    assert "Traceback" not in agent.close()
 
 
 def test_resources_are_captures(agent: McpClient, capsys: pytest.CaptureFixture[str], place: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from multiprocessing import active_children
 from pathlib import Path
@@ -11,6 +12,7 @@ from unittest.mock import patch
 import orjson
 import pytest
 
+from rcv_py.base.ending import Ended, ends_tidily
 from rcv_py.base.errors import Cancelled, UsageError
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.mcp.handler import (
@@ -231,11 +233,13 @@ def test_a_call_that_is_stopped_while_its_words_are_read_is_no_bug(
 
     def interrupted(words: list[str]) -> None:
         try:
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), signal.SIGTERM)
         finally:
             words.nothing_of_the_kind  # type: ignore[attr-defined]  # noqa: B018
 
     monkeypatch.setattr("rcv_py.cli.mcp.handler.parse", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(Ended), ends_tidily():
         CommandRunner()(["info", "x"], 0)
+    signal.signal(signal.SIGTERM, before)
     assert capsys.readouterr().err == ""

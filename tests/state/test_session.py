@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rcv_py.analysis.core.token_columns import batch_of
+from rcv_py.analysis.cost.distribution import Which
 from rcv_py.formats.open import open_trace
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.cell import Cell
 from rcv_py.state.selection import Selection
 from rcv_py.state.session import MIN_WINDOW, Session
+from rcv_py.state.wave_store import WaveStore
 from rcv_py.work.load import load_all
 from tests.support.captures import ROOT
 
@@ -66,14 +69,16 @@ def test_a_line_nobody_ran_keeps_the_wave(session: Session) -> None:
 
 def test_a_selected_token_is_in_view(session: Session) -> None:
     session.set_view(TimeWindow(session.view.value.begin, session.view.value.begin + 500))
-    session.select_line(hot_line(session), hit=3)
+    session.select_line(hot_line(session))
+    session.select_hit(3)
     wave, row = session.token()
     span = wave.tokens.span(row)
     assert session.view.value.contains(span.begin)
 
 
 def test_stepping_walks_tokens_and_hits_and_stops_at_the_ends(session: Session) -> None:
-    session.select_line(hot_line(session), hit=0)
+    session.select_line(hot_line(session))
+    session.select_hit(0)
     wave, row = session.token()
     session.step_token(+1)
     assert session.token()[1] == row + 1
@@ -89,7 +94,8 @@ def test_stepping_walks_tokens_and_hits_and_stops_at_the_ends(session: Session) 
 
 
 def test_back_and_forward_restore_selection_and_window(session: Session) -> None:
-    session.select_line(hot_line(session), hit=2)
+    session.select_line(hot_line(session))
+    session.select_hit(2)
     first, window = session.selection.value, session.view.value
     session.select_line(1)
     session.back()
@@ -125,7 +131,8 @@ def test_a_gesture_commits_when_it_ends(session: Session) -> None:
 
 
 def test_a_place_survives_being_written_down(session: Session) -> None:
-    session.select_line(hot_line(session), hit=4)
+    session.select_line(hot_line(session))
+    session.select_hit(4)
     here = session.selection.value
     assert Selection.parse(str(here)) == Selection(here.wave, here.line, here.hit)
     with pytest.raises(ValueError, match="not a place"):
@@ -169,3 +176,88 @@ def test_a_cell_tells_changes_only_and_keeps_nobody_alive() -> None:
     del watcher
     cell.set(3)
     assert not cell._watchers
+
+
+# -- executions -------------------------------------------------------------------------------------------
+
+
+def is_median(session: Session, store: WaveStore, line: int) -> bool:
+    """Whether no execution of a line is nearer to the median of all, wave by wave, than the selected one."""
+    waves = [store.wave(row) for row in range(len(session.trace.value.waves))]
+    found = np.concatenate([wave.tokens.duration[wave.tokens.line == line] for wave in waves])
+    wave, row = session.token()
+    off = np.abs(found - np.median(found))
+    return bool(abs(wave.tokens.duration[row] - np.median(found)) == off.min())
+
+
+@pytest.mark.parametrize("by", ["line", "source", "range", "key"])
+def test_a_row_leads_to_its_median_execution_whatever_is_in_view(session: Session, by: str) -> None:
+    line = hot_line(session)
+    file, number = session.trace.value.code.chain(line)[0]
+    chosen = []
+    for begin in (session.view.value.begin, session.view.value.end - 600):
+        session.set_view(TimeWindow(begin, begin + 500))
+        {
+            "line": lambda: session.select_line(line),
+            "source": lambda: session.select_source(file, number),
+            "range": lambda: session.select_lines(line, line + 1),
+            "key": lambda: (session.select_line(line), session.select_execution(Which.MEDIAN)),
+        }[by]()
+        chosen.append(session.selection.value)
+        assert is_median(session, session.store, line)
+        session.select_line(1)
+        session.fit_all()
+    assert chosen[0] == chosen[1]
+
+
+def test_fastest_and_slowest_and_one_by_one_between_them(session: Session) -> None:
+    session.select_line(hot_line(session))
+    session.select_execution(Which.FASTEST)
+    lengths = []
+    for _ in range(5):
+        wave, row = session.token()
+        lengths.append(int(wave.tokens.duration[row]))
+        session.select_execution(Which.SLOWER)
+    assert lengths == sorted(lengths)
+    session.select_execution(Which.SLOWEST)
+    wave, row = session.token()
+    slowest = session.selection.value
+    assert wave.tokens.duration[row] >= lengths[-1]
+    session.select_execution(Which.SLOWER)
+    assert session.selection.value == slowest, "there is nothing slower"
+
+
+def test_a_large_capture_is_looked_through_by_somebody_else(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rcv_py.state.session.QUICK_TOKENS", 1)
+    line, visits = hot_line(session), len(session.history.visits)
+    session.select_line(line)
+    sought = session.sought.value
+    assert (session.selection.value.line, session.selection.value.hit) == (line, None)
+    assert len(session.history.visits) == visits, "no place until the execution is known"
+    session.found(sought, session.executions(line)())
+    assert session.sought.value is None
+    assert session.token() is not None
+    assert len(session.history.visits) == visits + 1
+    other = session.selection.value
+    session.select_line(line)
+    old = session.sought.value
+    session.select_line(1)
+    session.found(old, session.executions(line)())
+    assert session.selection.value != other, "an answer to an older question changes nothing"
+
+
+def test_the_median_is_found_again_when_all_waves_are_there(session: Session) -> None:
+    trace, whole = session.trace.value, session.store
+    session.open(trace)
+    line = hot_line(session)
+    row = next(row for row in range(len(trace.waves)) if (whole.wave(row).tokens.line == line).any())
+    session.store.add(batch_of([whole.wave(row)]))
+    session.select_line(line)
+    assert session.selection.value.wave == trace.waves.id(row)
+    session.store = whole
+    session.look_again()
+    assert is_median(session, whole, line)
+    assert [visit.selection for visit in session.history.visits][-1] == session.selection.value
+    assert len(session.history.visits) == 2, "it is the same visit"

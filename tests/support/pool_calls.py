@@ -6,7 +6,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 
 import numpy as np
 
@@ -50,6 +53,46 @@ def interrupt() -> str:
     """Do what Ctrl+C does."""
     os.kill(os.getpid(), signal.SIGINT)
     return "still here"
+
+
+class EndsAtUnpickling:
+    """What unpickles it is asked to end while it imports Qt, or declares a class."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return {"import": import_qt, "class": declare}[self.what], ()
+
+
+class _Asks:
+    """Asks this process to end when it is declared as a field, or a module is looked for."""
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name == self.name:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return None
+
+
+def import_qt() -> str:
+    """Import Qt's bindings; this process is asked to end when they import something of Python."""
+    sys.meta_path.insert(0, _Asks("PySide6.support"))
+    import_module("PySide6.QtCore")
+    signal.pause()
+    return "still here"
+
+
+def declare() -> str:
+    """Declare a class; this process is asked to end meanwhile."""
+    return type("Declared", (), {"field": _Asks()}).__name__
 
 
 DEEDS: dict[str, Callable[..., object]] = {

@@ -11,15 +11,15 @@ from PySide6.QtTest import QTest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.explorer import ExplorerPanel
+from rcv_py.ui.panels.files.ranked import TopLinesPanel
+from rcv_py.ui.panels.files.tree import FileTreePanel
 from rcv_py.ui.panels.hotspot import HotspotPanel
 from rcv_py.ui.panels.isa.panel import IsaPanel
 from rcv_py.ui.panels.source.panel import SourcePanel
-from rcv_py.ui.panels.top_lines import TopLinesPanel
 from rcv_py.work.load import load_all
 from tests.support.captures import trace_path
 
-KINDS = (IsaPanel, SourcePanel, ExplorerPanel, TopLinesPanel, HotspotPanel)
+KINDS = (IsaPanel, SourcePanel, FileTreePanel, TopLinesPanel, HotspotPanel)
 
 
 @pytest.mark.parametrize("name", ["flash_attn_small_after", "mla_decode", "pcsampling", "pa_mqa_small"])
@@ -34,7 +34,7 @@ def test_the_views_agree_about_a_capture(
     trace = open_trace(trace_path(name))
     open_in(trace, load_all(trace, workers=0))
     settled()
-    isa, explorer, hotspot = panels[IsaPanel], panels[ExplorerPanel], panels[HotspotPanel]
+    isa, explorer, hotspot = panels[IsaPanel], panels[FileTreePanel], panels[HotspotPanel]
     cost = np.where(trace.code.is_label, 0, isa._rows.cost)
     assert explorer.tree.rows.root.cost == cost.sum() > 0
     assert sum(child.cost for child in explorer.tree.rows.root.children) == cost.sum()

@@ -146,7 +146,7 @@ def test_panels_can_be_hidden_and_shown_by_command(sample_app: App, qtbot: QtBot
     assert workspace.is_shown("isa")
     sample_app.ui.commands.run("view.reset_layout")
     settle(sample_app, qtbot)
-    assert workspace.is_shown("labels")
+    assert workspace.is_shown("explorer")
 
 
 def test_sizes_stop_at_their_bounds(empty_app: App) -> None:

@@ -27,9 +27,11 @@ from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
+from rcv_py.state.single_instance import Request
 from rcv_py.ui.app import App, run, start
 from rcv_py.ui.core.panel import Panel, discover
 from rcv_py.ui.table.table_model import Column
+from rcv_py.ui.widgets.parts import PartedPanel
 from tests.support.captures import synthetic_path, trace_path
 from tests.support.command_runs import CACHE
 from tests.ui.conftest import Reused
@@ -63,7 +65,9 @@ def shown(app: App, qtbot: QtBot) -> Iterator[Callable[..., Panel]]:
 
     def show(name: str, change: Callable[[Any], object] | None = None) -> Panel:
         app.window.workspace.show_panel(name)
-        panel = app.window.workspace.docks[name].panel
+        panel = app.window.workspace.panel(name)
+        if isinstance(panel, PartedPanel):
+            panel.choice.setCurrentIndex(0)
         settle(app, qtbot)
         if change is not None:
             change(panel)
@@ -113,7 +117,7 @@ def told(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
 
 # -- all panels -----------------------------------------------------------------------------------------
 
-SILENT = {"compare", "search", "events"}  # a baseline, a text, and events: the sample has none
+SILENT = {"compare", "search", "matches", "events"}  # a baseline, a text, and events: the sample has none
 
 
 @pytest.mark.parametrize("name", [info.id for info in discover()])
@@ -200,7 +204,7 @@ def test_a_source_file(clock: TimeWindow | None, app: App, shown: Any) -> None:
 
 
 def test_the_tree_of_places(shown: Any) -> None:
-    panel = shown("explorer")
+    panel = shown("file_tree")
     places = [place for place in panel.tree.rows.root.walk() if place is not panel.tree.rows.root]
     assert told(printed(panel)["rows"], "name", "cost") == [(one.name, one.cost) for one in places[:FIRST]]
 
@@ -210,7 +214,8 @@ def test_the_tree_of_places(shown: Any) -> None:
 
 @pytest.mark.parametrize("mode", list(LatencyMode))
 def test_instructions_in_each_mode(mode: LatencyMode, app: App, shown: Any) -> None:
-    app.ui.session.select_line(LINE, 3)
+    app.ui.session.select_line(LINE)
+    app.ui.session.select_hit(3)
     app.ui.session.latency_mode.set(mode)
     panel = shown("isa")
     rows = printed(panel)["rows"]
@@ -391,7 +396,7 @@ def test_problems(tmp_path: Path, qtbot: QtBot, reused: Reused) -> None:
 
 def test_a_search(app: App, shown: Any) -> None:
     app.ui.session.query.set(SearchQuery(r"ds_\w+|tile", is_regex=True))
-    panel = shown("search")
+    panel = shown("matches")
     rows = printed(panel)["rows"]
     assert rows
     assert [(row["where"], row["text"]) for row in rows] == list(
@@ -400,7 +405,8 @@ def test_a_search(app: App, shown: Any) -> None:
 
 
 def test_places_of_the_history_and_the_selected_instruction(app: App, shown: Any) -> None:
-    app.ui.session.select_line(LINE, 1)
+    app.ui.session.select_line(LINE)
+    app.ui.session.select_hit(1)
     panel = shown("history")
     places = printed(panel)["places"]
     assert [one["argument"] for one in places] == list(
@@ -636,7 +642,7 @@ def test_the_window_opens_on_a_panel(monkeypatch: pytest.MonkeyPatch, qtbot: QtB
     shown: list[bool] = []
     monkeypatch.setattr("rcv_py.ui.app.start", begin)
     monkeypatch.setattr("rcv_py.ui.app.QApplication.exec", staticmethod(leave))
-    assert run(SAMPLE, panel="loops") == 0
+    assert run(Request(path=str(SAMPLE), panel="loops")) == 0
     assert shown == [True]
     with pytest.raises(UsageError, match="no panel 'nothing'"):
-        run(SAMPLE, panel="nothing")
+        run(Request(path=str(SAMPLE), panel="nothing"))

@@ -13,7 +13,6 @@ from rcv_py.formats.open import open_trace
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.panel import Late
 from rcv_py.ui.panels.distribution import MEASURE_NAMES, DistributionPanel
 from tests.support.code_samples import batch, trace, two_waves
 from tests.ui.window import SAMPLE
@@ -102,15 +101,13 @@ def test_a_line_that_is_selected_again_is_shown_again(
 
 
 def test_stepping_through_slower_hits(panel: DistributionPanel, real: Trace, ui: UiContext) -> None:
-    faster, slower = panel.commands(panel.ui, Late.of(panel))
-    assert slower.why_not() == ""
     panel.table.chosen.emit(0)
     first = panel.plot.token
-    slower.run()
+    panel.slower.click()
     assert panel.plot.token == first, "there is nothing slower than the slowest"
     seen = [first]
     for _ in range(5):
-        faster.run()
+        panel.faster.click()
         seen.append(panel.plot.token)
     assert seen == sorted(panel.view.values.tolist(), reverse=True)[:6]
 

@@ -77,7 +77,7 @@ def test_only_what_is_seen_is_made_and_the_rest_when_it_is_seen(qtbot: QtBot) ->
             assert not workspace.docks[name].made.visibility.is_asleep
         app.qt.removeEventFilter(windows)
         assert not windows.shown, "a part of a panel was shown as a window of its own"
-        assert made(app) == set(PANELS.ids())
+        assert made(app) == set(workspace.docks)
         session = app.ui.session  # and all of them live through what may happen to a capture
         session.select_line(1)
         session.step_hit(1)
@@ -143,7 +143,7 @@ def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:
     with window(QSettings(file, QSettings.Format.IniFormat)) as app:
         open_sample(app, qtbot)
         app.ui.settings["look.theme"] = "dark"
-        app.window.workspace.docks["labels"].hide()
+        app.window.workspace.docks["search"].hide()
         app.ui.session.select_line(2)
         app.ui.session.toggle_bookmark()
         place = app.ui.session.selection.value
@@ -152,7 +152,7 @@ def test_layout_theme_and_place_come_back(tmp_path: Path, qtbot: QtBot) -> None:
         view = app.ui.session.view.value
     with window(QSettings(file, QSettings.Format.IniFormat)) as app:
         assert app.ui.theme.is_dark
-        assert not app.window.workspace.is_shown("labels")
+        assert not app.window.workspace.is_shown("search")
         assert app.window.opener.recent == [SAMPLE]
         open_sample(app, qtbot)
         assert str(app.ui.session.selection.value) == str(place)
@@ -203,10 +203,10 @@ def test_a_command_makes_the_panel_that_it_needs_and_no_look_at_it_does(qtbot: Q
 def test_a_panel_that_was_never_seen_can_be_exported_and_searched(tmp_path: Path, qtbot: QtBot) -> None:
     with window() as app:
         docks = app.window.workspace.docks
-        for name in ("isa", "labels"):
+        for name in ("isa", "search"):
             docks[name].hide()
         open_sample(app, qtbot)
-        assert not made(app) & {"isa", "labels"}
+        assert not made(app) & {"isa", "search"}
         app.window.exporter.save("labels", tmp_path / "labels.csv")
         assert len((tmp_path / "labels.csv").read_text().splitlines()) > 1
         docks["isa"].show()
@@ -282,7 +282,7 @@ def said(qtbot: QtBot, is_early: bool) -> dict[str, Any]:
 
 def test_each_panel_made_late_says_what_one_made_early_says(qtbot: QtBot) -> None:
     early, late = (said(qtbot, is_early) for is_early in (True, False))
-    assert early.keys() == late.keys() == set(PANELS.ids())
+    assert early.keys() == late.keys() == {info.id for info in PANELS if not info.within}
     for name, answer in early.items():
         assert late[name] == answer, name
     assert sum(answer[0] is not None for answer in early.values()) > len(early) // 2

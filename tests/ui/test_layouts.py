@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRect, QSettings, QSize
+from PySide6.QtCore import QRect, QSettings, QSize, Qt
+from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App
@@ -75,6 +76,104 @@ def test_a_second_time_view_is_pinned_below_the_first_and_put_back(qtbot: QtBot,
         box(app, "utilization")
 
 
+def test_a_pinned_time_view_leaves_the_own_arrangement_as_it_is(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot)
+        workspace = app.window.workspace
+        docks = workspace.docks
+        workspace.tabifyDockWidget(docks["isa"], docks["search"])
+        docks["summary"].setFloating(True)
+        workspace.resizeDocks([docks["isa"], docks["source"]], [500, 900], Qt.Orientation.Horizontal)
+        workspace.resizeDocks([docks["triage"]], [420], Qt.Orientation.Horizontal)
+        app.ui.commands.run("view.fold_right")
+        workspace.show_panel("search")
+        workspace.show_panel("utilization")
+        settle(app, qtbot)
+        kept = ("search", "source", "triage")
+        widths = {name: docks[name].width() for name in kept}
+        before = box(app, "compute_unit" if docks["compute_unit"].is_seen else "utilization")
+        for is_pinned in (True, False):
+            app.ui.commands.run("view.pin_time")
+            settle(app, qtbot)
+            assert {name: box(app, name).width() for name in kept} == pytest.approx(widths, abs=4)
+            assert docks["search"] in workspace.tabifiedDockWidgets(docks["isa"])
+            assert docks["summary"].isFloating()
+            assert "right" in workspace.folded
+            assert bool(workspace.group("time_below")) is is_pinned
+            assert {dock.info.id for dock in workspace.group("time") if not dock.isHidden()} >= {
+                "compute_unit",
+                "global_timeline",
+                "occupancy",
+                "wave_states",
+            }
+            if is_pinned:
+                assert box(app, "utilization").top() > box(app, "compute_unit").bottom()
+                assert box(app, "compute_unit").height() == pytest.approx(before.height(), abs=40)
+        assert box(app, "utilization").height() == pytest.approx(before.height(), abs=40)
+        titles = [dock.info.title for dock in workspace.group("time") if not dock.isHidden()]
+        bars = workspace.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        assert titles in [[bar.tabText(at) for at in range(bar.count())] for bar in bars]
+
+
+def test_a_layout_is_told_after_a_restart_and_its_second_time_view_can_be_put_back(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    with window(store, FULL_HD) as app:
+        app.ui.commands.run("view.layout_time")
+    with window(store, FULL_HD) as app:
+        open_sample(app, qtbot)
+        assert app.ui.commands["view.layout_time"].is_checked()
+        assert not app.ui.commands["view.layout_code"].is_checked()
+        assert [dock.info.id for dock in app.window.workspace.group("time_below")] == ["global_timeline"]
+        app.ui.commands.run("view.pin_time")
+        settle(app, qtbot)
+        docks = app.window.workspace.docks
+        assert docks["global_timeline"] in app.window.workspace.tabifiedDockWidgets(docks["compute_unit"])
+
+
+def test_an_arrangement_of_nonsense_is_left_out(empty_app: App) -> None:
+    workspace = empty_app.window.workspace
+    before = workspace.save_arrangement()
+    for kept in (
+        {},
+        {"layout": "spiral", "areas": 3},
+        {"below": "much", "areas": {"isa": "sky", "no": "time"}},
+    ):
+        workspace.load_arrangement(kept)
+        assert workspace.save_arrangement() == before
+
+
+def test_the_layout_triage_shows_findings_in_a_small_window(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=(1280, 800)) as app:
+        open_sample(app, qtbot)
+        assert {"left", "right"} <= app.window.workspace.folded
+        app.ui.commands.run("view.layout_triage")
+        settle(app, qtbot)
+        assert box(app, "triage").width() > 300
+        assert "right" in app.window.workspace.folded
+        app.ui.commands.run("view.layout_code")
+        settle(app, qtbot)
+        assert "left" in app.window.workspace.folded
+
+
+def test_the_selected_row_stays_in_sight_when_the_layout_changes(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot)
+        view = app.window.workspace.docks["isa"].panel.view
+        last = view.view_row_at(view.viewport().height() - 2 * view.row_height)
+        app.ui.session.select_line(view.table.data_row(last))
+        settle(app, qtbot)
+        row = view.current
+        assert row >= 0
+        for name in ("compare", "triage", "time", "code"):
+            app.ui.commands.run(f"view.layout_{name}")
+            settle(app, qtbot)
+            here = view.row_rect(row)
+            assert here.top() >= 0, name
+            assert here.bottom() <= view.viewport().height(), name
+
+
 def test_folded_sides_come_back_folded_with_all_they_had(tmp_path: Path, qtbot: QtBot) -> None:
     file = str(tmp_path / "rcv.ini")
     with window(QSettings(file, QSettings.Format.IniFormat), FULL_HD) as app:
@@ -104,3 +203,95 @@ def test_a_dock_taken_out_of_the_folded_bottom_shows_all(qtbot: QtBot, reused: R
         dock.setFloating(False)
         settle(app, qtbot)
         assert dock.maximumHeight() < 10
+
+
+# -- own layouts --------------------------------------------------------------------------------------------
+
+
+def given(monkeypatch: pytest.MonkeyPatch, kind: str, answer: str) -> None:
+    """Let the user answer what a dialog asks for."""
+    monkeypatch.setattr(f"rcv_py.ui.shell.own_layouts.QInputDialog.{kind}", lambda *_, **__: (answer, True))
+
+
+def test_an_own_layout_is_saved_shown_and_deleted(
+    qtbot: QtBot, reused: Reused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot)
+        commands, workspace = app.ui.commands, app.window.workspace
+        actions = app.window.actions_
+        assert "Save layout as" in commands["view.layout_own_1"].why_not()
+        assert not actions["view.layout_own_1"].isVisible()
+        commands.run("view.layout_time")
+        workspace.show_panel("summary")
+        settle(app, qtbot)
+        height = box(app, "summary").height()
+        given(monkeypatch, "getText", "Mine & more")
+        commands.run("view.save_layout")
+        assert commands["view.layout_own_1"].title == "Mine & more"
+        assert actions["view.layout_own_1"].text() == "Mine && more"
+        assert actions["view.layout_own_1"].isVisible()
+        assert commands["view.layout_own_1"].is_checked()
+        assert commands["view.layout_own_1"].shortcuts == ("Alt+5",)
+        commands.run("view.layout_code")
+        settle(app, qtbot)
+        assert not workspace.group("time_below")
+        assert not commands["view.layout_own_1"].is_checked()
+        commands.run("view.layout_own_1")
+        settle(app, qtbot)
+        assert box(app, "global_timeline").top() > box(app, "compute_unit").bottom()
+        assert abs(box(app, "summary").height() - height) < 40
+        assert commands["view.layout_own_1"].is_checked()
+        assert not commands["view.layout_time"].is_checked()
+        given(monkeypatch, "getItem", "Mine & more")
+        commands.run("view.delete_layout")
+        assert app.window.layouts.names == ()
+        assert not actions["view.layout_own_1"].isVisible()
+        assert commands["view.delete_layout"].why_not()
+
+
+def test_own_layouts_are_there_at_the_next_start_and_what_is_broken_is_not(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    store = QSettings(str(tmp_path / "rcv.ini"), QSettings.Format.IniFormat)
+    with window(store, FULL_HD) as app:
+        for number in range(7):
+            app.window.layouts.save(f"Mine {number}")
+        assert len(app.window.layouts.names) == 5, "as many as there are keys"
+    with window(store, FULL_HD) as app:
+        assert app.window.layouts.names == ("Mine 0", "Mine 1", "Mine 2", "Mine 3", "Mine 6")
+        app.window.layouts.save("Mine 0")
+        assert len(app.window.layouts.names) == 5
+    broken = ('{"a": 1}', "[1, {}]", '[{"name": "x", "state": "?"}]', "nonsense")
+    for text in broken:
+        store.setValue("memory/own_layouts", text)
+        with window(store, FULL_HD) as app:
+            assert app.window.layouts.names == (), text
+
+
+def test_the_panel_that_was_closed_last_comes_back_where_it_was(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=FULL_HD) as app:
+        open_sample(app, qtbot)
+        commands, workspace = app.ui.commands, app.window.workspace
+        assert commands["view.reopen_panel"].why_not()
+        before = box(app, "source")
+        order = [dock.info.id for dock in workspace.tabifiedDockWidgets(workspace.docks["loops"])]
+        workspace.docks["source"].close()
+        workspace.docks["loops"].close()
+        settle(app, qtbot)
+        assert commands["view.reopen_panel"].why_not() == ""
+        commands.run("view.reopen_panel")
+        assert workspace.is_shown("loops")
+        assert not workspace.is_shown("source")
+        commands.run("view.reopen_panel")
+        settle(app, qtbot)
+        after = box(app, "source")  # lower: with the loops the bottom opened
+        assert (after.left(), after.width()) == (before.left(), before.width())
+        tabs = [dock.info.id for dock in workspace.tabifiedDockWidgets(workspace.docks["loops"])]
+        assert sorted(tabs) == sorted(order)
+        assert commands["view.reopen_panel"].why_not(), "nothing is closed any more"
+        commands.run("view.fold_left")
+        settle(app, qtbot)
+        assert commands["view.reopen_panel"].why_not(), "what is folded away is not closed"
+        commands.run("view.fold_left")
+        settle(app, qtbot)

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from rcv_py.ui.app import App, start
 from rcv_py.ui.core.panel import Panel
+from rcv_py.ui.shell.dialogs.error_box import catching
 from tests.ui.window import ROOT, SAMPLE, settle
 
 
@@ -26,7 +27,7 @@ def caught() -> Iterator[App]:
     app = start(None)
     app.window.resize(1280, 800)
     try:
-        with app.window.errors.catching():
+        with catching(lambda: app.window.errors):
             app.window.show()
             yield app
     finally:
@@ -194,7 +195,7 @@ from rcv_py.ui.app import start
 from rcv_py.ui.app import closes
 app = start(None)
 app.window.show()
-with closes(app.window):
+with closes(app.window.close, app.window):
     QTimer.singleShot(0, app.window, lambda: os.kill(os.getpid(), int(sys.argv[1])))
     QTimer.singleShot(30_000, app.window, lambda: app.qt.exit(1))
     code = app.qt.exec()

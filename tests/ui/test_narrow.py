@@ -9,9 +9,9 @@ import pytest
 
 from rcv_py.formats.open import open_trace
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.explorer import ExplorerPanel
+from rcv_py.ui.panels.files.ranked import TopLinesPanel
+from rcv_py.ui.panels.files.tree import FileTreePanel
 from rcv_py.ui.panels.source.panel import SourcePanel
-from rcv_py.ui.panels.top_lines import TopLinesPanel
 from rcv_py.ui.table.rows_view import RowsView
 from rcv_py.ui.table.table_model import Column
 from tests.support.captures import ROOT
@@ -62,10 +62,11 @@ def test_a_column_the_user_hid_stays_hidden(
     assert "cost" not in shown(panel)
 
 
-def test_the_explorer_keeps_names(ui: UiContext, settle: Callable[..., None]) -> None:
-    panel = ExplorerPanel(ui)
+def test_the_tree_of_files_keeps_names(ui: UiContext, settle: Callable[..., None]) -> None:
+    panel = FileTreePanel(ui)
     settle(panel, 200)
-    assert panel.tree.columnWidth(0) >= 140
+    assert panel.tree.columnWidth(panel.tree.rows.column_of("name")) >= 60
+    assert not panel.tree.isColumnHidden(panel.tree.rows.column_of("share"))
 
 
 def test_top_lines_keep_the_share(ui: UiContext, settle: Callable[..., None]) -> None:

@@ -33,7 +33,7 @@ CODE = ("isa", "source", "explorer", "top_lines", "hotspot", "labels", "summary"
 def shown(app: App, qtbot: QtBot, name: str) -> Panel:
     app.window.workspace.show_panel(name)
     settle(app, qtbot)
-    return app.window.workspace.docks[name].panel
+    return app.window.workspace.panel(name)
 
 
 def sentence(panel: Panel) -> str:
@@ -58,7 +58,7 @@ def test_every_panel_shows_something_or_says_why_not(name: str, qtbot: QtBot, re
     path = captures.trace_path(name) if name == "pcsampling" else SAMPLES / name
     with reused() as app:
         open_sample(app, qtbot, path)
-        for panel_name in app.window.workspace.docks:
+        for panel_name in app.window.workspace.names():
             panel = shown(app, qtbot, panel_name)
             said = sentence(panel)
             assert said or content(panel), panel_name

@@ -77,7 +77,6 @@ def check_texts(panel: CurvePanel) -> None:
         assert box.width() >= box.minimumSizeHint().width()
         assert box.accessibleName()
     assert panel.plot.canvas.accessibleName()
-    assert panel.plot.strip.accessibleName()
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -326,3 +325,8 @@ def test_curves_of_many_rows_are_made_ready_for_pixels_in_a_thread(
     assert threading.main_thread() not in threads
     ready = {"_area", "_pyramids"}
     assert all(ready <= curve.steps.__dict__.keys() for curve in panel.plot.curves)
+    together = panel.plot.canvas.curves.set.sum_shown
+    assert ready <= together.__dict__.keys(), "the outline of all is as long as all of them together"
+    panel.plot.isolate("WAIT")
+    panel.plot.isolate("WAIT")
+    assert panel.plot.canvas.curves.set.sum_shown is together, "it is added up once"

@@ -24,7 +24,8 @@ from rcv_py.model.waves import Wave, WaveIndex
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
-from rcv_py.ui.panels.token_details import FactsText, TokenFacts
+from rcv_py.ui.core.times import Times
+from rcv_py.ui.panels.token_details.facts import FactsText, TokenFacts
 from rcv_py.ui.panels.wave_picker import by_speed, changed, choices, cycles_in
 from tests.support import drawing
 from tests.ui.conftest import Reused
@@ -141,11 +142,11 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
     code = session.trace.value.code
     tokens = session.wave().tokens
     line = int(np.bincount(tokens.line[tokens.line >= 0]).argmax())
-    session.select_line(line, 0)
+    session.select_line(line)
+    session.select_hit(0)
     settle(sample_app, qtbot)
-    text = panel.text.toPlainText()
-    assert code.text[line] in text
-    assert f"{int(code.hits[line]):,}" in text
+    assert code.text[line] in panel.head.toPlainText()
+    assert f"{int(code.hits[line]):,}" in panel.all.toPlainText()
     assert panel.of.text() == f"of {session.hits():,}"
     panel.after.click()
     settle(sample_app, qtbot)
@@ -164,25 +165,27 @@ def test_the_instruction_panel_tells_hits_waits_and_totals(sample_app: App, qtbo
 def test_small_shares_are_text_not_markup() -> None:
     trace = open_trace(SAMPLE)
     totals = LineTotals(hits=1, latency=4, stall=0, idle=0, program_total=100_000)
-    html = FactsText(trace, TokenFacts(1, totals)).html()
+    html = FactsText(trace, TokenFacts(1, totals), Times()).of_all(None, (), "")
     document = QTextDocument()
     document.setHtml(html)
     assert "<0.1 %" in document.toPlainText()
 
 
 def test_a_search_makes_the_panel_no_wider(sample_app: App, qtbot: QtBot) -> None:
-    panel = sample_app.window.workspace.docks["search"].panel
+    panel = sample_app.window.workspace.panel("search")
+    matches = sample_app.window.workspace.panel("matches")
     sample_app.window.workspace.show_panel("search")
     settle(sample_app, qtbot)
     before = panel.minimumSizeHint().width()
     sample_app.ui.session.query.set(SearchQuery("v_"))
-    qtbot.waitUntil(lambda: bool(len(panel.hits.lines)))
+    qtbot.waitUntil(lambda: bool(len(matches.hits.lines)))
     assert panel.bar.down.isEnabled()
     assert panel.minimumSizeHint().width() == before
 
 
 def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
-    session, panel = sample_app.ui.session, sample_app.window.workspace.docks["search"].panel
+    session, panel = sample_app.ui.session, sample_app.window.workspace.panel("matches")
+    bar = sample_app.window.workspace.panel("search").bar
     sample_app.window.workspace.show_panel("search")
     code = session.trace.value.code
     expected = [row for row, text in enumerate(code.text) if "v_" in text.casefold()]
@@ -192,7 +195,7 @@ def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
     panel.step(1)
     settle(sample_app, qtbot)
     assert session.selection.value.line == expected[0]
-    assert panel.bar.count.text() == f"1 of {len(panel.hits.lines):,}"
+    assert bar.count.text() == f"1 of {len(panel.hits.lines):,}"
     sample_app.ui.commands.run("search.next")
     assert session.selection.value.line == expected[1]
     session.query.set(SearchQuery("(", is_regex=True))
@@ -205,8 +208,8 @@ def test_search_counts_walks_and_marks(sample_app: App, qtbot: QtBot) -> None:
 def test_labels_history_and_bookmarks(qtbot: QtBot, reused: Reused) -> None:
     with reused() as app:
         open_sample(app, qtbot)
-        session, docks = app.ui.session, app.window.workspace.docks
-        labels, history = docks["labels"].panel, docks["history"].panel
+        session, workspace = app.ui.session, app.window.workspace
+        labels, history = workspace.panel("labels"), workspace.panel("history")
         app.window.workspace.show_panel("labels")
         settle(app, qtbot)
         assert len(labels.result) == int(session.trace.value.code.is_label.sum())

@@ -30,7 +30,7 @@ def path_of(name: str) -> Path:
 
 
 def panel(app: App, name: str) -> Panel:
-    found = app.window.workspace.docks[name].panel
+    found = app.window.workspace.panel(name)
     assert isinstance(found, Panel)
     return found
 
@@ -87,16 +87,16 @@ def test_from_the_slow_bar_to_the_source_line(
         click_highest_bar(app, qtbot)
         assert_everything_follows(app)
 
-        # The Explorer: a click on its costliest line.
-        explorer = panel(app, "explorer")
+        # Files: a click on its costliest line.
+        files = panel(app, "file_tree")
         app.window.workspace.show_panel("explorer")
         settle(app, qtbot)
-        places = [place for place in explorer.tree.rows.root.walk() if not place.children and place.cost]
+        places = [place for place in files.tree.rows.root.walk() if not place.children and place.cost]
         best = max(places, key=lambda place: place.cost)
-        index = explorer.tree.rows.index_of(best)
-        explorer.tree.scrollTo(index)
+        index = files.tree.rows.index_of(best)
+        files.tree.scrollTo(index)
         QTest.mouseClick(
-            explorer.tree.viewport(), Qt.MouseButton.LeftButton, pos=explorer.tree.visualRect(index).center()
+            files.tree.viewport(), Qt.MouseButton.LeftButton, pos=files.tree.visualRect(index).center()
         )
         settle(app, qtbot)
         assert_everything_follows(app)

@@ -14,7 +14,7 @@ from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.token_details import TokenDetailsPanel
+from rcv_py.ui.panels.token_details.panel import TokenDetailsPanel
 from rcv_py.ui.panels.waits import OUT_OF_RANGE, WaitNode, WaitsPanel
 from tests.analysis import build
 from tests.support import captures, code_samples
@@ -209,7 +209,7 @@ def test_waves_that_stream_in_are_added(
 ) -> None:
     trace, batch = sample()
     open_in(trace)
-    assert waits.empty.sentence.text() == "Waits are shown as soon as waves are read."
+    assert waits.empty.sentence.text() == "Reading waves, 0 of 2, for waits …"
     assert ui.session.store is not None
     for wave, text in zip(
         batch.waves, ("partial: 1 of 2 waves read", "64 cycles of stall in 2 waves"), strict=True
@@ -254,7 +254,8 @@ def test_the_instruction_panel_links_executions(
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
     trace, batch = sample()
     open_in(trace, [batch])
-    ui.session.select_line(3, 0)
+    ui.session.select_line(3)
+    ui.session.select_hit(0)
     qtbot.waitUntil(lambda: "Waited for: 1" in panel.text.toPlainText())  # type: ignore[attr-defined]
     assert "issued at 0, 16 cycles before the wait, by vmcnt · newest" in panel.text.toPlainText()
     panel.text.anchorClicked.emit(QUrl("token:0"))

@@ -28,7 +28,8 @@ IS_PAINTED = True
 
 EXPECTED = {
     "overview", "global_timeline", "compute_unit", "utilization", "explorer", "top_lines", "isa", "source",
-    "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history",
+    "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history", "file_tree",
+    "matches",
 }  # fmt: skip
 discover()
 

@@ -18,13 +18,14 @@ import psutil
 import pytest
 
 from rcv_py.base.errors import NotATrace
-from rcv_py.work import pool as pool_module
-from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped, end_ahead
+from rcv_py.work import processes
+from rcv_py.work.pool import CallTimedOut, WorkerPool, WorkerStopped
+from rcv_py.work.processes import end_ahead
 from rcv_py.work.shared import dumps, loads
 from tests.support.busy_forever import stay
 from tests.support.captures import ROOT
 from tests.support.deadly_readers import no_memory, without_blocks
-from tests.support.pool_calls import answer
+from tests.support.pool_calls import EndsAtUnpickling, answer
 from tests.support.processes import is_at_work, wait_until
 
 WAIT_S = 60
@@ -78,6 +79,16 @@ def test_what_goes_wrong_is_raised_as_what_it_is() -> None:
         assert pool.submit("fine").result(WAIT_S) == "fine"
 
 
+@pytest.mark.parametrize("what", ["import", "class"])
+def test_a_process_that_is_ended_while_it_unpickles_says_nothing(
+    what: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An exception in the middle of that comes out as another one, or aborts the process."""
+    with WorkerPool(answer, 1, grace_s=WAIT_S) as pool:
+        assert isinstance(pool.submit(EndsAtUnpickling(what)).exception(WAIT_S), WorkerStopped)
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize("ahead", [1, 3])
 def test_a_process_that_dies_costs_the_call_that_it_did(ahead: int) -> None:
     with WorkerPool(answer, 1, calls_ahead=ahead) as pool:
@@ -101,7 +112,7 @@ def test_a_process_that_somebody_else_buries_is_replaced() -> None:
     with WorkerPool(answer, 1) as pool:
         pid = pool.submit("pid").result(WAIT_S)
         (process,) = active_children()
-        with pool_module._starting:
+        with processes._starting:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
         assert pool.submit("pid").result(WAIT_S) != pid

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from rcv_py.analysis.core.reduction import Reduction, Staged
 from rcv_py.base.errors import RcvError
-from rcv_py.base.progress import CancelFlag
+from rcv_py.base.progress import CancelFlag, Report, silent
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -98,10 +98,19 @@ def firsts(analyses: Iterable[Analysis]) -> list[AnyReduction]:
 
 
 class InMemory(Answers):
-    """Answers about waves that are in memory.  Asking raises Cancelled soon after `cancel` is set."""
+    """Answers about waves that are in memory.  Asking raises Cancelled soon after `cancel` is set.
 
-    def __init__(self, trace: Trace, batches: Iterable[WaveBatch], cancel: CancelFlag | None = None) -> None:
-        self._cancel = cancel or CancelFlag()
+    `report` hears which look at all waves it is, and how many of them were looked at.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        batches: Iterable[WaveBatch],
+        cancel: CancelFlag | None = None,
+        report: Report = silent,
+    ) -> None:
+        self._cancel, self._report, self._looks = cancel or CancelFlag(), report, 0
         self.batches = tuple(batches)
         read = {wave.row for batch in self.batches for wave in batch.waves}
         lost = (one for batch in self.batches for one in batch.missing)
@@ -113,6 +122,8 @@ class InMemory(Answers):
         return [one.merge(list(self._parts_of(one, rows))) for one in reductions]
 
     def _parts_of(self, reduction: AnyReduction, rows: Rows) -> Iterator[Any]:
-        for part in reduction.each(self.trace, self.batches, rows):
+        self._looks += 1
+        name = "waves" if self._looks == 1 else f"step {self._looks}, waves"
+        for part in reduction.each(self.trace, self.batches, rows, report=self._report, name=name):
             self._cancel.check()
             yield part

@@ -13,13 +13,15 @@ columns, and can be pickled; so can a reduction, whose functions live in modules
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from rcv_py.analysis.core.parcels import ENOUGH, FEW, Parcel, alone, parcels
+from rcv_py.base.progress import Report, Stage, silent
+from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.model.waves import WaveBatch
 
@@ -59,12 +61,17 @@ class Reduction(Generic[Part, Answer]):
         batches: Iterable[WaveBatch],
         rows: Collection[int] | None = None,
         enough: int = ENOUGH,
+        *,
+        report: Report = silent,
+        name: str = "waves",
     ) -> Iterator[Part]:
-        """Yield the same, one after the other."""
-        if self.is_together:
-            yield from (mapped([self], trace, parcel)[0] for parcel in parcels(batches, rows, enough))
-        else:
-            yield from (self.map(trace, parcel) for parcel in alone(batches, rows))
+        """Yield the same, one after the other; `report` hears how many waves were looked at, as `name`."""
+        batches = tuple(batches)
+        done, total = 0, sum(len(batch.waves) for batch in batches)
+        for parcel in parcels(batches, rows, enough) if self.is_together else alone(batches, rows):
+            report(Stage(name, done, total))
+            yield mapped([self], trace, parcel)[0] if self.is_together else self.map(trace, parcel)
+            done = min(total, done + len(parcel.own.waves))
 
     def of(self, trace: Trace, batches: Iterable[WaveBatch], rows: Collection[int] | None = None) -> Answer:
         """Return the answer for waves that are in memory, of which `rows` (None: all) count."""

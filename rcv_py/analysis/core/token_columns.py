@@ -7,14 +7,14 @@ thousands of short waves cost a few hundred numpy calls.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from rcv_py.analysis.core.saturated import later, sums, sums_of_runs
-from rcv_py.base.runs import ascending, borders
+from rcv_py.base.records import dataclass
+from rcv_py.base.runs import ascending, borders, run_starts
 from rcv_py.model.kinds import KIND_COUNT, TokenKind
 from rcv_py.model.waves import Wave, WaveBatch
 
@@ -68,6 +68,15 @@ class TokenColumns:
         start = np.repeat(_numbers(wave.tokens.base for wave in self.waves), np.diff(self.first))
         start += _joined([wave.tokens.offset for wave in self.waves], np.int64)
         return start
+
+    def starts_at(self, rows: np.ndarray, owner: np.ndarray) -> np.ndarray:
+        """Starts of a few tokens, int64: of ascending rows, and the waves that own them, and no others."""
+        parts = np.split(rows, run_starts(owner)[1:]) if len(rows) else []
+        starts = []
+        for part, at in zip(parts, ascending(owner).tolist(), strict=True):
+            tokens = self.waves[at].tokens
+            starts.append(tokens.offset[part - self.first[at]].astype(np.int64) + tokens.base)
+        return _joined(starts, np.int64)
 
     @cached_property
     def lives(self) -> tuple[np.ndarray, np.ndarray]:

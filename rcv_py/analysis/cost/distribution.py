@@ -11,7 +11,7 @@ since                 11         14            start to start, within a wave; th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property, partial
 
 import numpy as np
@@ -21,6 +21,7 @@ from rcv_py.analysis.core.parcels import Parcel
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.analysis.core.saturated import summed
 from rcv_py.analysis.core.token_columns import TokenColumns, of_waves, token_columns
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending, ranges, run_starts, starts_run
 from rcv_py.model.columns import joined, of_rows
 from rcv_py.model.trace import Trace
@@ -47,7 +48,7 @@ class LineHits:
     start: np.ndarray  # int64, cycles, aligned
     stall: np.ndarray  # int64, cycles
     busy: np.ndarray  # int64, cycles
-    idle: np.ndarray  # int64, cycles
+    idle: np.ndarray  # int64, cycles; NEVER where nobody asked for it
     since: np.ndarray  # int64, cycles, NEVER for the first hit of a wave
 
     def __len__(self) -> int:
@@ -70,11 +71,12 @@ class LineHits:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What a set of times has in common; p95 is the time of some hit."""
+    """What a set of times has in common; p90 and p95 are times of some hits."""
 
     hits: int
     min: int
     median: float  # an int if it is whole
+    p90: int
     p95: int
     max: int
     mean: float
@@ -113,17 +115,51 @@ def _in_order(parts: Sequence[LineHits]) -> LineHits:
     return of_rows(hits, np.lexsort((hits.token, hits.wave)))
 
 
-def _map(_trace: Trace, parcel: Parcel, *, line: int) -> LineHits:
-    return _of_line(parcel.own, line)
+def _map(_trace: Trace, parcel: Parcel, *, line: int, has_idle: bool) -> LineHits:
+    return _of_line(parcel.own, line, has_idle)
 
 
 def _finish(_trace: Trace, hits: LineHits) -> LineHits:
     return hits
 
 
-def hits_of(line: int) -> Reduction[LineHits, LineHits]:
-    """Return the reduction that `line_hits` is."""
-    return Reduction(partial(_map, line=line), _in_order, _finish)
+def hits_of(line: int, *, has_idle: bool = True) -> Reduction[LineHits, LineHits]:
+    """Return the reduction that `line_hits` is.
+
+    Without the idle cycles before hits it looks only at the hits and not at all that waves did.
+    """
+    return Reduction(partial(_map, line=line, has_idle=has_idle), _in_order, _finish)
+
+
+class Which(Enum):
+    """An execution of an instruction among all of it, by its latency."""
+
+    FASTEST = "fastest"
+    MEDIAN = "median"
+    SLOWEST = "slowest"
+    FASTER = "next faster"
+    SLOWER = "next slower"
+
+
+def pick(hits: LineHits, which: Which, current: int = -1) -> int:
+    """Return the row of an execution, -1 if there is none.
+
+    Of MEDIAN it is the one whose latency is nearest to the median of all; of equally near, equally fast or
+    slow ones the first that began, then that of the lowest wave.  FASTER and SLOWER are beside the row
+    `current` in the order of latency, then of time; of none of the rows (-1) the slowest.
+    """
+    latency = hits.latency
+    if not len(latency):
+        return -1
+    if which in (Which.FASTER, Which.SLOWER):
+        order = np.lexsort((hits.wave, hits.start, latency))
+        at = np.flatnonzero(order == current)
+        place = int(at[0]) + (1 if which is Which.SLOWER else -1) if len(at) else len(order) - 1
+        return int(order[place]) if 0 <= place < len(order) else -1
+    ends = {Which.FASTEST: np.min, Which.SLOWEST: np.max}
+    off = np.abs(latency - ends.get(which, median)(latency))
+    near = np.flatnonzero(off == off.min())
+    return int(near[np.lexsort((hits.wave[near], hits.start[near]))[0]])
 
 
 def spread(values: np.ndarray) -> Spread | None:
@@ -137,14 +173,16 @@ def _spread(values: np.ndarray, times: np.ndarray) -> Spread | None:
         return None
     upto = np.cumsum(times)
     n = int(upto[-1])
-    rank = max(0, -(-n * 95 // 100) - 1)  # nearest rank
+    p90, p95 = (max(0, -(-n * part // 100) - 1) for part in (90, 95))  # nearest rank
     total = int((values * times).sum())
-    low, high, p95 = values[np.searchsorted(upto, [(n - 1) // 2, n // 2, rank], side="right")]
+    ranks = [(n - 1) // 2, n // 2, p90, p95]
+    low, high, near_last, nearer = values[np.searchsorted(upto, ranks, side="right")]
     return Spread(
         hits=n,
         min=int(values[0]),
         median=median(np.array([low, high])),
-        p95=int(p95),
+        p90=int(near_last),
+        p95=int(nearer),
         max=int(values[-1]),
         mean=total / n,
         total=total,
@@ -255,9 +293,10 @@ def histogram(
     return Histogram(edges, counts.astype(np.int64), is_log)
 
 
-def _of_line(tokens: TokenColumns, line: int) -> LineHits:
+def _of_line(tokens: TokenColumns, line: int, has_idle: bool = True) -> LineHits:
     rows = np.flatnonzero(tokens.line == line)
-    owner, start = tokens.owner[rows], tokens.start[rows]
+    owner = np.searchsorted(tokens.first, rows, side="right") - 1
+    start = tokens.start[rows] if has_idle else tokens.starts_at(rows, owner)
     facts = np.array([(wave.row, wave.id.se) for wave in tokens.waves], dtype=np.int64).reshape(-1, 2)
     wave, engine = facts[owner].T
     return LineHits(
@@ -268,7 +307,7 @@ def _of_line(tokens: TokenColumns, line: int) -> LineHits:
         start=start,
         stall=tokens.stall[rows].astype(np.int64),
         busy=tokens.busy[rows].astype(np.int64),
-        idle=tokens.idle[rows],
+        idle=tokens.idle[rows] if has_idle else np.full(len(rows), NEVER, dtype=np.int64),
         since=np.where(starts_run(owner), NEVER, start - np.roll(start, 1)),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from rcv_py.analysis.core.token_columns import sums_by_kind
 from rcv_py.analysis.cost.place_text import line_text
 from rcv_py.analysis.cost.source_costs import SourceCosts, places, source_costs
 from rcv_py.analysis.program.blocks import labels
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import distinct
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.code import CodeTable, SourceFile
@@ -36,6 +37,7 @@ class CostNode(TreeNode):
     by_kind: np.ndarray = field(default_factory=lambda: np.zeros(KIND_COUNT, dtype=np.int64))  # [KIND_COUNT]
     file: int = -1  # index into Trace.sources, -1 for folders and NO_SOURCE
     line: int = -1
+    text: str | None = None  # of a line or an instruction, without its number; None of other nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +103,18 @@ def top_lines(
     return _top_lines(source_costs(code, cost, how, len(sources)), sources, file, limit)
 
 
+def top_kinds(
+    code: CodeTable, cost: np.ndarray, how: SourceCost, files: int, *, file: int | None, limit: int
+) -> np.ndarray:
+    """Return what `top_lines` cost by kind of instruction, int64 [n, KIND_COUNT]."""
+    costs = source_costs(code, cost, how, files)
+    return costs.by_kind[_ranked(costs, file, limit)]
+
+
 def _top_lines(
     costs: SourceCosts, sources: Sequence[SourceFile], file: int | None, limit: int
 ) -> tuple[TopLine, ...]:
-    rows = np.arange(len(costs)) if file is None else np.arange(len(costs))[costs.lines_of(file)]
-    rows = rows[costs.cost[rows] > 0]
-    rows = rows[np.argsort(-costs.cost[rows], kind="stable")][:limit]
+    rows = _ranked(costs, file, limit)
     columns = (costs.file[rows].tolist(), costs.line[rows].tolist(), costs.cost[rows].tolist())
     return tuple(
         TopLine(at, line, worth, worth / max(costs.total, 1), line_text(sources, at, line))
@@ -114,10 +122,26 @@ def _top_lines(
     )
 
 
+def _ranked(costs: SourceCosts, file: int | None, limit: int) -> np.ndarray:
+    """Return the rows of the most expensive lines, int64."""
+    rows = np.arange(len(costs)) if file is None else np.arange(len(costs))[costs.lines_of(file)]
+    rows = rows[costs.cost[rows] > 0]
+    return rows[np.argsort(-costs.cost[rows], kind="stable")][:limit]
+
+
 def _lines(costs: SourceCosts, sources: Sequence[SourceFile], file: int, limit: int) -> list[CostNode]:
+    by_kind = costs.by_kind[_ranked(costs, file, limit)]
     return [
-        CostNode(name=f":{top.line}  {top.text}", tip=top.text, cost=top.cost, file=file, line=top.line)
-        for top in _top_lines(costs, sources, file, limit)
+        CostNode(
+            name=f":{top.line}  {top.text}",
+            tip=top.text,
+            cost=top.cost,
+            by_kind=kinds,
+            file=file,
+            line=top.line,
+            text=top.text,
+        )
+        for top, kinds in zip(_top_lines(costs, sources, file, limit), by_kind, strict=True)
     ]
 
 
@@ -160,8 +184,31 @@ def _folder(folder: tuple[str, ...], by_kind: np.ndarray, children: list[CostNod
     )
 
 
-def label_tree(trace: Trace, cost: np.ndarray) -> CostNode:
-    """Return labels by cost and, below each, its most expensive instructions."""
+def matching(root: CostNode, text: str, sources: Sequence[SourceFile]) -> CostNode:
+    """Return a tree of the nodes with that text in their name or path, of those above and of all below them.
+
+    Capitals do not matter.  A line is also found by its place, `file.py:186`.
+    """
+    wanted = text.casefold()
+
+    def fits(node: CostNode) -> bool:
+        path = sources[node.file].path if node.file >= 0 else node.tip
+        place = f"{path}:{node.line}" if node.line >= 0 else path
+        return any(wanted in said.casefold() for said in (node.name, place))
+
+    def kept(node: CostNode) -> CostNode | None:
+        if not node.children:
+            return replace(node) if fits(node) else None
+        below = [found for child in node.children if (found := kept(child)) is not None]
+        if not below and wanted not in node.name.casefold():
+            return None
+        return replace(node, children=below or [replace(child) for child in node.children])
+
+    return kept(root) or replace(root, children=[])
+
+
+def label_tree(trace: Trace, cost: np.ndarray, lines: int = LINES) -> CostNode:
+    """Return labels by cost and, below each, at most so many of its most expensive instructions."""
     code = trace.code
     named = labels(code, cost)
     starts, names = [label.row for label in named], [label.name for label in named]
@@ -169,7 +216,7 @@ def label_tree(trace: Trace, cost: np.ndarray) -> CostNode:
         starts, names = [0, *starts], ["(before the first label)" if starts else "all instructions", *names]
     stops = [*starts[1:], len(code)]
     blocks = [
-        _block(code, cost, name, first, stop)
+        _block(code, cost, name, slice(first, stop), lines)
         for name, first, stop in zip(names, starts, stops, strict=True)
         if cost[first:stop].any() or len(starts) == 1
     ]
@@ -177,10 +224,11 @@ def label_tree(trace: Trace, cost: np.ndarray) -> CostNode:
     return _node(code, cost, np.arange(len(code)), children=blocks)
 
 
-def _block(code: CodeTable, cost: np.ndarray, name: str, first: int, stop: int) -> CostNode:
-    rows = first + np.argsort(-cost[first:stop], kind="stable")[:LINES]
+def _block(code: CodeTable, cost: np.ndarray, name: str, part: slice, lines: int) -> CostNode:
+    first, stop = part.start, part.stop
+    rows = first + np.argsort(-cost[first:stop], kind="stable")[:lines]
     children = [
-        _node(code, cost, np.array([row]), name=f"{row}  {code.text[row]}", line=row)
+        _node(code, cost, np.array([row]), name=f"{row}  {code.text[row]}", line=row, text=code.text[row])
         for row in rows.tolist()
         if cost[row]
     ]

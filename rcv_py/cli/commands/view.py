@@ -14,6 +14,7 @@ from rcv_py.cli.options.other_options import ShotOptions
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
 from rcv_py.state.selection import Place, Selection
+from rcv_py.state.single_instance import Request, address, hand_over
 from rcv_py.work.ahead import Ahead
 
 PICTURE = Path("rcv.png")
@@ -32,17 +33,35 @@ def run(options: ViewOptions) -> int:
     if files and options.folder is not None:
         run_facts(options.folder, "", given=files)  # raises, with nothing shown, if there are none
     if has_display():
+        door = None if options.new_process else address(os.environ)
+        request = _request(options, place, files)
+        if hand_over(door, request):
+            print("Opened in the window that runs already.")
+            return 0
         ahead = None if options.folder is None else Ahead.of(options.folder)
         memory.begin_start()
         try:
             from rcv_py.ui import app  # noqa: PLC0415 - Qt is loaded only when it is used
 
-            compared = options.compare, options.twin
-            return app.run(options.folder, *compared, options.panel, place, run_files=files, ahead=ahead)
+            return app.run(request, ahead=ahead, door=door)
         finally:
             if ahead is not None:
                 ahead.close()
     return _draw_instead(options, place, files)
+
+
+def _request(options: ViewOptions, place: Place | None, files: tuple[Path, ...]) -> Request:
+    """What the options want to see, as a program in another folder understands it."""
+    folders = (options.folder, options.compare, options.twin)
+    path, baseline, replicate = (None if folder is None else str(folder.absolute()) for folder in folders)
+    return Request(
+        path=path,
+        baseline=baseline,
+        replicate=replicate,
+        panel=options.panel,
+        place=None if place is None else str(place),
+        run_files=tuple(map(str, files)),
+    )
 
 
 def has_display() -> bool:

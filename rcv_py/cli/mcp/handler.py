@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -17,7 +17,9 @@ from urllib.parse import quote, unquote
 
 import orjson
 
+from rcv_py.base.ending import check_end
 from rcv_py.base.errors import Cancelled, RcvError, UsageError
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, elide_right, escaped_json, visible
 from rcv_py.cli.arguments import parse
 from rcv_py.cli.exit_codes import ExitCode
@@ -67,8 +69,7 @@ class CommandRunner:
             text = err.getvalue().strip().rpartition("error: ")[2] or "the arguments do not fit"
             return reply(words, ExitCode.USAGE, error=f"{text[:1].upper()}{text[1:]}.")
         except Exception as error:  # the last place that can say which words lead to the bug
-            if isinstance(error.__context__, KeyboardInterrupt):  # which argparse stumbles over
-                raise error.__context__ from None
+            check_end(error)
             traceback.print_exc()
             line = shlex.join(["rcv", *words])
             text = f"This is a bug of rcv ({error!r}). Please report it with: {line}"

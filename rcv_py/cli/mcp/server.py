@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Callable, Mapping
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, TypeVar
+from threading import Thread
+from typing import Any, TextIO, TypeVar
 
 import anyio
 import mcp_types as types
@@ -22,20 +26,42 @@ from rcv_py.cli.mcp.tools import WRITERS, AllowedPaths, Tool, help_tool
 from rcv_py.formats.input.run_places import ROOT
 
 JSON = "application/json"
+INPUT_BYTES = 64 << 10  # that are read at a time
 T = TypeVar("T")
 
 
 def run_server(paths: AllowedPaths) -> None:
     """Serve until standard input closes."""
     os.environ[ROOT] = str(paths.root)  # the processes of the pool inherit it
-    with command_pool() as pool:
-        anyio.run(_serve, ToolHandler(paths, pool))
+    with command_pool() as pool, _input() as stream:
+        anyio.run(_serve, ToolHandler(paths, pool), stream)
 
 
-async def _serve(handler: ToolHandler) -> None:
+async def _serve(handler: ToolHandler, stream: TextIO) -> None:
     server = make_server(handler)
-    async with stdio_server() as (read, write):
+    async with stdio_server(anyio.wrap_file(stream)) as (read, write):
         await server.run(read, write, server.create_initialization_options())
+
+
+@contextmanager
+def _input() -> Iterator[TextIO]:
+    """Standard input, which ends for its reader when the block does.
+
+    Python waits at its end for the thread that reads here, and a client may write nothing for ever.
+    """
+    near, far = socket.socketpair()
+    Thread(target=_copy, args=(sys.stdin.fileno(), far), name="rcv-input", daemon=True).start()
+    try:
+        yield near.makefile("r", encoding="utf-8", errors="replace")
+    finally:
+        far.shutdown(socket.SHUT_RDWR)
+
+
+def _copy(source: int, target: socket.socket) -> None:
+    with suppress(OSError):  # nobody reads any more
+        while data := os.read(source, INPUT_BYTES):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
 
 
 def make_server(handler: ToolHandler) -> Server[Any]:

@@ -18,6 +18,7 @@ from rcv_py.cli.options.option import (
     lacks,
     number,
     option,
+    pair,
     path,
     percent,
     positional,
@@ -67,6 +68,7 @@ class ViewOptions(shared.WithRunFiles, example="rcv ui_output_agent_1_dispatch_2
     wave: str | None = shared.wave("select a wave")
     line: int | None = number("select an instruction")
     cycle: int | None = number("show this cycle")
+    new_process: bool = flag("start a program of its own, even if a window runs that could show the capture")
 
 
 class TriageOptions(
@@ -115,6 +117,21 @@ class SummaryOptions(shared.OfCaptures, shared.OfWaves, example="rcv summary FOL
         "only waves that touch a range of cycles, or with --units only these cycles", old="--within"
     )
     csv: bool = shared.as_csv("one number a row")
+
+
+class RangeOptions(shared.OfWaves, example="rcv range FOLDER --from 120000 --to 126000"):
+    """Sum up a range of cycles by cause, instruction, line and unit."""
+
+    chosen_by = ("wave", "se")
+
+    clock: tuple[int, int] | None = range_of("the range of cycles (default: the whole capture)")
+    between: tuple[int, int] | None = option(
+        "also how long it takes from one instruction to the next execution of another, over all iterations",
+        read=pair,
+        metavar="A:B",
+    )
+    top: int = shared.top(8, "rows of each part")
+    csv: bool = shared.as_csv("a row a cause, instruction, source line or unit")
 
 
 class HotspotOptions(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
@@ -14,11 +14,13 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QSplitter, QWidget
 from rcv_py.analysis.core.reduction import Reduction
 from rcv_py.base.csv_text import csv_text
 from rcv_py.base.problems import Affects
+from rcv_py.base.records import dataclass
 from rcv_py.base.registry import Registry
 from rcv_py.model.trace import Trace
 from rcv_py.results.table import Table
 from rcv_py.state.commands import Command
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.visibility import Coalesce, Visibility
 
 COPY_AS_COMMAND = "Copy as command"
@@ -120,7 +122,7 @@ class Panel(QWidget):
 
     panel_id: ClassVar[str] = ""  # under which it is registered
     commands_wait: ClassVar[bool] = False  # why a command cannot run does not change before there is a panel
-    wants = Signal(str)  # id of a panel that should come to the front, since it shows what was asked for
+    wants = Signal(str)  # id of a panel, or of an area, that should come to the front
     copy_asked = Signal()  # copy what the panel shows as a command
 
     def __init__(self, ui: UiContext) -> None:
@@ -249,6 +251,15 @@ class Panel(QWidget):
         """The widget a picture of this panel shows."""
         return self
 
+    @contextmanager
+    def for_picture(self) -> Iterator[None]:
+        """Look as a picture should while one is made."""
+        yield
+
+    def swatches(self) -> tuple[Swatch, ...]:
+        """What colours mean that no legend in the panel's picture says."""
+        return ()
+
     def caption(self) -> str:
         """What the picture's caption says besides trace, wave and range."""
         return ""
@@ -266,6 +277,33 @@ class Panel(QWidget):
     def focus_search(self) -> bool:
         """Put the cursor into the panel's own search field (Ctrl+F); False if it has none."""
         return False
+
+    def first_focus(self) -> QWidget | None:
+        """What keys go to when somebody comes to the panel; None: to what had them last, else to its list."""
+        return None
+
+    # -- panels that are several ---------------------------------------------------------------------
+
+    @property
+    def chosen_panel(self) -> Panel:
+        """What a panel of several parts shows of them; any other is its own part."""
+        return self
+
+    @property
+    def chosen_part(self) -> str:
+        """The id of that part, "" if it has none."""
+        return ""
+
+    def part(self, name: str) -> Panel:
+        """Return a part, made now if nobody needed it before; KeyError if there is none."""
+        raise KeyError(name)
+
+    def made_part(self, name: str) -> Panel | None:
+        """Return a part, None if it is not made."""
+        return None
+
+    def show_part(self, name: str) -> None:
+        """Show another part, if there is one of that id."""
 
 
 def _saved(part: Remembers | QAbstractButton | QSplitter) -> Any:
@@ -293,7 +331,8 @@ class PanelInfo:
     """A panel class with its place.
 
     `area`: left, wave, details, time, time_below, code, source, bottom.  `needs` is the data that it
-    cannot do without.  One that is not there at the start is shown when it is asked for.
+    cannot do without.  One that is not there at the start is shown when it is asked for.  One `within`
+    another has no place of its own: that one shows it as a part, and it is known by its name all the same.
     """
 
     id: str
@@ -305,6 +344,9 @@ class PanelInfo:
     needs: tuple[Affects, ...] = ()
     icon: str = "line"
     is_at_start: bool = True
+    within: str = ""  # id of the panel that shows it as a part
+    keys: tuple[str, ...] = ()  # that show it, before those that go by the places of panels
+    is_listed: bool = True  # whether it has a command; a part that its panel shows first needs none
     commands: PanelCommands = lambda ui, made, need: ()
     load: Callable[[], object] = lambda: None  # imports what `make` needs
 
@@ -322,11 +364,15 @@ def panel(
     needs: Iterable[str] = (),
     icon: str = "line",
     is_at_start: bool = True,
+    within: str = "",
+    keys: tuple[str, ...] = (),
+    is_listed: bool = True,
 ) -> Callable[[Kind], Kind]:
     """Class decorator: register a panel under `id`; its docstring is the tip of its tab.
 
-    Panels of an area are tabs sorted by `order`.  `make docs` writes what is said here into the table of
-    `rcv_py/ui/panels`, from which a window knows the panel before its module is imported.
+    Panels of an area are tabs sorted by `order`, parts `within` one are listed behind it.  `make docs` writes
+    what is said here into the table of `rcv_py/ui/panels`, from which a window knows the panel before its
+    module is imported.
     """
 
     def register(kind: Kind) -> Kind:
@@ -343,6 +389,9 @@ def panel(
                 needs=tuple(map(Affects, needs)),
                 icon=icon,
                 is_at_start=is_at_start,
+                within=within,
+                keys=keys,
+                is_listed=is_listed,
                 commands=lambda ui, made, need: kind.commands(ui, Late(kind, made, need)),
             ),
         )

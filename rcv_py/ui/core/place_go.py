@@ -1,8 +1,9 @@
-"""Going to a place that somebody handed on, also in a capture that is still being read."""
+"""Going to a place that somebody handed on, also in a capture that is still being read; to an execution."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject
 
@@ -10,6 +11,7 @@ from rcv_py.base.errors import RcvError, UsageError
 from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import Place, Selection
 from rcv_py.state.session import Session
+from rcv_py.ui.core.tasks import Tasks
 
 AROUND = 500  # cycles of the view on either side of a moment
 
@@ -70,3 +72,26 @@ class Destination(QObject):
         self._is_done = self._session.selection.value != self._arrived
         if not self._is_done:
             self._go()
+
+
+class ExecutionFinder(QObject):
+    """Answers what the session looks for, and lets it look again when no more waves will come."""
+
+    def __init__(self, session: Session, tasks: Tasks) -> None:
+        super().__init__()
+        self._session, self._tasks = session, tasks
+        session.sought.watch(self._find)
+        session.busy.watch(self._look_again)
+        session.loaded.watch(self._look_again)
+
+    def _find(self) -> None:
+        sought = self._session.sought.value
+        if sought is not None and sought.place.line is not None:
+            self._tasks.run(
+                self, self._session.executions(sought.place.line), partial(self._session.found, sought)
+            )
+
+    def _look_again(self) -> None:
+        store = self._session.store
+        if store is not None and store.is_complete:
+            self._session.look_again()

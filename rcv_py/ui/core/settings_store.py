@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from PySide6.QtCore import QSettings
 
@@ -15,8 +16,10 @@ from rcv_py.state.cell import Cell
 class Settings:
     """One cell an option.  A stored value that does not fit falls back to the default and is reported."""
 
-    def __init__(self, store: QSettings | None = None) -> None:
+    def __init__(self, store: QSettings | None = None, group: WeakSet[Settings] | None = None) -> None:
         self._store = store
+        self._group = WeakSet() if group is None else group  # of windows that share what is set
+        self._group.add(self)
         self.rejected: list[str] = []  # sentences about stored values that were ignored
         self._cells = {option.name: Cell(self._stored(option.name)) for option in OPTIONS}
 
@@ -37,7 +40,12 @@ class Settings:
             raise ValueError(f"{value!r} does not fit the option {name}")
         if self._store is not None:
             self._store.setValue(name.replace(".", "/"), value)
-        self._cells[name].set(value)
+        for settings in {self, *self._group}:
+            settings.cell(name).set(value)
+
+    def leave(self) -> None:
+        """Hear no more of what other windows set: what watched here goes away."""
+        self._group.discard(self)
 
     def memory(self, key: str, default: Any = None) -> Any:
         """Read a piece of window state that is no option (geometry, recent files)."""
@@ -62,3 +70,20 @@ class Settings:
             return value
         self.rejected.append(f"The stored setting {name} was {raw!r}, which does not fit; the default holds.")
         return option.default
+
+
+class SettingsGroup:
+    """Settings of several windows: what is set in one holds in all, and each goes with its window."""
+
+    def __init__(self, store: QSettings | None) -> None:
+        self._store = store
+        self._members: WeakSet[Settings] = WeakSet()
+
+    def make(self) -> Settings:
+        """Make the settings of one more window."""
+        others = tuple(self._members)
+        made = Settings(self._store, self._members)
+        for other in others[:1]:
+            for option in OPTIONS:  # without a store the others alone know
+                made.cell(option.name).set(other[option.name])
+        return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from operator import itemgetter
 from pkgutil import resolve_name
@@ -22,6 +22,8 @@ from rcv_py.analysis.waves.populations import (
     chosen_or_working,
 )
 from rcv_py.base.problems import Problem
+from rcv_py.base.progress import Stage
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import plural
 from rcv_py.model.modes import ReferenceRule
 from rcv_py.model.trace import Trace
@@ -46,11 +48,17 @@ def unread_note(read: int, store: WaveStore) -> str:
 
 
 def waves_note(session: Session) -> str:
-    """Return `partial: 12 of 68 waves read`, `3,598 working waves of 4,112`, or "" if all waves count."""
+    """Return which waves count, "" if all do.
+
+    `partial: 12 of 68 waves read`, `partial: 1 wave cannot be read`, `3,598 working waves of 4,112`.
+    """
     trace, store, choice = session.trace.value, session.store, session.choice
     if trace is None or store is None:
         return ""
-    parts = [note] if (note := unread_note(store.read, store)) else []
+    lost = len(store.missing)
+    parts = [note] if (note := unread_note(store.read + lost, store)) else []
+    if lost:
+        parts.append(f"partial: {plural(lost, 'wave')} cannot be read")
     if choice is not None and (choice.rows is not None or "none of which" in choice.text):
         parts.append(choice.text)
     return " · ".join(parts)
@@ -127,7 +135,7 @@ JOBS: dict[str, Job | Later] = {
     "match": Later("program.code_match:MATCH"),
     "memory": Later("latency.memory_latency:MEMORY", _OURS),
     "memory_reference": Later("latency.memory_latency:MEMORY", _REFERENCE),
-    "markers": Later("events.marker_spans:marker_spans"),
+    "markers": Later("events.marker_spans:MARKERS", _OURS),
     "populations": Later("waves.populations:POPULATIONS"),
     "waits": Later("waits.wait_latency:WAITS"),
 }
@@ -177,6 +185,10 @@ class SharedResults(QObject):
         return any(
             visibility in result.wanted_by and result.cell.value is None for result in self._results.values()
         )
+
+    def stage(self, name: str) -> Stage | None:
+        """How far the answer is that is being computed, None if none is or if that is not known."""
+        return self._results[name].stage
 
     def close(self) -> None:
         """End the processes that look for findings."""
@@ -326,6 +338,11 @@ class _Result(QObject):
         read = store.snapshot(is_streaming)
         question = partial(self._answer, self._import(), read, name, self._ways.of(read), self._flag)
         self._tasks.run(self, question, take)
+
+    @property
+    def stage(self) -> Stage | None:
+        """How far the answer is."""
+        return self._flag.stage
 
     @property
     def is_asleep(self) -> bool:

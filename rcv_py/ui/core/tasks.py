@@ -8,15 +8,17 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from shiboken6 import isValid
 
 from rcv_py.base.errors import Cancelled
 from rcv_py.ui.core.posts import Posts
+from rcv_py.ui.core.turns import Turns
 from rcv_py.ui.core.visibility import Visibility
 
-MAX_UNCOLLECTED = 20_000  # objects made since the last collection
-YOUNG_BEFORE_ALL = 10  # collections of young objects before one of all
+MAX_UNCOLLECTED = 2_000  # objects made since the last collection
+YOUNG_BEFORE_OLDER = 10  # collections of the youngest objects before one of those that outlived these
+OLD_MS = 1_000  # without a job, until all objects are looked at
 
 
 class Garbage:
@@ -24,22 +26,36 @@ class Garbage:
 
     It would run in whatever thread makes objects just then, a job's or that of a pool of processes, and
     delete widgets there: Qt then waits for the UI thread, which waits for Python, or both die.  What piles up
-    is collected on the UI thread when a job begins or ends, all of it when none is left.
+    is collected on the UI thread, in turns of its own: the youngest objects often, so that it is never more
+    than a few milliseconds, and all of them once nothing runs.
     """
 
-    jobs = 0  # and windows
+    jobs = windows = 0
 
     @classmethod
-    def hold(cls, more: int) -> None:
+    def hold(cls, jobs: int, windows: int = 0) -> None:
         """Count jobs and windows; called on the UI thread."""
-        cls.jobs += more
-        if cls.jobs <= 0:
+        cls.jobs += jobs
+        cls.windows += windows
+        if cls.jobs + cls.windows > 0:
+            gc.disable()
+        else:
             gc.enable()
-            return
-        gc.disable()
-        made, _, collected = gc.get_count()
+
+    @staticmethod
+    def collect_young() -> None:
+        """Collect what was made lately, if that is much; called on the UI thread."""
+        made, young, _ = gc.get_count()
         if made > MAX_UNCOLLECTED:
-            gc.collect(2 if collected > YOUNG_BEFORE_ALL and cls.jobs == 1 else 1)
+            gc.collect(1 if young >= YOUNG_BEFORE_OLDER else 0)
+
+    @classmethod
+    def collect_all(cls) -> bool:
+        """Collect everything unless a job runs; return whether it did.  Called on the UI thread."""
+        if cls.jobs > 0:
+            return False
+        gc.collect()
+        return True
 
 
 Result = TypeVar("Result")
@@ -56,7 +72,11 @@ class Tasks(QObject):
         self._newest: WeakKeyDictionary[Any, dict[str, Future[Any]]] = WeakKeyDictionary()
         self._running = 0
         self._is_closed = False
-        Garbage.hold(1)
+        Garbage.hold(0, windows=1)
+        self._sweep_young = QTimer(self, singleShot=True, interval=0)
+        self._sweep_young.timeout.connect(lambda: Turns.here().call(Garbage.collect_young))
+        self._sweep_all = QTimer(self, singleShot=True, interval=OLD_MS)
+        self._sweep_all.timeout.connect(self._collect_all)
         # Queued: a future that is already done calls back at once, inside `run`.
         self._posts = Posts(self)
 
@@ -86,6 +106,7 @@ class Tasks(QObject):
             return
         self._running += 1
         Garbage.hold(1)
+        self._sweep_all.stop()
         future = jobs[topic] = self._pool.submit(job)
         future.add_done_callback(
             lambda future: self._posts.post(lambda: self._deliver((owner, topic, future, done)))
@@ -105,10 +126,16 @@ class Tasks(QObject):
         if self._is_closed:
             return
         self._is_closed = True
+        self._sweep_young.stop()
+        self._sweep_all.stop()
         self._newest.clear()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        Garbage.hold(-1 - self._running)  # their answers are not delivered any more
+        Garbage.hold(-self._running, windows=-1)  # their answers are not delivered any more
         self._running = 0
+
+    def _collect_all(self) -> None:
+        if not Garbage.collect_all():  # somebody else's job: a load
+            self._sweep_all.start()
 
     def _deliver(self, reply: tuple[Any, str, Future[Any], Callable[[Any], None]]) -> None:
         owner, topic, future, done = reply
@@ -116,6 +143,8 @@ class Tasks(QObject):
             return
         self._running -= 1
         Garbage.hold(-1)
+        self._sweep_young.start()
+        self._sweep_all.start()
         jobs = self._newest.get(owner, {})
         if jobs.get(topic) is not future or (isinstance(owner, QObject) and not isValid(owner)):
             return

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from PySide6.QtCore import QElapsedTimer, QObject, QTimer
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
+
+from rcv_py.ui.core.turns import Turns
 
 WAKE_MS = 10  # Qt shows every tab for a moment while it lays them out
 
@@ -20,12 +23,13 @@ class Visibility(QObject):
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)
         self._widget = widget
-        self._may_sleep = self._is_seen = False
+        self._may_sleep = self._is_seen = self._is_waking = False
         self._is_in_front = True
         self._held = 0
+        self._parts: list[Visibility] = []
         self._on_wake: dict[object, tuple[Callable[[], None], bool]] = {}
         self._wake_timer = QTimer(self, singleShot=True, interval=WAKE_MS)
-        self._wake_timer.timeout.connect(self.wake)
+        self._wake_timer.timeout.connect(self._wake_in_turn)
 
     @property
     def is_asleep(self) -> bool:
@@ -39,7 +43,16 @@ class Visibility(QObject):
     @property
     def is_waking(self) -> bool:
         """Whether something that was put off will be done in a moment."""
-        return bool(self._on_wake) and self._wake_timer.isActive()
+        is_own = bool(self._on_wake) and (self._wake_timer.isActive() or self._is_waking)
+        return is_own or any(part.is_waking for part in self._parts)
+
+    def lead(self, part: Visibility) -> None:
+        """Have a part of the widget sleep and wake with it; a part that is hidden sleeps anyway."""
+        self._parts.append(part)
+        part.set_in_front(self._is_in_front)
+
+    def _shown_parts(self) -> list[Visibility]:
+        return [part for part in self._parts if part._widget.isVisibleTo(self._widget)]
 
     def allow_sleep(self) -> None:
         """The widget is part of a window from now on, which hides it at times."""
@@ -50,6 +63,8 @@ class Visibility(QObject):
         """Its dock says whether it is in front of the other tabs, if it is shown at all."""
         self._is_in_front = is_in_front
         self.look()
+        for part in self._parts:
+            part.set_in_front(is_in_front)
 
     def on_wake(self, key: object, call: Callable[[], None], *, is_lasting: bool = False) -> None:
         """Call once, when somebody can see the widget again, in the order of asking.
@@ -71,6 +86,8 @@ class Visibility(QObject):
         """Compute from now on, whether or not somebody looks."""
         self._may_sleep = False
         self._do_put_off()
+        for part in self._shown_parts():
+            part.keep_awake()
 
     @contextmanager
     def held_awake(self) -> Iterator[None]:
@@ -78,23 +95,37 @@ class Visibility(QObject):
         self._held += 1
         try:
             self._do_put_off()
-            yield
+            with ExitStack() as held:
+                for part in self._shown_parts():
+                    held.enter_context(part.held_awake())
+                yield
         finally:
             self._held -= 1
 
     def look(self) -> None:
         """Sleep at once if the widget is hidden; wake in a moment if it is shown."""
         if not (self._widget.isVisible() and self._is_in_front):
-            self._is_seen = False
+            self._is_seen = self._is_waking = False
             self._wake_timer.stop()
-        elif not self._is_seen and not self._wake_timer.isActive():
+        elif not (self._is_seen or self._is_waking or self._wake_timer.isActive()):
             self._wake_timer.start()
 
     def wake(self) -> None:
         """Somebody sees the widget: do what was put off."""
         self._wake_timer.stop()
+        self._is_waking = False
         self._is_seen = True
         self._do_put_off()
+        for part in self._shown_parts():
+            part.wake()
+
+    def _wake_in_turn(self) -> None:
+        self._is_waking = True
+        Turns.here().call(self._wake_if_due)
+
+    def _wake_if_due(self) -> None:
+        if isValid(self) and self._is_waking:
+            self.wake()
 
     def forget(self) -> None:
         """Drop what was put off for a capture that is closed."""
@@ -133,14 +164,17 @@ class Coalesce(QObject):
         self._call = call
         self._every_ms = self._pause_ms = every_ms
         self._is_running = self._is_wanted = False
+        self._is_due = False  # and waits for its turn
         self._since = QElapsedTimer()
         self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._run)
+        self._timer.timeout.connect(self._run_in_turn)
 
     def ask(self) -> None:
         """Want a call; one that is waiting already is enough."""
         if self._is_running:
             self._is_wanted = True
+            return
+        if self._is_due:
             return
         if self._is_over():
             self._timer.start(0)
@@ -151,17 +185,17 @@ class Coalesce(QObject):
     @property
     def is_pending(self) -> bool:
         """Whether a call was asked for that has not been made."""
-        return self._timer.isActive() or self._is_wanted
+        return self._timer.isActive() or self._is_due or self._is_wanted
 
     def now(self) -> None:
         """Call at once, whatever is waiting."""
-        self._timer.stop()
+        self._stop()
         self._run()
 
     def started(self) -> None:
         """A job runs, because of this or of something else."""
         self._is_running, self._is_wanted = True, False
-        self._timer.stop()
+        self._stop()
         self._since.start()
 
     def finished(self) -> None:
@@ -175,10 +209,23 @@ class Coalesce(QObject):
 
     def reset(self) -> None:
         """Forget everything: what was asked for is about something that is gone."""
-        self._timer.stop()
+        self._stop()
         self._is_running = self._is_wanted = False
         self._pause_ms = self._every_ms
         self._since.invalidate()
+
+    def _stop(self) -> None:
+        self._timer.stop()
+        self._is_due = False
+
+    def _run_in_turn(self) -> None:
+        self._is_due = True
+        Turns.here().call(self._run_if_due)
+
+    def _run_if_due(self) -> None:
+        if self._is_due and isValid(self):
+            self._is_due = False
+            self._run()
 
     def _run(self) -> None:
         if self._visibility is not None and self._visibility.is_asleep:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Self
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPolygonF, QResizeEvent
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QToolButton
 
 from rcv_py.analysis.cost.distribution import (
@@ -22,19 +20,17 @@ from rcv_py.analysis.cost.distribution import (
     hits_of,
 )
 from rcv_py.analysis.cost.place_text import beside
-from rcv_py.base.text import count, percent, plural
+from rcv_py.base.text import count, plural
 from rcv_py.model.trace import Trace
 from rcv_py.results.line import hit_table
 from rcv_py.results.table import Table
-from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.icons import icon
 from rcv_py.ui.core.layout import bar, boxed, column, split
-from rcv_py.ui.core.panel import READING, Late, Panel, Sheet, panel
-from rcv_py.ui.core.plain_text import ElidedLabel, draw_text, tooltip
+from rcv_py.ui.core.panel import READING, Panel, Sheet, panel
+from rcv_py.ui.core.plain_text import ElidedLabel, tooltip
 from rcv_py.ui.core.shared_results import waves_note
-from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.plot.bar_chart import LABEL_GAP, LEFT, RIGHT, BarChart
+from rcv_py.ui.plot.distribution_chart import DistributionChart
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.result_columns import result_columns
 from rcv_py.ui.table.rows_view import RowsView
@@ -48,111 +44,6 @@ ONLY_ONCE = "No wave ran this instruction twice, so there is no time since the h
 STREAM_MS = 800
 MEASURE_NAMES = dict(zip(MEASURES, ("Latency", "Stall", "Idle before", "Since the hit before"), strict=True))
 GROUP_NAMES = {"none": "All hits", "engine": "By shader engine", "wave": "Selected wave"}
-BAR_PX = 9  # width that a bar should have
-MIN_BARS, MAX_BARS = 8, 160
-
-
-class DistributionChart(BarChart):
-    """A histogram of times with marks for minimum, median, p95 and maximum, and for the selected hit."""
-
-    bars_changed = Signal(int)  # how many bars there is room for
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, "Histogram of the hits of the selected instruction", top=34)
-        self.view: DistributionView | None = None
-        self.token: int | None = None  # value of the selected hit
-        self._room = 0
-
-    def show_view(self, view: DistributionView | None) -> None:
-        """Show other bars: engines have the colours of kernels, what is not of the wave that of idle."""
-        self.view = view
-        if view is None or view.spread is None:
-            self.show_parts(np.zeros((0, 0), dtype=np.int64), ())
-            return
-        if view.wanted.group == "engine":
-            colors = [partial(Theme.kernel, number=number) for number in range(len(view.groups))]
-        else:
-            colors = [partial(Theme.role, name=name) for name in ("accent", "idle")[: len(view.groups)]]
-        self.show_parts(view.histogram.counts, colors)
-        spread = view.spread
-        self.setAccessibleDescription(
-            f"{plural(spread.hits, 'hit')}: minimum {spread.min}, median {spread.median}, "
-            f"p95 {spread.p95}, maximum {spread.max} cycles"
-        )
-
-    def mark_token(self, value: int | None) -> None:
-        """Point at the value of the selected hit."""
-        if value != self.token:
-            self.token = value
-            self.update()
-
-    @property
-    def bars_wanted(self) -> int:
-        """How many bars there is room for."""
-        return max(MIN_BARS, min(MAX_BARS, (self.width() - LEFT - RIGHT) // BAR_PX))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Ask for as many bars as fit."""
-        super().resizeEvent(event)
-        if self.bars_wanted != self._room:
-            self._room = self.bars_wanted
-            self.bars_changed.emit(self._room)
-
-    def tip(self, bar: int) -> str:
-        """Range and number of hits of a bar, by group if there are several."""
-        if self.view is None or not 0 <= bar < len(self):
-            return ""
-        hits, total = int(self.totals[bar]), int(self.totals.sum())
-        lines = [self.range_text(bar), f"{plural(hits, 'hit')}, {percent(hits, total)} of {count(total)}"]
-        if len(self.view.groups) > 1:
-            groups = zip(self.view.groups, self.parts[bar].tolist(), strict=True)
-            lines += [f"{name}: {count(hits)}" for name, hits in groups if hits]
-        return "\n".join(lines)
-
-    def range_text(self, bar: int) -> str:
-        """The cycles of a bar in words."""
-        assert self.view is not None
-        low, high = (int(self.view.histogram.edges[at]) for at in (bar, bar + 1))
-        return f"{count(low)} cycles" if high == low + 1 else f"{count(low)} to {count(high - 1)} cycles"
-
-    def x_of_value(self, value: float) -> float:
-        """Where a number of cycles is."""
-        assert self.view is not None
-        return self.x_of(self.view.histogram.place(value))
-
-    def paint_over(self, painter: QPainter) -> None:
-        """Draw the axis, the marks of the distribution, and that of the selected hit."""
-        assert self.view is not None
-        assert self.view.spread is not None
-        is_log = self.view.wanted.is_log
-        ticks = ((self.x_of_value(value), value) for value in self._ticks())
-        self.paint_axis(painter, ticks, "cycles, logarithmic" if is_log else "cycles")
-        area, found, metrics, free = self.area, self.view.spread, self.fontMetrics(), [-1.0, -1.0]
-        painter.setPen(self._theme.role("text"))
-        marks = (("min", found.min), ("median", found.median), ("p95", found.p95), ("max", found.max))
-        for name, value in marks:
-            x = self.x_of_value(value)
-            painter.drawLine(QPointF(x, area.top() - 2), QPointF(x, area.bottom()))
-            text = f"{name} {count(value)}"
-            width = metrics.horizontalAdvance(text)
-            left = min(max(x - width / 2, 2.0), self.width() - width - 2.0)
-            line = next((at for at, end in enumerate(free) if left > end), None)
-            if line is not None:
-                draw_text(painter, QPointF(left, area.top() - 20 - 14 * line + metrics.ascent()), text)
-                free[line] = left + width + LABEL_GAP
-        if self.token is not None:
-            x, y = self.x_of_value(self.token), area.bottom() + 1
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.role("accent"))
-            painter.drawPolygon(QPolygonF([QPointF(x, y - 7), QPointF(x - 5, y + 2), QPointF(x + 5, y + 2)]))
-
-    def _ticks(self) -> list[int]:
-        assert self.view is not None
-        low, high = (int(edge) for edge in self.view.histogram.edges[[0, -1]])
-        if not self.view.wanted.is_log:
-            return list(self.round_numbers(low, high))
-        steps = (factor * 10**power for power in range(19) for factor in (1, 2, 5))
-        return [value for value in (0, *steps) if low <= value <= high]
 
 
 def hit_columns(trace: Trace, hits: LineHits, rows: np.ndarray, measure: str) -> tuple[Column, ...]:
@@ -166,8 +57,6 @@ def hit_columns(trace: Trace, hits: LineHits, rows: np.ndarray, measure: str) ->
 @panel(id="distribution", title="Distribution", area="bottom", order=45, needs=("waves", "code"))
 class DistributionPanel(Panel):
     """The times of all hits of the selected instruction."""
-
-    commands_wait = True
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
@@ -208,30 +97,13 @@ class DistributionPanel(Panel):
         self.listed.setContentsMargins(8, 2, 8, 0)
         right = boxed(column(self.listed, (self.table, 1), spacing=2))
         self.empty = page(self, choices, (split(self.plot, right, sizes=(620, 520)), 1))
-        steps = self.commands(self.ui, Late.of(self))
-        for button, command in zip((self.faster, self.slower), steps, strict=True):
-            button.setToolTip(tooltip(f"{command.title}  ({command.shortcuts[0]})"))
-            button.setAccessibleName(command.title)
+        steps = ((self.faster, "Next smaller time of what is measured", -1),
+                 (self.slower, "Next larger time of what is measured", 1))  # fmt: skip
+        for button, title, direction in steps:
+            button.setToolTip(tooltip(f"{title}, in any wave."))
+            button.setAccessibleName(title)
             button.setIconSize(QSize(14, 14))
-            button.clicked.connect(lambda _=False, command=command: command.run())
-
-    @classmethod
-    def commands(cls, ui: UiContext, late: Late[Self]) -> tuple[Command, ...]:
-        """Steps in the order of times."""
-
-        def why_not() -> str:
-            has_hits = late.now is not None and late.now.view is not None
-            return "" if has_hits else "Select an instruction that was executed first."
-
-        tip = "Select the hit of this instruction that took next {} time, in any wave."
-        return commands("Go", (
-            ("go.faster_hit", "Next faster hit of this instruction", "Alt+[",
-             late.then(lambda panel: panel.step(-1)),
-             tip.format("less"), why_not),
-            ("go.slower_hit", "Next slower hit of this instruction", "Alt+]",
-             late.then(lambda panel: panel.step(1)),
-             tip.format("more"), why_not),
-        ))  # fmt: skip
+            button.clicked.connect(partial(self.step, direction))
 
     # -- computing ----------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -12,13 +12,14 @@ from PySide6.QtGui import QPainter
 from rcv_py.analysis.latency.hidden_latency import HiddenTable, hidden_table, why_not_hidden
 from rcv_py.analysis.latency.memory_latency import MemoryLatency
 from rcv_py.analysis.waits.wait_latency import WaitLatency
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import DASH, percent, short_count
 from rcv_py.model.kinds import KIND_TEXT, TokenKind
 from rcv_py.model.trace import Trace
 from rcv_py.results import latency as results
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR_ABOVE, BAR_BELOW, bar, column, row
-from rcv_py.ui.core.panel import NO_COST, READING, Sheet, panel
+from rcv_py.ui.core.panel import NO_COST, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel
 from rcv_py.ui.core.shared_results import waves_note
 from rcv_py.ui.table import command_text
@@ -177,6 +178,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
     def _refresh(self) -> None:
         trace = self.session.trace.value
         self.result = None
+        self.computing.stop()
         self.note.clear()
         self.assumption.clear()
         if trace is None or self._why_not():
@@ -184,7 +186,7 @@ class LatencyPanel(TablePanel[LatencyRows]):
             return
         answer = self.ui.results.cell(self._name()).value
         if answer is None or (not self.is_memory and not answer.waves):
-            self._say(READING)
+            self._say(self.computing.begin("latency", self._name()))
         elif self.is_memory:
             waits = self._waits()
             by_waits = f" {BY_WAITS}" if waits is not None and len(waits.line) else ""

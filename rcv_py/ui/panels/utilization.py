@@ -22,6 +22,7 @@ from rcv_py.ui.core.plain_text import PlainLabel, rich
 from rcv_py.ui.table import command_text
 from rcv_py.ui.timeline.rows_item import RowName, RowShape
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, unit_of
+from rcv_py.ui.timeline.token_menu import Action, token_actions
 from rcv_py.ui.timeline.token_rows import TokenRows, span_segment
 from rcv_py.ui.timeline.token_tip import token_at, token_tip
 from rcv_py.ui.widgets.empty_state import page
@@ -58,7 +59,9 @@ def units_of(trace: Trace, store: WaveStore, chosen: np.ndarray, place: str) -> 
         # An overlap of the step of time is how gfx9 records back-to-back issue; it needs no lane.
         slack = trace.base_clock if trace.gfxip <= 9 else 0
         segment = span_segment(track.start, track.end, track.kind, slack=slack)
-        units.append(Unit(track, segment, IntervalSet.of(track.start, track.end)))
+        covered = IntervalSet.of(track.start, track.end)
+        _ = covered.before  # made here, in a thread: any share of the view is asked of it
+        units.append(Unit(track, segment, covered))
     return Units(tuple(units), place, len(waves), len(chosen))
 
 
@@ -76,7 +79,7 @@ class UtilizationPanel(TimelinePanel):
         for label in (self._note, self._progress):
             label.setObjectName("muted")
         self._note.setMinimumWidth(10)
-        self._page = page(self, bar((self._note, 1), self._progress), (self.timeline, 1))
+        self._page = page(self, bar((self.legend, 2), (self._note, 1), self._progress), (self.timeline, 1))
         self._rebuild = self.coalesced(self._start, REBUILD_MS)
         self.session.trace.watch(self._trace_changed)
         self.session.loaded.watch(self._rebuild.ask)
@@ -127,11 +130,12 @@ class UtilizationPanel(TimelinePanel):
         self.units = units
         names = [RowName(unit_title(unit.track.name)) for unit in units.units]
         self.source.set_rows([TokenRow((unit.segment,)) for unit in units.units], names)
-        self._progress.setText(
-            f"reading waves {units.read:,} of {units.waves:,}"
-            if units.read < units.waves
-            else f"{units.place} · {plural(units.waves, 'wave')}"
-        )
+        store = self.session.store
+        lost = units.waves - units.read if store is not None and store.is_complete else 0
+        is_partial = units.read + lost < units.waves
+        text = f"reading waves {units.read:,} of {units.waves:,}"
+        text = text if is_partial else f"{units.place} · {plural(units.read, 'wave')}"
+        self._progress.setText(f"{text} · {plural(lost, 'wave')} cannot be read" if lost else text)
         if units.units:
             self._page.say("")
         self._window_changed()
@@ -180,7 +184,7 @@ class UtilizationPanel(TimelinePanel):
             return rich("<qt>{}an instruction of the sibling SIMD</qt>", head)
         span = TimeWindow(wave.begin, wave.end)
         segment = Segment.of(wave.tokens, wave.states, store.lod(wave_row), span, wave_row)
-        return head + token_tip(trace, wave, segment, token, TimeWindow(time, time + 1))
+        return head + token_tip(self.times(trace), wave, segment, token, TimeWindow(time, time + 1))
 
     def hovered(self, row: int, time: int) -> None:
         """Outline the bar and tell the others which instruction it was."""
@@ -199,9 +203,17 @@ class UtilizationPanel(TimelinePanel):
         trace, place = self.session.trace.value, self._found(row, time)
         if trace is None or place is None or place[0] < 0:
             return
-        self.session.select_token(trace.waves.id(place[0]), place[1])
+        self.session.select_token(trace.waves.id(place[0]), place[1], stays=True)
         if is_double:
             self.session.fit_selection()
+
+    def actions_at(self, row: int, time: int) -> list[Action]:
+        """What can be done with the execution that kept the unit busy, and the command of the panel."""
+        trace, store, place = self.session.trace.value, self.session.store, self._found(row, time)
+        wave = None if store is None or place is None else store.wave(place[0])
+        if trace is None or wave is None or place is None:
+            return [self.copy_action]
+        return [*token_actions(self.session, trace, wave, place[1], self.wants.emit), self.copy_action]
 
     def measured(self, window: TimeWindow, row: int) -> str:
         """How busy the unit was there."""

@@ -25,6 +25,7 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row, scrolled
 from rcv_py.ui.core.panel import Late, Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, tooltip
+from rcv_py.ui.core.times import UNITS, Times
 from rcv_py.ui.table import command_text
 from rcv_py.ui.widgets.empty_state import page
 from rcv_py.ui.widgets.legend import StateBar, state_text
@@ -169,7 +170,7 @@ class WavePickerPanel(Panel):
         session = ui.session
         for cell in (session.trace, session.selection, session.clock_range, session.loaded):
             cell.watch(self._soon.ask)
-        ui.settings.cell("timeline.units").watch(self._soon.ask)
+        ui.settings.cell(UNITS).watch(self._soon.ask)
         self._update()
 
     @classmethod
@@ -278,10 +279,11 @@ class WavePickerPanel(Panel):
 
     def _show_wave(self, trace: Trace, row: int) -> None:
         span = trace.waves.span(row)
-        ns = trace.clock.ns(span.width)
-        self.life.setText(str(span))
-        self.life.setToolTip("First and last cycle of the wave.")
-        self.length.setText(f"{span.width:,} cycles" + ("" if ns is None else f"  ·  {nanoseconds(ns)}"))
+        times, ns = Times.of(trace, self.ui.settings), trace.clock.ns(span.width)
+        self.life.setText(f"{times.at(span.begin)} … {times.at(span.end)}")
+        self.life.setToolTip(tooltip(f"First and last moment of the wave; in cycles {span}."))
+        other = f"{span.width:,} cycles" if times.ns_per_cycle else "" if ns is None else nanoseconds(ns)
+        self.length.setText("  ·  ".join(filter(None, (times.span(span.width), other))))
         wave = None if self.session.store is None else self.session.store.wave(row)
         if wave is None:
             store = self.session.store

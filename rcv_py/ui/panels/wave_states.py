@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rcv_py.analysis.device.wave_states import LIVING, StateCurves, state_curves
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import count, percent, plural
 from rcv_py.model.kinds import WaveState
 from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import READING, panel
-from rcv_py.ui.plot.curve_panel import Curve, CurvePanel, Stack
+from rcv_py.ui.plot.curve_panel import CurvePanel, Stack
+from rcv_py.ui.plot.curves import Curve, CurveSet
 from rcv_py.ui.table.command_text import Words, only, rcv
 
 NO_STATES = "No wave with a timeline could be read, so states are unknown."
@@ -136,16 +136,15 @@ class WaveStatesPanel(CurvePanel):
         se, is_all = self._engine(), store.is_complete
         self._se, ask = se, self.so_far("wave_states", state_curves(se), se)
 
-        def job() -> tuple[Counted, tuple[Curve, ...]]:
+        def job() -> tuple[Counted, CurveSet]:
             sums = counted(trace, ask(None), may_take_writers=is_all and se is None)
-            curves = curves_of(sums)
-            for curve in curves:
-                curve.steps.prepare()
+            curves = CurveSet(curves_of(sums))
+            curves.prepare()
             return sums, curves
 
         self.run_job(job, lambda made: self._show(*made), stream=self._rebuild)
 
-    def _show(self, sums: Counted, curves: tuple[Curve, ...]) -> None:
+    def _show(self, sums: Counted, curves: CurveSet) -> None:
         trace, store = self.session.trace.value, self.session.store
         if trace is None or store is None:
             return

@@ -30,9 +30,22 @@ class BarChart(QWidget):
 
     chosen = Signal(int)  # bar
 
-    def __init__(self, theme: Theme, name: str, *, top: int = 8, bottom: int = 36, widest: float = 1e9):
-        """`top` and `bottom` are px around the bars, `widest` the px that one takes at most."""
+    def __init__(
+        self,
+        theme: Theme,
+        name: str,
+        *,
+        top: int = 8,
+        bottom: int = 36,
+        left: int = LEFT,
+        widest: float = 1e9,
+    ) -> None:
+        """`top`, `bottom` and `left` are px around the bars, `widest` the px that one takes at most.
+
+        With less at the left than a number needs there is no grid.
+        """
         super().__init__()
+        self._left = left
         self._theme = theme
         self._top, self._bottom, self._widest = top, bottom, widest
         self.parts = np.zeros((0, 0), dtype=np.int64)  # [bars, parts]
@@ -81,8 +94,8 @@ class BarChart(QWidget):
     @property
     def area(self) -> QRectF:
         """Where bars are."""
-        room = self.width() - LEFT - RIGHT, self.height() - self._top - self._bottom
-        return QRectF(LEFT, self._top, max(1, room[0]), max(1, room[1]))
+        room = self.width() - self._left - RIGHT, self.height() - self._top - self._bottom
+        return QRectF(self._left, self._top, max(1, room[0]), max(1, room[1]))
 
     @property
     def bar_px(self) -> float:
@@ -91,11 +104,11 @@ class BarChart(QWidget):
 
     def x_of(self, bar: float) -> float:
         """The left end of a bar, or a place inside of it."""
-        return LEFT + bar * self.bar_px
+        return self._left + bar * self.bar_px
 
     def bar_at(self, x: float) -> int:
         """The bar at a horizontal place, of several behind one pixel the highest; -1 outside."""
-        px, left = self.bar_px, x - LEFT
+        px, left = self.bar_px, x - self._left
         if not len(self) or not 0 <= left < px * len(self):
             return -1
         first = min(int(left / px), len(self) - 1)
@@ -120,7 +133,8 @@ class BarChart(QWidget):
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), self._theme.role("canvas"))
             if len(self):
-                self._paint_grid(painter)
+                if self._left >= LEFT:
+                    self._paint_grid(painter)
                 self._paint_columns(painter)
                 self._paint_bars(painter)
                 self.paint_over(painter)

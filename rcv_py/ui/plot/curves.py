@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
@@ -11,6 +10,7 @@ import numpy as np
 from PySide6.QtGui import QColor
 
 from rcv_py.analysis.core.step_curve import StepCurve, total
+from rcv_py.base.records import dataclass
 from rcv_py.model.kinds import TokenKind, WaveState
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.theme import Theme
@@ -82,6 +82,19 @@ class CurveSet:
     def __init__(self, curves: Sequence[Curve] = (), hidden: frozenset[str] = frozenset()) -> None:
         self.curves = tuple(curves)
         self.shown = tuple(curve for curve in self.curves if curve.name not in hidden)
+
+    def prepare(self) -> None:
+        """Make now, in a thread, what pixels are answered from, of each curve and of all together."""
+        for curve in self.curves:
+            curve.steps.prepare()
+        self.sum_all.prepare()
+
+    def without(self, hidden: frozenset[str]) -> CurveSet:
+        """The same curves, of which those of these names are not shown; keeps what was made."""
+        other = CurveSet(self.curves, hidden)
+        if "sum_all" in self.__dict__:
+            other.__dict__["sum_all"] = self.sum_all
+        return other
 
     @cached_property
     def sum_shown(self) -> StepCurve:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -70,7 +71,8 @@ def make_docks(ui: UiContext) -> list[Dock]:
     """Make a dock for each panel that is found, in the order of their areas."""
     infos = sorted(discover(), key=lambda info: (info.area, info.order, info.id))
     docked = replace(ui, is_docked=True)
-    return [Dock(docked, info) for info in infos]
+    parts = {info.id: tuple(part for part in infos if part.within == info.id) for info in infos}
+    return [Dock(docked, info, parts[info.id]) for info in infos if not info.within]
 
 
 STRIPS = ("overview",)  # panels above the tabs of their area, always visible, without a title
@@ -89,10 +91,12 @@ class Dock(QDockWidget):
 
     wants = Signal(str)  # what the panel wants
     copy_asked = Signal(str)  # id of the panel that is to be copied as a command
+    closed = Signal(str)  # id of the panel, which somebody closed
 
-    def __init__(self, ui: UiContext, info: PanelInfo) -> None:
+    def __init__(self, ui: UiContext, info: PanelInfo, parts: tuple[PanelInfo, ...] = ()) -> None:
         super().__init__(info.title)
         self.info = info
+        self.parts = parts  # panels within this one
         self.made: Panel | None = None
         self._ui = ui
         self._state: dict[str, Any] = {}  # of a panel that is not made yet
@@ -123,8 +127,25 @@ class Dock(QDockWidget):
         return self.made
 
     def commands(self) -> tuple[Command, ...]:
-        """The actions of the panel, which make it when they need it."""
-        return self.info.commands(self._ui, lambda: self.made, lambda: self.panel)
+        """The actions of the panel and its parts, which make them when they need them."""
+        own = self.info.commands(self._ui, lambda: self.made, lambda: self.panel)
+        return own + tuple(command for part in self.parts for command in self._commands_of(part))
+
+    def _commands_of(self, part: PanelInfo) -> tuple[Command, ...]:
+        name = part.id
+
+        def made() -> Panel | None:
+            return None if self.made is None else self.made.made_part(name)
+
+        return part.commands(self._ui, made, lambda: self.panel.part(name))
+
+    def panel_of(self, name: str) -> Panel:
+        """The panel or the part of that id, made now if need be."""
+        return self.panel if name == self.info.id else self.panel.part(name)
+
+    def is_showing(self, name: str) -> bool:
+        """Whether the panel, wherever it is, would be seen with that part."""
+        return name == self.info.id or (self.made is not None and self.made.chosen_part == name)
 
     def load(self) -> bool:
         """Import what the panel needs; return whether that was still to do."""
@@ -132,6 +153,8 @@ class Dock(QDockWidget):
         if not was_loaded:
             with suppress(Exception):  # whatever is wrong is wrong when it is made, too, and told then
                 self.info.load()
+                for part in self.parts:
+                    part.load()
         return not was_loaded
 
     def make(self) -> None:
@@ -180,6 +203,11 @@ class Dock(QDockWidget):
             self.notice = None
             self.panel.show()
 
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Tell that somebody closed it: what is folded away or behind a tab is not closed."""
+        super().closeEvent(event)
+        self.closed.emit(self.info.id)
+
     def look(self) -> None:
         """Tell the panel whether it is in front of the other tabs."""
         at = self.geometry()  # Qt keeps what is behind a tab out of the window
@@ -208,10 +236,16 @@ class Dock(QDockWidget):
     def take_focus(self, tries: int = FOCUS_TRIES) -> None:
         """Give the focus to what had it last, else to its list, else to the first thing that takes keys.
 
+        Some panels have something else that is to get it.
+
         A panel that slept has nothing to show at first: it is asked again, unless the focus went elsewhere.
         """
         before = QApplication.focusWidget()
-        wanted = [self.panel.focusWidget(), *self.panel.findChildren(QAbstractItemView)]
+        wanted = [
+            self.panel.first_focus(),
+            self.panel.focusWidget(),
+            *self.panel.findChildren(QAbstractItemView),
+        ]
         for widget in (*wanted, *self.panel.findChildren(QWidget)):
             if widget is not None and widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
                 widget.setFocus(Qt.FocusReason.ShortcutFocusReason)

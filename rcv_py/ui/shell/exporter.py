@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, QObject, Qt, QThread, QTimer, Signal
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from rcv_py.base.errors import ExportError, RcvError, UsageError
 from rcv_py.base.progress import CancelFlag, Report, Stage
+from rcv_py.base.records import dataclass
 from rcv_py.base.whole_files import whole_file
 from rcv_py.formats.uiout.run_files import run_facts
 from rcv_py.model.ids import WaveId
@@ -37,12 +37,14 @@ from rcv_py.ui.core.export import SCALES
 from rcv_py.ui.core.layout import Dialog, row
 from rcv_py.ui.core.panel import COPY_AS_COMMAND, Panel, Sheet
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
+from rcv_py.ui.core.swatches import Swatch, unlike
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.error_box import ErrorReporter
 from rcv_py.ui.shell.go_commands import needs
 from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.table import command_text
+from rcv_py.ui.widgets.legend import Legend
 from rcv_py.work.load import batches as read_batches
 
 WINDOW = "window"  # stands for the whole window where a panel's id is asked for
@@ -63,9 +65,7 @@ class Exporter:
 
     def names(self) -> dict[str, str]:
         """Titles of everything that can be a picture, by id: the window first."""
-        return {WINDOW: "Whole window"} | {
-            name: dock.info.title for name, dock in self.workspace.docks.items()
-        }
+        return {WINDOW: "Whole window"} | self.workspace.names()
 
     def check_name(self, name: str) -> None:
         """Raise UsageError if there is no panel of that id."""
@@ -74,11 +74,7 @@ class Exporter:
 
     def current(self) -> str:
         """The panel that has the focus, else the window."""
-        focus: QWidget | None = QApplication.focusWidget()
-        while focus is not None and not isinstance(focus, Panel):
-            focus = focus.parentWidget()
-        docks = self.workspace.docks.items()
-        return WINDOW if focus is None else next((name for name, dock in docks if dock.made is focus), WINDOW)
+        return next((name for name, dock in self.workspace.docks.items() if dock.has_focus()), WINDOW)
 
     def sheet(self, name: str) -> Sheet:
         """The table of a panel; raise ExportError if it has none."""
@@ -93,7 +89,7 @@ class Exporter:
     def has_sheet(self, name: str) -> bool:
         """Whether a panel has a table just now; one that nobody sees may have."""
         panel = self._panel(name)
-        return panel is not None and (panel.visibility.is_asleep or panel.sheet() is not None)
+        return panel is not None and (panel.chosen_panel.visibility.is_asleep or panel.sheet() is not None)
 
     # -- making --------------------------------------------------------------------------------------
 
@@ -101,7 +97,7 @@ class Exporter:
         """Return a file: `.png`, `.svg` or `.csv` of a panel or the window."""
         makers: dict[str, Callable[[], bytes]] = {
             ".png": lambda: export.png_bytes(self.image(name, scale)),
-            ".svg": lambda: export.svg_bytes(*self.subject(name)),
+            ".svg": lambda: self.svg(name),
             ".csv": lambda: self.sheet(name).csv().encode(),
         }
         if suffix.lower() not in makers:
@@ -114,7 +110,30 @@ class Exporter:
 
     def image(self, name: str, scale: int = 1) -> QImage:
         """Return the picture of a panel or the window."""
-        return export.picture(*self.subject(name), scale)
+        with self.posing(name) as legend:
+            return export.picture(*self.subject(name), scale, legend=legend)
+
+    def svg(self, name: str) -> bytes:
+        """Return the picture of a panel or the window as an SVG file."""
+        with self.posing(name) as legend:
+            return export.svg_bytes(*self.subject(name), legend=legend)
+
+    @contextmanager
+    def posing(self, name: str) -> Iterator[tuple[Swatch, ...]]:
+        """Have a panel look as a picture should; what its colours mean that the picture does not say."""
+        panel = self._panel(name)
+        if panel is None:
+            yield ()
+            return
+        with panel.for_picture():
+            seen = panel.canvas()
+            unsaid = (
+                swatch
+                for legend in panel.findChildren(Legend)
+                if not (seen.isAncestorOf(legend) and legend.isVisibleTo(seen) and legend.is_whole)
+                for swatch in legend.swatches
+            )
+            yield unlike((*unsaid, *panel.swatches()))
 
     def save(self, name: str, path: Path, scale: int = 1) -> None:
         """Write a file whose kind is told by the ending of its name; raise ExportError if that cannot be."""
@@ -162,7 +181,7 @@ class Exporter:
     def _awake(self, name: str) -> Iterator[None]:
         """Wait for the numbers of a panel that nobody sees; it may have computed nothing yet."""
         panel = self._panel(name)
-        if panel is None or not panel.visibility.is_asleep:
+        if panel is None or not panel.chosen_panel.visibility.is_asleep:
             yield
             return
         QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
@@ -182,16 +201,22 @@ class Exporter:
         is_streaming = store is not None and not store.is_complete
         asks = panel.findChildren(Coalesce)
         is_due = not is_streaming and (any(ask.is_pending for ask in asks) or not ui.results.idle)
-        return is_due or ui.tasks.is_busy(panel) or ui.results.is_missing(panel.visibility)
+        asked = (panel, panel.chosen_panel)
+        is_missing = any(ui.results.is_missing(one.visibility) for one in asked)
+        return is_due or is_missing or any(map(ui.tasks.is_busy, asked))
 
     def _panel(self, name: str) -> Panel | None:
-        return None if name == WINDOW else self.workspace.docks[name].panel
+        return None if name == WINDOW else self.workspace.panel(name)
 
     def subject(self, name: str) -> tuple[QWidget, Theme, str]:
         """What a picture shows, its theme and its caption."""
         panel = self._panel(name)
         text = export.caption(self.ui.session, "" if panel is None else panel.caption())
-        return self.window if panel is None else panel.canvas(), self.ui.theme, text
+        dock = self.workspace.home_of(name)
+        if panel is None or dock is None:
+            return self.window, self.ui.theme, text
+        whole = dock.panel if dock.is_showing(name) else panel  # with its choice, if the part can be seen
+        return whole.canvas(), self.ui.theme, text
 
 
 SETTLE_MS = 400  # until a panel that was hidden has its table
@@ -314,8 +339,8 @@ def export_commands(exporter: Exporter, session: Session) -> tuple[Command, ...]
         ("export.copy_picture", "Copy a picture of this panel", "Ctrl+Shift+C",
          guarded(exporter.copy_picture), "Copy the panel with the focus, else the window, as a picture.",
          trace),
-        ("export.copy_table", "Copy the table of this panel", "Ctrl+Shift+T", guarded(exporter.copy_table),
-         "Copy the table of the panel with the focus.", table),
+        ("export.copy_table", "Copy the table of this panel", "Ctrl+Alt+Shift+C",
+         guarded(exporter.copy_table), "Copy the table of the panel with the focus.", table),
         ("export.copy_command", COPY_AS_COMMAND, "Ctrl+Alt+K", guarded(exporter.copy_command),
          "Copy the rcv command that prints the numbers of the panel with the focus.", words),
     ))  # fmt: skip
@@ -458,7 +483,7 @@ def writer_commands(
 
     why_not = needs(ui.session, lambda: not writer.is_busy, WRITING)
     return commands("Export", (
-        ("export.report", "Report …", "Ctrl+Shift+E", lambda: guarded(writer.ask_report),
+        ("export.report", "Report …", "Ctrl+Alt+Shift+E", lambda: guarded(writer.ask_report),
          "Write a page about the capture, as HTML or Markdown: causes, hot lines, loops, occupancy.",
          why_not),
         ("export.trace", "Export trace …", "Ctrl+Alt+E", lambda: guarded(writer.ask_trace),

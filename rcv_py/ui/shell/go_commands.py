@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from rcv_py.analysis.cost.distribution import Which
 from rcv_py.base.settings import BY_NAME
 from rcv_py.model.modes import LatencyMode, SourceCost
 from rcv_py.state.cell import Cell
 from rcv_py.state.commands import Command, commands
 from rcv_py.state.session import Session
 from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.panel import PanelInfo
 from rcv_py.ui.core.settings_store import Settings
-from rcv_py.ui.shell.docks import Dock
 from rcv_py.ui.shell.layouts import LAYOUTS, Layout
 from rcv_py.ui.shell.workspace import Workspace
 from rcv_py.ui.timeline.time_plot import FAR
@@ -38,6 +40,20 @@ def holds(cell: Cell[Any], value: object) -> Callable[[], bool]:
     return lambda: cell.value == value
 
 
+EXECUTIONS = (  # of the selected instruction, in any wave that counts
+    ("go.fastest_hit", "Fastest hit of this instruction", "Alt+Home", Which.FASTEST,
+     "Select the fastest execution of this instruction in any wave that counts."),
+    ("go.median_hit", "Median hit of this instruction", "Alt+\\", Which.MEDIAN,
+     "Select the execution of this instruction whose latency is nearest to the median of all."),
+    ("go.slowest_hit", "Slowest hit of this instruction", "Alt+End", Which.SLOWEST,
+     "Select the slowest execution of this instruction in any wave that counts."),
+    ("go.faster_hit", "Next faster hit of this instruction", "Alt+[", Which.FASTER,
+     "Select the hit of this instruction that took next less time, in any wave."),
+    ("go.slower_hit", "Next slower hit of this instruction", "Alt+]", Which.SLOWER,
+     "Select the hit of this instruction that took next more time, in any wave."),
+)  # fmt: skip
+
+
 def go_commands(session: Session) -> tuple[Command, ...]:
     """Return the menu Go."""
 
@@ -46,10 +62,14 @@ def go_commands(session: Session) -> tuple[Command, ...]:
             session.fit_wave(wave)
 
     def is_marked() -> bool:
-        return session.measure.value is not None or session.isolated_wait.value is not None
+        marks = (session.measure, session.between, session.isolated_wait)
+        return any(mark.value is not None for mark in marks)
 
     def dismiss() -> None:
-        (session.measure if session.measure.value is not None else session.isolated_wait).set(None)
+        if session.measure.value is None and session.between.value is None:
+            session.isolated_wait.set(None)
+        session.measure.set(None)
+        session.between.set(None)
 
     trace = needs(session)
     wave = needs(session, lambda: session.wave() is not None, "Select a wave whose instructions are loaded.")
@@ -57,6 +77,7 @@ def go_commands(session: Session) -> tuple[Command, ...]:
     past = needs(session, lambda: session.history.can_go_back, "There is no earlier place.")
     future = needs(session, lambda: session.history.can_go_forward, "There is no later place.")
     place = needs(session, lambda: str(session.selection.value), "Select something first.")
+    execution = partial(why_no_execution, session)
     mark = needs(session, is_marked, "Nothing is measured or isolated.")
     return commands("Go", (
         ("go.back", "Back", "Alt+Left", session.back, "Go to the place before this one.", past),
@@ -79,6 +100,10 @@ def go_commands(session: Session) -> tuple[Command, ...]:
          "Select the previous execution of this instruction.", line),
         ("go.next_hit", "Next hit", "]", lambda: session.step_hit(1),
          "Select the next execution of this instruction.", line),
+        *(
+            (name, title, keys, partial(session.select_execution, which), tip, execution)
+            for name, title, keys, which, tip in EXECUTIONS
+        ),
         ("go.previous_wave", "Previous wave", "Ctrl+Up", lambda: _step_wave(session, -1),
          "Select the wave before; the instruction stays selected.", trace),
         ("go.next_wave", "Next wave", "Ctrl+Down", lambda: _step_wave(session, 1),
@@ -88,6 +113,19 @@ def go_commands(session: Session) -> tuple[Command, ...]:
         ("go.dismiss", "Dismiss measure or isolation", "Esc", dismiss,
          "Take away the measured range, then the isolated arrows.", mark),
     ))  # fmt: skip
+
+
+def why_no_execution(session: Session) -> str:
+    """Return why there is no execution of the selected instruction, "" if there is one."""
+    trace, line = session.trace.value, session.selection.value.line
+    if trace is None:
+        return NO_TRACE
+    if not len(trace.waves):
+        return "The capture has no traced waves."
+    if line is None or not 0 <= line < len(trace.code):
+        return "Select an instruction that was executed first."
+    is_run = trace.code.hits[line] > 0 or session.hits() > 0
+    return "" if is_run else "No traced wave ran the selected instruction."
 
 
 def _step_wave(session: Session, direction: int) -> None:
@@ -114,7 +152,7 @@ PANEL_KEYS = (  # by the panels' places
         for keys in ("Ctrl+Shift", "Alt+Shift", "Ctrl+Alt+Shift")
         for number in range(1, 10)
     ),
-    *(f"Alt+{number}" for number in range(5, 10)),
+    *(f"Ctrl+Alt+{number}" for number in range(4, 10)),
 )
 AREAS = ("left", "time", "code", "source", "wave", "details", "bottom")  # in the order of the panels' keys
 COST_TIPS = {
@@ -148,7 +186,7 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
         return side in workspace.folded
 
     def is_layout(layout: Layout) -> bool:
-        return workspace.layout_ is layout
+        return workspace.layout_.id == layout.id
 
     def fold(side: str) -> None:
         workspace.fold(side, side not in workspace.folded)
@@ -191,6 +229,10 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
                     is_checked=partial(is_layout, layout))
             for number, layout in enumerate(LAYOUTS, start=1)
         ),
+        Command(id="view.reopen_panel", title="Reopen the closed panel", menu="View",
+                run=workspace.reopen_panel, shortcuts=("Ctrl+Shift+T",),
+                tip="Show the panel that was closed last where it was.",
+                why_not=lambda: "" if workspace.closed else "No panel was closed."),
         Command(id="view.reset_layout", title="Reset the layout", menu="View", run=workspace.reset_layout,
                 shortcuts=("Ctrl+Alt+0",),
                 tip="Put every panel back to where it was at first."),
@@ -223,21 +265,24 @@ def panel_commands(workspace: Workspace) -> tuple[Command, ...]:
     """Return a command a panel that shows or hides it."""
     rank = {area: place for place, area in enumerate(AREAS)}
 
-    def place(dock: Dock) -> tuple[int, int]:
-        return rank.get(dock.info.area, 9), dock.info.order
+    def place(info: PanelInfo) -> tuple[int, int]:
+        return rank.get(info.area, 9), info.order
 
     def toggle(name: str) -> None:  # all these keys hold a modifier; who clicks in the menu holds none
         is_key = QGuiApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier
         workspace.toggle_panel(name, by_key=is_key)
 
-    docks = sorted((dock for dock in workspace.docks.values() if not dock.is_strip), key=place)
+    docks = (dock for dock in workspace.docks.values() if not dock.is_strip)
+    infos = sorted((info for dock in docks for info in (dock.info, *dock.parts)), key=place)
+    numbers = iter(PANEL_KEYS)
     return tuple(
-        Command(id=f"view.panel_{dock.info.id}", title=dock.info.title, menu="View/Panels",
-                run=partial(toggle, dock.info.id),
-                shortcuts=PANEL_KEYS[number : number + 1],
-                tip=f"Show or hide: {dock.info.tip}",
-                is_checked=partial(workspace.is_shown, dock.info.id))
-        for number, dock in enumerate(docks)
+        Command(id=f"view.panel_{info.id}", title=info.title, menu="View/Panels",
+                run=partial(toggle, info.id),
+                shortcuts=(*info.keys, *islice(numbers, 1)),
+                tip=f"Show or hide: {info.tip}",
+                is_checked=partial(workspace.is_shown, info.id))
+        for info in infos
+        if info.is_listed
     )  # fmt: skip
 
 

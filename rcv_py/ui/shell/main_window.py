@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QMenuBar, QStackedWidget, QWidget
 
 from rcv_py.base.text import visible
 from rcv_py.model.trace import CaptureEntry, Trace
@@ -18,6 +18,7 @@ from rcv_py.state.commands import Command, always, commands
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
+from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, copy_text
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
@@ -28,6 +29,7 @@ from rcv_py.ui.shell.exporter import Exporter, FileWriter, export_commands, writ
 from rcv_py.ui.shell.go_commands import analyze_commands, go_commands, needs, panel_commands, view_commands
 from rcv_py.ui.shell.menus import Actions, KeysOverlay, fill_menu_bar
 from rcv_py.ui.shell.opener import BaselineOpener, Opener, restore_visit, save_visit
+from rcv_py.ui.shell.own_layouts import OWN_COMMANDS, OwnLayouts
 from rcv_py.ui.shell.palette import Finder, Palette
 from rcv_py.ui.shell.toolbar import StatusBar, TopBar
 from rcv_py.ui.shell.wave_menu import add_populations, wave_commands
@@ -38,7 +40,9 @@ FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
+PATIENCE_MS = 250  # that a window waits for its capture before it is shown without
 WHEN_IDLE = "when idle"  # name of the timer of what nobody waits for
+Page = TypeVar("Page", bound=QWidget)
 BROWSE = {
     "capture": "Open a capture, or a folder of captures",
     "baseline": "Compare the open capture with another one, its baseline",
@@ -50,12 +54,17 @@ NO_BASELINE = "The open capture is compared with nothing."
 class MainWindow(QMainWindow):
     """Puts panels in docks and everything else around them."""
 
+    another_wanted = Signal()
+    quit_wanted = Signal()
+    closed = Signal()
+
     def __init__(self, ui: UiContext, loader: Loader) -> None:
         super().__init__()
         self.ui = ui
         self.loader = loader
         self.first_panel: str | None = None  # comes to the front when a capture opens, once
         self.errors = ErrorReporter(self, self._where)
+        self.executions = ExecutionFinder(ui.session, ui.tasks)
         self.opener = Opener(ui, loader)
         self.workspace = Workspace(ui, make_docks(ui))
         self.exporter = Exporter(ui, self, self.workspace, self.errors)
@@ -69,30 +78,50 @@ class MainWindow(QMainWindow):
         self._recent.aboutToShow.connect(self._fill_recent)
         self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
         self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
-        finder = Finder(ui.session, ui.commands, lambda: self.opener.recent, self.opener.open)
+        finder = Finder(
+            ui.session, ui.commands, lambda: self.opener.recent, self.opener.open, self.opener.title
+        )
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
         self.status = StatusBar(ui, self.cancel, lambda: self.workspace.show_panel("problems"))
         self.setStatusBar(self.status)
-        self.welcome = Welcome(ui, self.opener, self.browse)
-        self.chooser = Chooser(self._leave_chooser)
         self.pages = QStackedWidget()
-        for page in (self.welcome, self.chooser, self.workspace):
-            self.pages.addWidget(page)
+        self.pages.addWidget(self.workspace)
         self.alarm = CodeAlarm(ui)
         self.setCentralWidget(boxed(column(self.alarm, (self.pages, 1))))
         self.pages.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.pages.setFocus()  # else the first button of the bar would get it, and a frame with it
         self.setAcceptDrops(True)
         self.setWindowTitle("rcv")
+        self._patience = QTimer(self, singleShot=True, interval=PATIENCE_MS)
+        self._patience.timeout.connect(self.show)
+        self._list_layouts()
         self._connect()
         self._restore()
+
+    @cached_property
+    def welcome(self) -> Welcome:
+        """The first page; a window that is started with a capture does not need it."""
+        return self._page(Welcome(self.ui, self.opener, self.browse))
+
+    @cached_property
+    def chooser(self) -> Chooser:
+        """The captures of a folder."""
+        chooser = self._page(Chooser(self._leave_chooser))
+        self.opener.judged.connect(chooser.show_health)
+        chooser.chosen.connect(self.opener.open)
+        return chooser
+
+    def _page(self, page: Page) -> Page:
+        self.pages.addWidget(page)
+        return page
 
     def _register(self) -> None:
         ui, register = self.ui, self.ui.commands.register
         register(*self._file_commands())
         register(*view_commands(ui, self.workspace))
+        self.layouts = OwnLayouts(self.workspace, ui.settings, ui.commands, self._layouts_changed)
         register(*wave_commands(ui.session))
         register(*self._window_commands())
         register(*go_commands(ui.session))
@@ -102,6 +131,15 @@ class MainWindow(QMainWindow):
         register(*panel_commands(self.workspace))
         for dock in self.workspace.docks.values():
             register(*dock.commands())
+
+    def _layouts_changed(self) -> None:
+        self.actions_.update()
+        self._list_layouts()
+
+    def _list_layouts(self) -> None:
+        """Show in the menu the own layouts that there are."""
+        for place, name in enumerate(OWN_COMMANDS):
+            self.actions_[name].setVisible(place < len(self.layouts.names))
 
     def _file_commands(self) -> tuple[Command, ...]:
         """The menu File; the recent captures are added to it apart."""
@@ -120,6 +158,8 @@ class MainWindow(QMainWindow):
         return commands("File", (
             ("file.open", "Open folder …", "Ctrl+O", self.browse,
              "Open a ui_output folder, or a folder that holds several.", always),
+            ("file.new_window", "New window", "Ctrl+Shift+N", self.another_wanted.emit,
+             "Open another window, to look at two captures side by side.", always),
             ("file.welcome", "Recent captures and samples", "Ctrl+Shift+O", self.show_welcome,
              "Show the page with recent captures and samples.", always),
             ("file.reload", "Reload", "F5", self.reload, "Read the capture again from its folder.", trace),
@@ -136,7 +176,9 @@ class MainWindow(QMainWindow):
             ("file.copy_link", "Copy the place as a link", "Ctrl+Shift+K",
              lambda: self._copy(str(session.selection.value), "Copied the place; Ctrl+G goes to it."),
              "Copy wave, line and hit as a text that Go to place understands.", trace),
-            ("file.quit", "Quit", "Ctrl+Q", self.close, "Close the window.", always),
+            ("file.close_window", "Close window", "Ctrl+Shift+W", self.close,
+             "Close this window; other windows stay.", always),
+            ("file.quit", "Quit", "Ctrl+Q", self.quit_wanted.emit, "Close all windows.", always),
         ))  # fmt: skip
 
     def _window_commands(self) -> tuple[Command, ...]:
@@ -180,7 +222,7 @@ class MainWindow(QMainWindow):
         cells = (
             session.trace, session.selection, session.loaded, session.visited, session.measure,
             session.isolated_wait, session.latency_mode, session.source_cost, session.busy,
-            session.baseline, session.waves, session.populations,
+            session.baseline, session.waves, session.populations, session.reasons,
         )  # fmt: skip
         for cell in cells:
             cell.watch(soon.ask)
@@ -191,11 +233,11 @@ class MainWindow(QMainWindow):
         self.errors.broke.connect(self.workspace.show_broken)
         session.trace.watch(self._trace_changed)
         ui.results.cell("populations").watch(self._take_populations)
+        for signal in (self.loader.opened, self.opener.failed, self.opener.choose):
+            signal.connect(self._show_now)
         self.opener.failed.connect(self.errors.show)
         self.loader.finished.connect(self._all_read)
         self.opener.choose.connect(self._choose)
-        self.opener.judged.connect(self.chooser.show_health)
-        self.chooser.chosen.connect(self.opener.open)
         ui.tasks.failed.connect(self.errors.show)
         self.writer.saved.connect(self.status.show_saved)
         self._soon = soon
@@ -213,8 +255,18 @@ class MainWindow(QMainWindow):
         docks, seen = self.workspace.docks, self.ui.settings.memory("seen")
         first = {dock.area: name for name, dock in reversed(docks.items()) if not dock.is_folded}
         for name in seen.split() if isinstance(seen, str) else first.values():
-            if name in docks:
-                docks[name].make()
+            if (dock := self.workspace.home_of(name)) is not None:
+                dock.make()
+
+    def show_with(self, path: Path | str) -> None:
+        """Open a capture or folder, and show the window with it; without, if that takes a while."""
+        self._patience.start()
+        self.opener.open(path)
+
+    def _show_now(self) -> None:
+        if self._patience.isActive():
+            self._patience.stop()
+            self.show()
 
     # -- what commands call --------------------------------------------------------------------------
 
@@ -344,6 +396,12 @@ class MainWindow(QMainWindow):
 
     # -- Qt ------------------------------------------------------------------------------------------
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Show the first page as long as there is nothing else to show."""
+        super().showEvent(event)
+        if self.ui.session.trace.value is None and self.pages.currentWidget() is self.workspace:
+            self.show_welcome()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Run the command of a key that no widget wanted."""
         if not self.actions_.press(event):
@@ -374,10 +432,12 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how everything looks, and stop all work."""
         settings = self.ui.settings
+        self._patience.stop()
         save_visit(settings, self.ui.session)
         settings.remember("geometry", self.saveGeometry())
         settings.remember("layout", self.workspace.saveState(VERSION))
         settings.remember("folded", json.dumps(self.workspace.save_folded()))
+        settings.remember("arrangement", json.dumps(self.workspace.save_arrangement()))
         states = {name: dock.save_state() for name, dock in self.workspace.docks.items()}
         settings.remember("panels", json.dumps(states))
         seen = (name for name, dock in self.workspace.docks.items() if dock.is_seen)
@@ -385,6 +445,7 @@ class MainWindow(QMainWindow):
         self.writer.cancel()
         self.loader.close()
         event.accept()
+        self.closed.emit()
 
     def _restore(self) -> None:
         settings = self.ui.settings
@@ -393,13 +454,17 @@ class MainWindow(QMainWindow):
             screen = QGuiApplication.primaryScreen()
             room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
             self.resize(FIRST_SIZE.boundedTo(room))
-        folded, states = (_mapping(settings.memory(name)) for name in ("folded", "panels"))
+        folded, states, arrangement = (
+            _mapping(settings.memory(name)) for name in ("folded", "panels", "arrangement")
+        )
         if isinstance(layout, QByteArray):
+            self.workspace.load_arrangement(arrangement)
             self.workspace.restore(layout, folded)
         for name, dock in self.workspace.docks.items():
+            parts = {part.id: states[part.id] for part in dock.parts if part.id in states}
             state = states.get(name)
-            if isinstance(state, dict):
-                dock.load_state(state)
+            if isinstance(state, dict) or parts:  # parts were panels of their own once
+                dock.load_state(parts | (state if isinstance(state, dict) else {}))
 
 
 def _mapping(text: object) -> dict[str, Any]:

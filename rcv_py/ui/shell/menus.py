@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QMainWindow, QMenu, QMenuBar, QScrollArea,
 
 from rcv_py.state.commands import Command, Commands
 from rcv_py.ui.core.layout import boxed, column, grid, row
-from rcv_py.ui.core.plain_text import PlainLabel, set_tooltip, shown
+from rcv_py.ui.core.plain_text import PlainLabel, button_text, set_tooltip, shown
 
 MENUS = ("File", "View", "Go", "Analyze", "Export", "Help")
 
@@ -19,9 +19,9 @@ SOFT_KEYS = ("Left", "Right", "Up", "Down", "Home", "End", "Esc", "Return")
 
 # A thin line goes before these.
 SEPARATED = (
-    "file.reload", "file.copy_link", "file.quit", "view.theme", "view.font_bigger", "view.reset_layout",
-    "view.settings", "go.zoom_in", "go.previous_token", "go.bookmark", "go.find", "go.dismiss",
-    "export.copy_picture", "help.about",
+    "file.reload", "file.copy_link", "file.close_window", "view.theme", "view.font_bigger",
+    "view.reset_layout", "view.settings", "go.zoom_in", "go.previous_token", "go.bookmark", "go.find",
+    "go.dismiss", "export.copy_picture", "help.about",
 )  # fmt: skip
 
 
@@ -47,6 +47,9 @@ class Actions:
         """Ask every command whether it can run and whether it is on."""
         for command in self._commands:
             action, why_not = self._actions[command.id], command.why_not()
+            if action.text() != (title := button_text(command.title)):  # the user named it
+                action.setText(title)
+                self._why_not.pop(command.id, None)
             if command.is_checked is not None:
                 action.setChecked(command.is_checked())
             if self._why_not.get(command.id) == why_not:

@@ -194,8 +194,10 @@ class StatusBar(QStatusBar):
             widget.setVisible(stage is not None)
         if stage is not None:
             self.stage.setText(str(stage))
+            self.bar.setUpdatesEnabled(False)  # else Qt would paint at once, and with it all of the window
             self.bar.setRange(0, stage.total)
             self.bar.setValue(stage.done)
+            self.bar.setUpdatesEnabled(True)
 
 
 def facts(trace: Trace, tokens: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import (
@@ -20,6 +20,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import (
     QColor,
+    QFocusEvent,
     QFontMetrics,
     QFontMetricsF,
     QHelpEvent,
@@ -33,6 +34,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from rcv_py.base.csv_text import csv_cell
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import visible
 from rcv_py.ui.core.plain_text import copy_text, draw_text, show_tip
 from rcv_py.ui.core.settings_store import Settings
@@ -66,6 +68,7 @@ class RowsView(QTableView):
     hovered = Signal(int)  # -1: the mouse left
     chosen = Signal(int)  # clicked, or reached by keyboard
     opened = Signal(int)  # double-clicked, or Return
+    opens_by_key = False  # arrows move over rows, and Return or Space chooses one; else arrows choose
 
     def __init__(self, theme: Theme, settings: Settings, model: TableModel | None = None) -> None:
         super().__init__()
@@ -74,7 +77,8 @@ class RowsView(QTableView):
         self.cell_painters: dict[str, CellPainter] = {}
         self.current = -1  # data row with the accent
         self.hover = -1
-        self._is_quiet = False
+        self._is_quiet = self._is_key = False
+        self._room_px = 0  # height of the viewport
         self._pending_state: dict[str, Any] = {}  # for columns that do not exist yet
         self._scroll = QPropertyAnimation(self.verticalScrollBar(), b"value", self)
         self._scroll.setDuration(SCROLL_MS)
@@ -85,7 +89,7 @@ class RowsView(QTableView):
         theme.changed.connect(self._restyle)
 
     def _set_up(self) -> None:
-        header = TableHeader(self, self.table)
+        header = TableHeader(self, self.table, self.theme)
         self.setHorizontalHeader(header)
         self.setSortingEnabled(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
@@ -104,7 +108,7 @@ class RowsView(QTableView):
         self.setAutoScroll(False)
         self.setMinimumSize(QSize(80, 60))
         self.doubleClicked.connect(lambda index: self.opened.emit(self.table.data_row(index.row())))
-        self.widths = ColumnWidths(self, self.table)
+        self.widths = ColumnWidths(self, header, self.table)
 
     # -- columns ------------------------------------------------------------------------------------
 
@@ -129,9 +133,16 @@ class RowsView(QTableView):
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the elastic column."""
+        """Fit the elastic column, and keep the current row in view if it was."""
+        row = self.table.view_row(self.current)
+        top = row * self.row_height - self._here()
+        # Not the event's old size: of a dock that was taken out and put back it knows none.
+        was_seen = row >= 0 and self.covered_px <= top <= self._room_px - self.row_height
+        self._room_px = event.size().height()
         super().resizeEvent(event)
         self.widths.stretch()
+        if was_seen:
+            self.reveal(row)
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -159,13 +170,12 @@ class RowsView(QTableView):
     def reveal(self, view_row: int) -> None:
         """Scroll as little as shows the row with some context; not at all if it is in view."""
         bar, page, height = self.verticalScrollBar(), self.viewport().height(), self.row_height
-        is_moving = self._scroll.state() == QPropertyAnimation.State.Running
-        here = int(self._scroll.endValue()) if is_moving else bar.value()
+        here = self._here()
         top, bottom = view_row * height, (view_row + 1) * height
-        if top >= here and bottom <= here + page:
+        if top >= here + self.covered_px and bottom <= here + page:
             return
         context = min(CONTEXT_ROWS * height, max(0, (page - height) // 2))
-        target = top - context if top < here else bottom + context - page
+        target = top - context if top < here + self.covered_px else bottom + context - page
         target = min(max(bar.minimum(), target), max(bar.maximum(), 0))
         self._scroll.stop()
         if self.settings["look.animate"] and self.isVisible():
@@ -174,6 +184,11 @@ class RowsView(QTableView):
             self._scroll.start()
         else:
             bar.setValue(target)
+
+    def _here(self) -> int:
+        """Where it scrolls to, or is."""
+        is_moving = self._scroll.state() == QPropertyAnimation.State.Running
+        return int(self._scroll.endValue()) if is_moving else self.verticalScrollBar().value()
 
     def _sorted(self, column: int) -> None:
         """Show what the new order is about: the first row, or in program order the current one."""
@@ -224,6 +239,11 @@ class RowsView(QTableView):
         self.viewport().update()
 
     # -- geometry -----------------------------------------------------------------------------------
+
+    @property
+    def covered_px(self) -> int:
+        """How much of the viewport's top something may cover."""
+        return 0
 
     @property
     def row_height(self) -> int:
@@ -332,6 +352,17 @@ class RowsView(QTableView):
         left = cell.right() - PAD - len(text) * self._char_px if column.is_number else cell.left() + PAD
         draw_text(painter, QPointF(left, cell.top() + self.baseline), text)
 
+    def draw_plain(self, painter: QPainter, cell: QRect, text: str, ink: QColor) -> None:
+        """Draw a text from the left of a cell in a colour, cut at its right end if it does not fit."""
+        text, room = visible(text), self.chars_in(cell.width() - 2 * PAD)
+        painter.setPen(ink)
+        shown = text if len(text) <= room else text[: max(0, room - 1)] + "…"
+        draw_text(painter, QPointF(cell.left() + PAD, cell.top() + self.baseline), shown)
+
+    def px_of(self, text: str) -> int:
+        """The room that a text takes before another one in its cell."""
+        return round((len(visible(text)) + 1) * self._char_px)
+
     def _paint_marks(self, painter: QPainter, first: int, rows: list[int]) -> None:
         width, height = self.viewport().width(), self.row_height
         for at, row in enumerate(rows):
@@ -349,7 +380,9 @@ class RowsView(QTableView):
     def currentChanged(self, current: Index, previous: Index) -> None:
         """Tell which row the keyboard or mouse reached."""
         super().currentChanged(current, previous)
-        if not self._is_quiet and current.isValid():
+        if self._is_key and self.opens_by_key and current.isValid():
+            self.reveal(current.row())
+        elif not self._is_quiet and current.isValid():
             row = self.table.data_row(current.row())
             self.current = row
             self.reveal(current.row())
@@ -358,14 +391,27 @@ class RowsView(QTableView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy and open; leave single letters to the window's shortcuts."""
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_rows()
+        elif self.opens_by_key and is_enter and self.currentIndex().isValid():
+            self.current = self.table.data_row(self.currentIndex().row())
+            self.chosen.emit(self.current)
+            self.viewport().update()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current >= 0:
             self.opened.emit(self.current)
         elif event.text().isprintable() and event.text():
             event.ignore()
         else:
+            self._is_key = True
             super().keyPressEvent(event)
+            self._is_key = False
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Choose nothing: Qt makes a first row current that has none."""
+        was_quiet, self._is_quiet = self._is_quiet, True
+        super().focusInEvent(event)
+        self._is_quiet = was_quiet
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Follow the mouse."""

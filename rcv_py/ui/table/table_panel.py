@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox
 
 from rcv_py.base.tree import TreeNode
 from rcv_py.state.selection import Hover, Selection
+from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import BAR, BAR_ABOVE, BAR_BELOW, Item, bar, boxed, column, row
 from rcv_py.ui.core.panel import DECLARED, Panel, Sheet
@@ -29,7 +30,6 @@ NO_WAVES = (
     "This capture has no traced waves, so nothing is known about {topic}. "
     "Record a thread trace with instruction tracing to see {them}."
 )
-READING = "{title} are shown as soon as waves are read."
 UNREAD = "No wave could be read, so nothing is known about {topic}. Problems says why."
 NOT_SELECTED = "No instruction is selected. Click one, or clear “Selected instruction only”."
 NO_LINES = np.empty(0, dtype=np.int64)
@@ -53,10 +53,16 @@ class TablePanel(Panel, Generic[Found]):
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.result: Found | None = None  # what the rows are about, None while there is nothing
+        self.computing = Computing(self, self._say_again)
 
-    def rows_view(self, name: str, elastic: Elastic | None = None, **painters: CellPainter) -> RowsView:
-        """Return the panel's table: what a screen reader calls it, and what paints columns by id."""
-        view = RowsView(self.ui.theme, self.ui.settings)
+    def rows_view(
+        self, name: str, elastic: Elastic | None = None, own: RowsView | None = None, **painters: CellPainter
+    ) -> RowsView:
+        """Return the panel's table: what a screen reader calls it, and what paints columns by id.
+
+        `own` is the table, if the panel has one of its own kind.
+        """
+        view = own or RowsView(self.ui.theme, self.ui.settings)
         view.setAccessibleName(name)
         view.widths.elastic = elastic
         view.cell_painters.update(painters)
@@ -96,9 +102,14 @@ class TablePanel(Panel, Generic[Found]):
         if self.result is None:
             self._refresh()
 
+    def _say_again(self) -> None:
+        """Say how far what is shown is, while there is nothing of it."""
+        self._refresh()
+
     def why_no_waves(self, known: Any) -> str:
         """Return why nothing is known of waves, "" if `known.waves`, how many it is of, is not 0."""
         trace, title = self.session.trace.value, DECLARED[self.panel_id].title
+        self.computing.stop()
         topic = self.topic or title.lower()
         if trace is None or not len(trace.waves) or not len(trace.code):
             them = title.lower() if self.topic else "them"
@@ -106,7 +117,9 @@ class TablePanel(Panel, Generic[Found]):
         if known is None or not known.waves:
             store = self.session.store
             is_over = store is not None and len(store.missing) >= len(trace.waves)
-            return UNREAD.format(topic=topic) if is_over else READING.format(title=title)
+            if is_over:
+                return UNREAD.format(topic=topic)
+            return self.computing.begin(title.lower(), *filter(None, (self.result_name,)))
         return ""
 
     def of_waves(self, text: str) -> str:

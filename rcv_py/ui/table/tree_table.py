@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from types import MappingProxyType
@@ -21,10 +20,20 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QPainter, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QFont,
+    QGuiApplication,
+    QKeyEvent,
+    QPainter,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QHeaderView, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QTreeView
 
 from rcv_py.analysis.cost.place_text import beside
+from rcv_py.base.records import dataclass
 from rcv_py.base.text import percent, visible
 from rcv_py.base.tree import TreeNode
 from rcv_py.model.trace import Trace
@@ -35,7 +44,7 @@ from rcv_py.ui.core.plain_text import button_text, tooltip
 from rcv_py.ui.core.settings_store import Settings
 from rcv_py.ui.table.cost_bars import draw_bar
 
-ROW_PX = 22
+ROW_PX, BAR_INSET_PX = 22, 6
 MAX_PX = 2000  # of a column, in a saved state
 
 Index = QModelIndex | QPersistentModelIndex
@@ -57,6 +66,7 @@ class TreeColumn(Generic[N]):
     parts: Callable[[N], Parts] | None = None
     is_number: bool = False
     is_elided_left: bool = False  # of a place the line number matters most
+    font: Callable[[N], QFont | None] = lambda node: None  # None: that of the window
     width: int = 0  # px; 0: it takes the room that others leave
     tip: str = ""
     sort: str = ""  # its name for `--sort`, "" if commands cannot sort by it
@@ -130,6 +140,15 @@ class Tree(Generic[N]):
     def branches(self) -> Iterator[N]:
         """Yield the nodes that have children, parents first."""
         return (node for node in self.root.walk() if node.children and node is not self.root)
+
+
+_SAYS: dict[int, Callable[[Tree[Any], TreeColumn[Any], Any], object]] = {  # what a cell says, by role
+    int(Qt.ItemDataRole.DisplayRole): lambda tree, column, node: visible(column.text(node)),
+    int(Qt.ItemDataRole.ToolTipRole): lambda tree, column, node: tooltip(tree.tip(node)),
+    int(Qt.ItemDataRole.AccessibleTextRole): lambda tree, column, node: tree.spoken(node),
+    int(Qt.ItemDataRole.TextAlignmentRole): lambda tree, column, node: _RIGHT if column.is_number else _LEFT,
+    int(Qt.ItemDataRole.FontRole): lambda tree, column, node: column.font(node),
+}
 
 
 class TreeModel(QAbstractItemModel, Generic[N]):
@@ -207,18 +226,8 @@ class TreeModel(QAbstractItemModel, Generic[N]):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell says."""
-        if not index.isValid():
-            return None
-        node, column = self.node(index), self.tree.columns[index.column()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return visible(column.text(node))
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip(self.tree.tip(node))
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self.tree.spoken(node)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _RIGHT if column.is_number else _LEFT
-        return None
+        say = _SAYS.get(int(role)) if index.isValid() else None
+        return None if say is None else say(self.tree, self.tree.columns[index.column()], self.node(index))
 
     def sort(self, column: int, order: Qt.SortOrder = _ASCENDING) -> None:
         """Order every level by a column."""
@@ -239,9 +248,9 @@ class TreeModel(QAbstractItemModel, Generic[N]):
 
 
 class _BarDelegate(QStyledItemDelegate):
-    def __init__(self, model: TreeModel[Any], settings: Settings) -> None:
+    def __init__(self, model: TreeModel[Any], settings: Settings, row_px: int) -> None:
         super().__init__(model)
-        self._model, self._settings = model, settings
+        self._model, self._settings, self._row_px = model, settings, row_px
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint the background as usual and the bar on it."""
@@ -249,12 +258,13 @@ class _BarDelegate(QStyledItemDelegate):
         tree = self._model.tree
         parts = tree.columns[index.column()].parts
         if parts is not None:
-            box, scale = QRectF(option.rect).adjusted(4, 6, -4, -6), self._settings["isa.bar_scale"]
+            inset = BAR_INSET_PX if self._row_px >= ROW_PX else BAR_INSET_PX - 2
+            box, scale = QRectF(option.rect).adjusted(4, inset, -4, -inset), self._settings["isa.bar_scale"]
             draw_bar(painter, box, parts(self._model.node(index)), tree.largest, scale)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """A fixed height for the row."""
-        return QSize(60, ROW_PX)
+        return QSize(60, self._row_px)
 
 
 class _EndDelegate(QStyledItemDelegate):
@@ -270,7 +280,7 @@ class TreeTable(QTreeView, Generic[N]):
     `yields` names columns that give way, the least wanted first, and how many px of room names must have
     before the column is hidden; a name of no such column is an error, since Qt writes to any number of a
     column that it is given.  `empty` is shown until there is something; with `sort` it is sorted, at first
-    by that column.
+    by that column.  With `opens_by_key` arrows move over rows, and Return or Space chooses one.
     """
 
     chosen = Signal(object)  # node that was clicked, or reached by keyboard
@@ -284,8 +294,11 @@ class TreeTable(QTreeView, Generic[N]):
         *,
         sort: str = "",
         yields: Mapping[str, int] = MappingProxyType({}),
+        opens_by_key: bool = False,
+        row_px: int = ROW_PX,
     ) -> None:
         super().__init__()
+        self._opens_by_key = opens_by_key
         self.rows: TreeModel[N] = TreeModel(empty, sort, self)
         self._empty, self._yields = empty, yields
         self._widths = {column.id: column.width for column in empty.columns if column.width}
@@ -294,7 +307,7 @@ class TreeTable(QTreeView, Generic[N]):
         self._opened: set[Hashable] = set()  # by the user
         self._closed: set[Hashable] = set()
         self._is_quiet = False
-        self._bars, self._ends = _BarDelegate(self.rows, ui.settings), _EndDelegate(self)
+        self._bars, self._ends = _BarDelegate(self.rows, ui.settings, row_px), _EndDelegate(self)
         self._set_up(sort)
         self.clicked.connect(self._choose)
         self.activated.connect(self._choose)
@@ -382,6 +395,11 @@ class TreeTable(QTreeView, Generic[N]):
         else:
             event.ignore()
 
+    def set_width(self, name: str, px: int) -> None:
+        """Give a column another width, of its own accord and not the user's."""
+        self._widths[name] = px
+        self.setColumnWidth(self.rows.column_of(name), px)
+
     def refresh(self) -> None:
         """Paint again."""
         self.viewport().update()
@@ -395,8 +413,22 @@ class TreeTable(QTreeView, Generic[N]):
     def currentChanged(self, index: Index, previous: Index) -> None:
         """Say what the keyboard reached; a click comes by `clicked`."""
         super().currentChanged(index, previous)
-        if self.hasFocus() and not QGuiApplication.mouseButtons() and not self._is_quiet:
+        is_key = self.hasFocus() and not QGuiApplication.mouseButtons() and not self._is_quiet
+        if is_key and not self._opens_by_key:
             self._choose(index)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Choose nothing: Qt makes a first row current where there is none."""
+        was_quiet, self._is_quiet = self._is_quiet, True
+        super().focusInEvent(event)
+        self._is_quiet = was_quiet
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Space do what Return does."""
+        if self._opens_by_key and event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
+            self.activated.emit(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
         """Say that the mouse left."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
@@ -12,10 +11,12 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QStaticText
 
 from rcv_py.base import colors
+from rcv_py.base.records import dataclass
 from rcv_py.base.runs import ascending
 from rcv_py.base.text import count, elide_right
 from rcv_py.model.window import TimeWindow
 from rcv_py.ui.core.plain_text import draw_text, set_text
+from rcv_py.ui.core.shapes import draws_shapes, path_of
 from rcv_py.ui.core.theme import Theme
 
 TEXT_PX = 11  # of rulers, names of rows and read-outs
@@ -90,6 +91,9 @@ class Rects:
         """Draw float [n, 4] rows of left, top, width and height with the painter's brush and pen."""
         if not len(columns):
             return
+        if draws_shapes():
+            painter.drawPath(path_of(columns))
+            return
         self._array.resize(len(columns))
         self._array.ndarray()[:] = columns
         painter.drawRects(*self._array.drawargs())
@@ -151,15 +155,16 @@ class Names:
         chosen = chosen[np.argsort(-room[chosen], kind="stable")][:MAX_NAMES]
         if font.key() != self._font or len(self._texts) > MAX_TEXTS:
             self._font, self._texts = font.key(), {}
-        up = (metrics.ascent() + metrics.descent()) / 2
+        up, pen, texts = (metrics.ascent() + metrics.descent()) / 2, None, self._texts
         painter.setFont(font)
         for box, fits in zip(chosen.tolist(), room[chosen].astype(int).tolist(), strict=True):
             text, color, left, middle = name_of(box)
             text = elide_right(text, fits)
-            if text not in self._texts:
-                self._texts[text] = set_text(text)
-            painter.setPen(color)
-            painter.drawStaticText(QPointF(left, middle - up), self._texts[text])
+            if (written := texts.get(text)) is None:
+                written = texts[text] = set_text(text)
+            if color is not pen:
+                painter.setPen(pen := color)
+            painter.drawStaticText(QPointF(left, middle - up), written)
 
 
 def readable_on(theme: Theme, ground: QColor) -> QColor:

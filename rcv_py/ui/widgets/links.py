@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
 from rcv_py.state.session import Session
@@ -70,3 +70,22 @@ class LinkText(QTextBrowser):
             session.select_token(wave, int(numbers[0]))
         elif kind == "source" and len(numbers) == 2:
             session.select_source(int(numbers[0]), int(numbers[1]))
+
+
+class GrowingText(LinkText):
+    """The same, as high as its text: what is around it is scrolled."""
+
+    def __init__(self, session: Session, theme: Theme, name: str) -> None:
+        super().__init__(session, theme, name)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+
+    def minimumSizeHint(self) -> QSize:
+        """No width: the text is wrapped."""
+        return QSize(0, 0)
+
+    def _fit(self) -> None:
+        height = int(self.document().size().height()) + 1 if self._html else 0
+        if height != self.height():
+            self.setFixedHeight(height)

@@ -10,6 +10,7 @@ from rcv_py.analysis.overview.device_summary import DeviceSummary, Fact, summary
 from rcv_py.base.text import plural
 from rcv_py.state.running import AnswerFlag
 from rcv_py.ui.core.arrivals import Arrivals
+from rcv_py.ui.core.computing import Computing
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import scrolled
 from rcv_py.ui.core.panel import Panel, Sheet, panel
@@ -46,6 +47,7 @@ class SummaryPanel(Panel):
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
+        self._computing = Computing(self, self._say_waiting)
         self.summary: DeviceSummary | None = None
         theme = ui.theme
         self.facts = FactList()
@@ -101,12 +103,21 @@ class SummaryPanel(Panel):
         trace = self.session.trace.value
         self.summary = None
         self._stream.reset()
-        self.empty.say("" if trace is not None else self.reason(NOTHING))
+        self._say_waiting()
         for card in self._all_cards:
             card.setVisible(False)
         if trace is not None:
             self._soon.ask()
             self.run_job(lambda: pmc_facts(trace), self._take_memory, "pmc")
+
+    def _say_waiting(self) -> None:
+        """Say how far the summary is, until there is one."""
+        trace = self.session.trace.value
+        if self.summary is not None or trace is None or not len(trace.waves):
+            self._computing.stop()
+            self.empty.say("" if trace is not None else self.reason(NOTHING))
+            return
+        self.empty.say(self._computing.begin("the summary", stage=lambda: self._flag.stage))
 
     def _more_waves(self) -> None:
         store = self.session.store
@@ -131,6 +142,7 @@ class SummaryPanel(Panel):
         trace = self.session.trace.value
         assert trace is not None
         self.summary = summary
+        self._computing.stop()
         self.empty.say(self.reason(NOTHING) if summary.is_empty else "")
         self._say(summary)
         self.facts.set_facts(summary.facts)

@@ -8,6 +8,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import TracebackType
 
 import numpy as np
 import pyqtgraph
@@ -90,6 +91,9 @@ class ErrorReporter(QObject):
             return
         if not isinstance(error, RcvError):
             panel = broken_panel(error, owner)
+            if (other := self._elsewhere(panel)) is not None:
+                other.show(error, owner)
+                return
             if panel is not None:
                 self.broke.emit(panel, report(error, self._where()))
             frames = traceback.extract_tb(error.__traceback__)
@@ -100,6 +104,11 @@ class ErrorReporter(QObject):
             traceback.print_exception(error, file=sys.stderr)
         self.last = ErrorBox(error, self._where(), self._parent)
         self.last.open()
+
+    def _elsewhere(self, panel: Panel | None) -> ErrorReporter | None:
+        """The reporter of another window, if the mistake was made in a panel of that."""
+        found = None if panel is None else panel.window().findChild(ErrorReporter)
+        return None if found is self else found
 
     def excepthook(self, kind: type[BaseException], error: BaseException, trace: object) -> None:
         """Stand in for `sys.excepthook`: slots, timers and events of Qt end here."""
@@ -112,21 +121,33 @@ class ErrorReporter(QObject):
         finally:
             self._is_showing = False
 
-    @contextmanager
-    def catching(self) -> Iterator[None]:
-        """Let every mistake that nobody expected end here while the block runs, those of threads too."""
-        hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
-        sys.excepthook = self.excepthook
-        threading.excepthook = lambda mistake: self._hear(mistake.exc_value)
-        sys.unraisablehook = lambda mistake: self._hear(mistake.exc_value)
-        try:
-            yield
-        finally:
-            sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
-
-    def _hear(self, error: BaseException | None) -> None:
+    def hear(self, error: BaseException | None) -> None:
+        """Show an error of any thread."""
         if error is not None and not isinstance(error, SystemExit):
             self._raised.emit(error)
+
+
+@contextmanager
+def catching(find: Callable[[], ErrorReporter | None]) -> Iterator[None]:
+    """Let every mistake that nobody expected end in a window while the block runs, those of threads too.
+
+    `find` names the reporter at that moment, None: no window is left, and the mistake is printed.
+    """
+    hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        reporter = find()
+        (hooks[0] if reporter is None else reporter.excepthook)(kind, error, trace)
+
+    def hear(mistake: threading.ExceptHookArgs | sys.UnraisableHookArgs) -> None:
+        if (reporter := find()) is not None:
+            reporter.hear(mistake.exc_value)
+
+    sys.excepthook, threading.excepthook, sys.unraisablehook = show, hear, hear
+    try:
+        yield
+    finally:
+        sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
 
 
 def broken_panel(error: BaseException, owner: object) -> Panel | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QPainter
 
 from rcv_py.analysis.cost.place_text import beside, place_text
+from rcv_py.base.records import dataclass
 from rcv_py.model.trace import Trace
 from rcv_py.state.selection import Selection
 from rcv_py.ui.core.context import UiContext
@@ -15,8 +14,8 @@ from rcv_py.ui.core.icons import pixmap
 from rcv_py.ui.core.panel import Sheet, panel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
+from rcv_py.ui.table.searched_panel import SearchedPanel
 from rcv_py.ui.table.table_model import Column
-from rcv_py.ui.table.table_panel import TablePanel
 from rcv_py.ui.widgets.empty_state import page
 
 MAX_PLACES = 24  # places in a command
@@ -31,8 +30,8 @@ class Place:
     visit: int = -1
 
 
-@panel(id="history", title="History", area="left", order=50, icon="bookmark")
-class HistoryPanel(TablePanel[tuple[Place, ...]]):
+@panel(id="history", title="History", area="left", order=50, icon="bookmark", within="search")
+class HistoryPanel(SearchedPanel[tuple[Place, ...]]):
     """Bookmarks and visited places."""
 
     def __init__(self, ui: UiContext) -> None:
@@ -40,7 +39,9 @@ class HistoryPanel(TablePanel[tuple[Place, ...]]):
         self.view = self.rows_view(
             "Bookmarks and visits", Elastic("what", "wave", 90, 4000), mark=self._paint_mark
         )
+        self.view.opens_by_key = True
         self.view.setSortingEnabled(False)
+        self._what: list[str] = []  # what each place is about
         self.empty = page(self, self.view)
         self._soon = self.coalesced(self._refresh)
         for cell in (ui.session.visited, ui.session.bookmarks):
@@ -52,16 +53,26 @@ class HistoryPanel(TablePanel[tuple[Place, ...]]):
         """What is listed: bookmarks, then visits, the newest first."""
         return self.result or ()
 
+    @property
+    def texts(self) -> list[str]:
+        """What the places are about."""
+        return self._what
+
+    @property
+    def nothing(self) -> str:
+        """How places come here."""
+        return NOWHERE if self.session.trace.value is not None else self.reason(NOWHERE)
+
     def _refresh(self) -> None:
         trace, history = self.session.trace.value, self.session.history
         if trace is None:
-            self.result = None
-            self.empty.say(self.reason(NOWHERE))
+            self.result, self._what = None, []
+            self._narrow()
             return
         marks = [Place(mark) for mark in self.session.bookmarks.value]
         visits = [Place(visit.selection, at) for at, visit in enumerate(history.visits)]
         self.result = (*marks, *reversed(visits))
-        what = [instruction(trace, place.selection) for place in self.places]
+        what = self._what = [instruction(trace, place.selection) for place in self.places]
         wave = [str(place.selection.wave or "") for place in self.places]
         kind = ["bookmark" if place.visit < 0 else "" for place in self.places]
         self.view.show_columns(
@@ -71,7 +82,7 @@ class HistoryPanel(TablePanel[tuple[Place, ...]]):
                 Column("wave", "wave", wave, width=150, is_elided_left=True, tip="Wave."),
             )
         )
-        self.empty.say("" if self.places else NOWHERE)
+        self._narrow()
         here = [row for row, place in enumerate(self.places) if place.visit == history.position]
         self.view.set_current(here[0] if here else -1)
 

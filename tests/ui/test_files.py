@@ -12,17 +12,17 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from rcv_py.analysis.cost.explorer import CostNode
 from rcv_py.model.kinds import TokenKind
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.panels.explorer import ExplorerPanel
-from rcv_py.ui.panels.top_lines import TopLinesPanel
+from rcv_py.ui.panels.files.ranked import TopLinesPanel
+from rcv_py.ui.panels.files.tree import FileTreePanel
 from tests.support.code_samples import ROWS, code_table, trace, two_waves
 
 Settled = Callable[[], None]
-BAR = 1
+BAR = 2
 
 
 @pytest.fixture
-def explorer(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[ExplorerPanel]:
-    panel = ExplorerPanel(ui)
+def explorer(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[FileTreePanel]:
+    panel = FileTreePanel(ui)
     rows = panel.tree.rows
     QAbstractItemModelTester(rows, QAbstractItemModelTester.FailureReportingMode.Fatal, rows)
     qtbot.addWidget(panel)  # type: ignore[attr-defined]
@@ -42,7 +42,7 @@ def top(ui: UiContext, qtbot: object, settled: Settled) -> Iterator[TopLinesPane
     settled()
 
 
-def index_of(panel: ExplorerPanel, name: str) -> QModelIndex:
+def index_of(panel: FileTreePanel, name: str) -> QModelIndex:
     place = next(place for place in panel.tree.rows.root.walk() if place.name.startswith(name))
     return panel.tree.rows.index_of(place)
 
@@ -52,13 +52,13 @@ def outline(place: CostNode, depth: int = 0) -> list[str]:
     return lines + [line for child in place.children for line in outline(child, depth + 1)]
 
 
-def click(panel: ExplorerPanel, name: str) -> None:
+def click(panel: FileTreePanel, name: str) -> None:
     at = panel.tree.visualRect(index_of(panel, name)).center()
     QTest.mouseClick(panel.tree.viewport(), Qt.MouseButton.LeftButton, pos=at)
 
 
 def test_the_tree_folds_folders_and_ranks_lines(
-    explorer: ExplorerPanel, open_in: Callable, settled: Settled
+    explorer: FileTreePanel, open_in: Callable, settled: Settled
 ) -> None:
     assert "Ctrl+O" in explorer.empty.sentence.text()
     open_in(trace())
@@ -78,7 +78,7 @@ def test_the_tree_folds_folders_and_ranks_lines(
 
 
 def test_a_file_opens_at_its_hottest_line_and_a_line_at_itself(
-    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
@@ -93,7 +93,7 @@ def test_a_file_opens_at_its_hottest_line_and_a_line_at_itself(
 
 
 def test_the_selected_file_is_marked(
-    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
@@ -106,7 +106,7 @@ def test_the_selected_file_is_marked(
 
 
 def test_a_folder_that_was_closed_stays_closed(
-    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
@@ -119,7 +119,7 @@ def test_a_folder_that_was_closed_stays_closed(
 
 
 def test_widths_are_remembered_of_columns_that_have_no_room(
-    explorer: ExplorerPanel, open_in: Callable, settled: Settled
+    explorer: FileTreePanel, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
@@ -133,8 +133,9 @@ def test_widths_are_remembered_of_columns_that_have_no_room(
     assert explorer.tree.columnWidth(BAR) == 77
 
 
-def test_the_keyboard_selects(
-    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Space])
+def test_arrows_move_and_a_key_opens(
+    key: Qt.Key, explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     open_in(trace(), [two_waves()])
     settled()
@@ -143,11 +144,13 @@ def test_the_keyboard_selects(
     QTest.qWaitForWindowActive(explorer)
     explorer.tree.setCurrentIndex(index_of(explorer, "kernels"))
     QTest.keyClick(explorer.tree, Qt.Key.Key_Down)
+    assert ui.session.selection.value.source is None, "who looks through files changes nothing elsewhere"
+    QTest.keyClick(explorer.tree, key)
     assert ui.session.selection.value.source == (0, 3)
 
 
 def test_without_sources_labels_and_instructions_are_ranked(
-    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled
+    explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled
 ) -> None:
     label = ("label_7:", TokenKind.NONE, 0, 0, 0, 0, ())
     code = code_table((*ROWS[:4], label, *ROWS[4:]), has_source=False)
@@ -167,7 +170,7 @@ def test_without_sources_labels_and_instructions_are_ranked(
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_bars_of_the_tree_have_the_colours_of_kinds(
-    explorer: ExplorerPanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
+    explorer: FileTreePanel, ui: UiContext, open_in: Callable, settled: Settled, theme: str
 ) -> None:
     ui.settings["look.theme"] = theme
     open_in(trace())
@@ -180,7 +183,7 @@ def test_bars_of_the_tree_have_the_colours_of_kinds(
     assert ui.theme.kind(TokenKind.LDS).rgb() in colors
 
 
-def test_the_sheet_lists_every_place(explorer: ExplorerPanel, open_in: Callable, settled: Settled) -> None:
+def test_the_sheet_lists_every_place(explorer: FileTreePanel, open_in: Callable, settled: Settled) -> None:
     assert explorer.sheet() is None
     open_in(trace())
     settled()
@@ -222,7 +225,7 @@ def test_top_lines_without_sources_are_instructions(
 
 
 def test_a_program_that_never_ran_is_explained(
-    top: TopLinesPanel, explorer: ExplorerPanel, open_in: Callable, settled: Settled
+    top: TopLinesPanel, explorer: FileTreePanel, open_in: Callable, settled: Settled
 ) -> None:
     idle = tuple((row[0], row[1], 0, 0, 0, 0, row[6]) for row in ROWS)
     open_in(trace(code_table(idle)))

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtCore import QModelIndex, QPoint
+from PySide6.QtGui import QFont, QFontMetrics
 
-from rcv_py.analysis.cost.explorer import CostNode, label_tree, source_tree
+from rcv_py.analysis.cost.explorer import LINES, CostNode, label_tree, matching, source_tree
+from rcv_py.analysis.cost.place_text import place_text
 from rcv_py.analysis.cost.source_costs import source_costs
 from rcv_py.base.text import percent, short_count
 from rcv_py.model.kinds import KIND_COUNT, KIND_TEXT, TokenKind
+from rcv_py.model.trace import Trace
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.costs import CostUpdates, charged_job, has_sources, unit_of
 from rcv_py.ui.core.panel import Panel, Sheet, panel
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text
 from rcv_py.ui.table import command_text
+from rcv_py.ui.table.column_widths import PAD
+from rcv_py.ui.table.rows_view import MIN_ROW
 from rcv_py.ui.table.table_model import grouped
 from rcv_py.ui.table.tree_table import Parts, Tree, TreeColumn, TreeTable, share_text
 from rcv_py.ui.widgets.empty_state import page
@@ -23,16 +28,37 @@ NO_SOURCES = (
     "Build the kernel with debug information (-g) to see files."
 )
 STREAM_MS = 500
+INDENT_PX = 10
+ALL_LINES = 20_000  # of a file, looked at for a text
 
 
-@panel(id="explorer", title="Files", area="left", order=20, icon="folder", needs=("code", "source lines"))
-class ExplorerPanel(Panel):
-    """Files and lines by cost."""
+@panel(
+    id="file_tree",
+    title="Files as a tree",
+    area="left",
+    order=21,
+    icon="folder",
+    needs=("code", "source lines"),
+    within="explorer",
+    is_listed=False,
+)
+class FileTreePanel(Panel):
+    """Folders, files and lines by cost."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
-        # Without room for names, cycles give way first: the bars show them too.
-        self.tree = TreeTable(self._tree(), ui, yields={"cost": 94, "bar": 114})
+        self._filter = ""
+        metrics = QFontMetrics(ui.theme.mono)
+        self._char_px = metrics.horizontalAdvance("0")
+        self.tree = TreeTable(
+            self._tree(),
+            ui,
+            sort="share",
+            # Without room for names, cycles give way first: the bars show them too.
+            yields={"cost": 240, "bar": 60},
+            opens_by_key=True,
+            row_px=max(MIN_ROW, metrics.height() + 1),
+        )
         self.remembered = {"tree": self.tree}
         self.note = PlainLabel(NO_SOURCES, role="muted", visible=False, wordWrap=True)
         self.note.setContentsMargins(8, 6, 8, 6)
@@ -47,8 +73,7 @@ class ExplorerPanel(Panel):
 
     def _set_up_tree(self) -> None:
         tree = self.tree
-        tree.setIndentation(14)
-        tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        tree.setIndentation(INDENT_PX)
         tree.setAccessibleName("Files and lines by cost")
         tree.menu_asked.connect(self._open_menu)
         tree.chosen.connect(self._go)
@@ -69,24 +94,45 @@ class ExplorerPanel(Panel):
         trace, cost = self.session.trace.value, charged_job(self.ui)
         if trace is None or cost is None or self.empty.is_empty:
             return
-        how, is_source = self.session.source_cost.value, has_sources(trace)
+        how, is_source, wanted = self.session.source_cost.value, has_sources(trace), self._filter
+        lines = ALL_LINES if wanted else LINES
 
         def tree() -> CostNode:
-            return (
-                source_tree(trace.code, trace.sources, cost(), how)
+            root = (
+                source_tree(trace.code, trace.sources, cost(), how, lines)
                 if is_source
-                else label_tree(trace, cost())
+                else label_tree(trace, cost(), lines)
             )
+            return matching(root, wanted, trace.sources) if wanted else root
 
         self.run_job(tree, self._take, stream=self._costs.stream)
 
+    def set_filter(self, text: str) -> None:
+        """Show only places with that text in their name, path or line, and what is above them; "" for all."""
+        if text != self._filter:
+            self._filter = text
+            self._compute()
+
     def _take(self, root: CostNode) -> None:
-        self.tree.show_tree(self._tree(root))
+        self.tree.set_width("line", self._line_px(root))
+        self.tree.show_tree(self._tree(root), is_all_open=bool(self._filter))
+        is_none = bool(self._filter) and not root.children
+        self.empty.say(f"No file or line has “{self._filter}” in it." if is_none else "")
         self._follow()
+
+    def _line_px(self, root: CostNode) -> int:
+        """What the deepest line needs: its arrows, and the longest number."""
+
+        def depth(node: CostNode) -> int:
+            return 1 + max(map(depth, node.children), default=0)
+
+        largest = max((place.line for place in root.walk()), default=0)
+        return (depth(root) - 1) * INDENT_PX + len(str(largest)) * self._char_px + 2 * PAD
 
     def _tree(self, root: CostNode | None = None) -> Tree[CostNode]:
         trace, total = self.session.trace.value, 0 if root is None else root.cost
         unit, is_source = unit_of(trace), has_sources(trace)
+        mono, title = self.ui.theme.mono, "line" if is_source else "#"
 
         def tip(place: CostNode) -> str:
             """Path, exact cost, and the cost by kind."""
@@ -96,7 +142,15 @@ class ExplorerPanel(Panel):
                 for kind in np.argsort(-place.by_kind, kind="stable").tolist()
                 if place.by_kind[kind]
             ]
-            return "\n".join([place.tip or place.name, cost, *kinds])
+            return "\n".join([*_where(trace, place), cost, *kinds])
+
+        def starts_open(place: CostNode) -> bool:
+            """Folders, and the file or label that costs most."""
+            is_first = 2 * place.cost > total if is_source else place.row == 0
+            return (is_source and place.file < 0) or is_first
+
+        def font(place: CostNode) -> QFont | None:
+            return None if place.text is None else mono
 
         def cost(place: CostNode) -> str:
             return short_count(place.cost) if place.cost else ""
@@ -110,15 +164,24 @@ class ExplorerPanel(Panel):
         return Tree(
             root or CostNode(),
             (
-                TreeColumn("name", "place", lambda place: place.name),
-                TreeColumn("bar", "cost", parts=parts, width=60),
-                TreeColumn("cost", unit, cost, is_number=True, width=60),
-                TreeColumn("share", "%", share, is_number=True, width=46),
+                TreeColumn(
+                    id="line",
+                    title=title,
+                    text=_number,
+                    key=_order,
+                    is_number=True,
+                    width=60,
+                    font=lambda place: mono,
+                ),
+                TreeColumn(id="share", title="%", text=share, key=_cost_of, is_number=True, width=46),
+                TreeColumn(id="bar", title="cost", parts=parts, width=44),
+                TreeColumn(id="cost", title=unit, text=cost, key=_cost_of, is_number=True, width=60),
+                TreeColumn(id="name", title="place", text=_text, key=lambda place: place.name, font=font),
             ),
             tip,
             lambda place: f"{place.name}, {grouped(place.cost)} {unit}, {percent(place.cost, total)}",
-            lambda place: place.tip,
-            lambda place: place.file < 0 and (is_source or place.row == 0),
+            lambda place: (place.file, place.line, place.tip),
+            starts_open,
         )
 
     # -- selecting ----------------------------------------------------------------------------------
@@ -136,7 +199,7 @@ class ExplorerPanel(Panel):
 
     def _hottest_line(self, place: CostNode) -> int:
         if place.children:
-            return place.children[0].line
+            return max(place.children, key=_cost_of).line
         trace = self.session.trace.value
         assert trace is not None
         costs = source_costs(
@@ -184,7 +247,33 @@ class ExplorerPanel(Panel):
             for place in root.walk()
             if place is not root
         )
-        return Sheet("Explorer", ("name", "path", unit_of(self.session.trace.value), "share"), rows)
+        return Sheet("Files", ("name", "path", unit_of(self.session.trace.value), "share"), rows)
+
+
+def _number(place: CostNode) -> str:
+    return "" if place.text is None else str(place.line)
+
+
+def _order(place: CostNode) -> tuple[int, str]:
+    return -1 if place.text is None else place.line, place.name
+
+
+def _text(place: CostNode) -> str:
+    return place.name if place.text is None else place.text
+
+
+def _cost_of(place: CostNode) -> int:
+    return place.cost
+
+
+def _where(trace: Trace | None, place: CostNode) -> list[str]:
+    """The place of a line and its whole text, or a path."""
+    if place.text is None:
+        return [place.tip or place.name]
+    where = f"instruction {place.line}"
+    if trace is not None and place.file >= 0:
+        where = place_text(trace.sources, place.file, place.line)
+    return [where, *([place.text] if place.text else [])]
 
 
 def _is_folder(place: CostNode) -> bool:

@@ -12,19 +12,20 @@ from rcv_py.ui.core.panel import panel
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
 from rcv_py.ui.table.result_columns import field_column
-from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.table.searched_panel import SearchedPanel
 from rcv_py.ui.widgets.empty_state import page
 
 NO_LABELS = "The code has no labels: the trace was written without symbols."
 
 
-@panel(id="labels", title="Labels", area="left", order=40, icon="label", needs=("code",))
-class LabelsPanel(TablePanel[tuple[Label, ...]]):
+@panel(id="labels", title="Labels", area="left", order=40, icon="label", needs=("code",), within="search")
+class LabelsPanel(SearchedPanel[tuple[Label, ...]]):
     """Named places of the code."""
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.view = self.rows_view("Labels", Elastic("name", "address", 90, 4000))
+        self.view.opens_by_key = True
         self.empty = page(self, self.view)
         self._start()
 
@@ -45,8 +46,18 @@ class LabelsPanel(TablePanel[tuple[Label, ...]]):
                 field_column(LABELS["address"], [label.address for label in rows], width=84),
             )
         )
-        self.empty.say("" if rows else self.reason(NO_LABELS))
+        self._narrow()
         self._follow()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(label.name for label in self.result or ())
+
+    @property
+    def nothing(self) -> str:
+        """Why there are no labels."""
+        return self.reason(NO_LABELS)
 
     @property
     def lines(self) -> np.ndarray:

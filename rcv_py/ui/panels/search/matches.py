@@ -9,39 +9,42 @@ from rcv_py.analysis.overview.text_hits import Hits, text_hits
 from rcv_py.results.search import HITS
 from rcv_py.state.commands import Command, commands
 from rcv_py.ui.core.context import UiContext
-from rcv_py.ui.core.layout import BAR, boxed, column
 from rcv_py.ui.core.panel import Late, panel
 from rcv_py.ui.core.visibility import Coalesce
 from rcv_py.ui.table import command_text
 from rcv_py.ui.table.column_widths import Elastic
-from rcv_py.ui.table.find_bar import FindBar
 from rcv_py.ui.table.result_columns import field_column
-from rcv_py.ui.table.table_panel import TablePanel
+from rcv_py.ui.table.searched_panel import NOTHING, SearchedPanel
 from rcv_py.ui.timeline.unit_markers import go_to_wave
-from rcv_py.ui.widgets.empty_state import WithEmptyState
+from rcv_py.ui.widgets.empty_state import page
 
 TYPE = "Type what to look for."
 EVERY_MS = 120
 
 
-@panel(id="search", title="Search", area="left", order=30, icon="search", needs=("code",))
-class SearchPanel(TablePanel[Hits]):
-    """Search instructions, labels and sources."""
+@panel(
+    id="matches",
+    title="Search code and sources",
+    area="left",
+    order=31,
+    icon="search",
+    needs=("code",),
+    within="search",
+    is_listed=False,
+)
+class MatchesPanel(SearchedPanel[Hits]):
+    """Instructions, labels, source lines and markers that match the search."""
 
     commands_wait = True
 
     def __init__(self, ui: UiContext) -> None:
         super().__init__(ui)
         self.hits = Hits()
-        self.bar = FindBar(ui.theme, "Search code, labels, sources", has_filter=False, is_narrow=True)
-        self.bar.edited.connect(ui.session.query.set)
-        self.bar.stepped.connect(self.step)
         self.view = self.rows_view("Hits of the search", Elastic("text", "text", 80, 4000))
-        self.empty = WithEmptyState(self.view)
-        column(boxed(column(self.bar, margins=BAR)), (self.empty, 1), of=self)
+        self.view.opens_by_key = True
+        self.empty = page(self, self.view)
         self._soon = Coalesce(self, self._search, EVERY_MS, visibility=self.visibility)
-        for cell in (ui.session.query, ui.results.cell("markers")):
-            cell.watch(self._soon.ask)
+        ui.results.cell("markers").watch(self._soon.ask)
         self._start()
         self._search()
 
@@ -65,16 +68,13 @@ class SearchPanel(TablePanel[Hits]):
              "Go to the place before that matches the search.", why_not),
         ))  # fmt: skip
 
-    def focus_search(self) -> bool:
-        """Put the cursor into the field."""
-        self.bar.focus()
-        return True
-
     # -- searching ----------------------------------------------------------------------------------
+
+    def _narrow(self) -> None:
+        self._soon.ask()
 
     def _search(self) -> None:
         trace, query = self.session.trace.value, self.session.query.value
-        self.bar.show_query(query)
         if trace is None or not query.text:
             self._take(Hits())
             return
@@ -101,7 +101,7 @@ class SearchPanel(TablePanel[Hits]):
         if trace is None or not query.text:
             self.empty.say(self.reason(TYPE))
         else:
-            self.empty.say(hits.problem or ("" if hits.lines else f"Nothing matches “{query.text}”."))
+            self.empty.say(hits.problem or ("" if hits.lines else NOTHING.format(text=query.text)))
         self._follow()
 
     # -- walking ------------------------------------------------------------------------------------
@@ -120,20 +120,20 @@ class SearchPanel(TablePanel[Hits]):
         if span >= 0:
             if spans is not None and span < len(spans):
                 go_to_wave(self.session, int(spans.wave[span]), int(spans.begin[span]))
-            self._say(row)
+            self.say()
             return
         selection = self.session.selection.value
         if line >= 0 and selection.line != line:
             self.session.select_line(line)
         elif line < 0 and selection.source != place:
             self.session.select_source(*place)
-        self._say(row)
+        self.say()
 
     def _follow(self) -> None:
         row = self._here()
         if row >= 0:
             self.view.set_current(row)
-        self._say(row)
+        self.say()
 
     def _here(self) -> int:
         selection, current = self.session.selection.value, self.view.current
@@ -152,10 +152,11 @@ class SearchPanel(TablePanel[Hits]):
             return lines.index(selection.line)
         return next((row for row, place in enumerate(places) if place == selection.source), -1)
 
-    def _say(self, row: int) -> None:
-        count = len(self.hits.lines)
+    def say(self) -> None:
+        """Say how many hits there are, and which of them is selected."""
+        row, count = self._here(), len(self.hits.lines)
         text = f"{row + 1:,} of {count:,}" if row >= 0 else f"{count:,} found"
-        self.bar.say(text if self.session.query.value.text else "", count, self.hits.problem)
+        self.counted.emit(text if self.session.query.value.text else "", count, self.hits.problem)
 
     def command_line(self) -> command_text.Words | None:
         """The hits."""

@@ -1,0 +1,147 @@
+"""One program a user and a screen: what a second `rcv FOLDER` is to open goes to the one that runs.
+
+A socket of the system, in a folder that only the user can enter; a request is one JSON object, its answer a
+word.  Where there are no such sockets (Windows) each command starts a program of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import stat
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from rcv_py import __version__
+from rcv_py.base.records import dataclass
+from rcv_py.state.selection import Place
+
+WAIT = 2.0  # seconds for the answer of a program that may be busy
+PATIENCE = 0.2  # seconds for a request that was begun: the window stands still meanwhile
+MAX_REQUEST = 64 << 10  # bytes
+TAKEN, REFUSED = b"taken", b"refused"
+_INVISIBLE = ("offscreen", "minimal", "vnc")  # platforms of Qt whose windows nobody here sees
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to open in a window, as the command names it; paths are absolute, None: nothing."""
+
+    path: str | None = None
+    baseline: str | None = None
+    replicate: str | None = None
+    panel: str | None = None
+    place: str | None = None
+    run_files: tuple[str, ...] = ()
+
+
+def address(environment: Mapping[str, str]) -> Path | None:
+    """Where the program of this user, screen and version listens; None where it cannot."""
+    is_seen = environment.get("QT_QPA_PLATFORM", "").split(":")[0] not in _INVISIBLE
+    if not hasattr(socket, "AF_UNIX") or not is_seen:
+        return None
+    runtime = environment.get("XDG_RUNTIME_DIR")
+    folder = Path(runtime or tempfile.gettempdir()) / f"rcv-{os.getuid()}"
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        facts = folder.lstat()
+        if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid() and not facts.st_mode & 0o077:
+            names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "XDG_CONFIG_HOME", "HOME")
+            what = [__version__, *(environment.get(name, "") for name in names)]
+            return folder / hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+    return None
+
+
+def hand_over(place: Path | None, request: Request) -> bool:
+    """Have the program that listens there open something; False if there is none, or it does not answer."""
+    if place is None or not place.exists():
+        return False
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as near:
+        near.settimeout(WAIT)
+        near.connect(str(place))
+        near.sendall(json.dumps(asdict(request)).encode())
+        near.shutdown(socket.SHUT_WR)
+        return near.recv(len(REFUSED)) == TAKEN
+    return False
+
+
+class Listener:
+    """The end of the program that runs: hears one request at a time, when its owner says that one came."""
+
+    def __init__(
+        self, place: Path, accepts: Callable[[Request], bool], take: Callable[[Request], None]
+    ) -> None:
+        """Listen; raise OSError if another program does already, or the place cannot be used.
+
+        A request that it does not accept is refused, and its sender opens a window of its own.
+        """
+        self._place, self._accepts, self._take = place, accepts, take
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            if place.exists() and not _is_heard(place):
+                place.unlink()  # of a program that was killed
+            self._socket.bind(str(place))
+            self._socket.listen()
+            self._socket.setblocking(False)
+        except OSError:
+            self._socket.close()
+            raise
+
+    def fileno(self) -> int:
+        """What becomes readable when somebody asks."""
+        return self._socket.fileno()
+
+    def hear(self) -> None:
+        """Take the request that came, if it is one whose sender still waits."""
+        with suppress(OSError):
+            far, _ = self._socket.accept()
+            with far:
+                far.settimeout(PATIENCE)
+                request = _request(_received(far))
+                is_taken = request is not None and self._accepts(request)
+                far.sendall(TAKEN if is_taken else REFUSED)
+            if request is not None and is_taken:
+                self._take(request)
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._socket.close()
+        with suppress(OSError):
+            self._place.unlink()
+
+
+def _is_heard(place: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as near:
+        near.settimeout(WAIT)
+        return near.connect_ex(str(place)) == 0
+
+
+def _received(far: socket.socket) -> bytes:
+    received = b""
+    while len(received) <= MAX_REQUEST and (piece := far.recv(MAX_REQUEST)):
+        received += piece
+    return received
+
+
+def _request(received: bytes) -> Request | None:
+    """Return what was asked for, None if it is no request of this version."""
+    try:
+        said = json.loads(received)
+        if not isinstance(said, dict) or said.keys() != {field.name for field in fields(Request)}:
+            return None
+        files = said.pop("run_files")
+        texts = [text for text in (*said.values(), *files) if text is not None]
+        if len(received) > MAX_REQUEST or not all(
+            isinstance(text, str) and "\0" not in text for text in texts
+        ):
+            return None
+        if said["place"] is not None:
+            Place.parse(said["place"])
+        return Request(**said, run_files=tuple(files))
+    except (ValueError, TypeError, RecursionError):
+        return None

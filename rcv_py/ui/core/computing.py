@@ -1,0 +1,58 @@
+"""What a panel says while the numbers it shows are being made, kept up to date until they are there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from PySide6.QtCore import QTimer
+
+from rcv_py.base.progress import Stage
+from rcv_py.base.text import plural
+from rcv_py.state.session import Session
+from rcv_py.ui.core.panel import Panel
+
+EVERY_MS = 400  # at most so often the sentence changes
+
+
+StageOf = Callable[[], Stage | None]  # how far something is, None while that is not known
+
+
+def progress_text(session: Session, what: str, stages: Iterable[StageOf] = ()) -> str:
+    """Return how far waves were read, or the first stage of what is being made of them."""
+    trace, store = session.trace.value, session.store
+    if trace is None or store is None:
+        return ""
+    waves, lost = len(trace.waves), len(store.missing)
+    unread = f" {plural(lost, 'wave')} cannot be read." if lost else ""
+    if not store.is_complete and (session.is_streaming or not store.batches):
+        return f"Reading waves, {store.read:,} of {waves - lost:,}, for {what} …{unread}"
+    stage = next((stage for stage_of in stages if (stage := stage_of()) is not None), None)
+    return f"Computing {what} …{'' if stage is None else f' ({stage})'}{unread}"
+
+
+class Computing(QTimer):
+    """Makes the sentence, and has the panel say it again whenever it has changed."""
+
+    def __init__(self, panel: Panel, say: Callable[[], None]) -> None:
+        super().__init__(panel, interval=EVERY_MS)
+        self._panel, self._say = panel, say
+        self._what, self._stages = "", tuple[StageOf, ...]()
+        self._last = ""
+        self.timeout.connect(self._look)
+
+    def begin(self, what: str, *results: str, stage: StageOf | None = None) -> str:
+        """Return the sentence about what shared results or a job are for, kept up to date until `stop`."""
+        stages = [partial(self._panel.ui.results.stage, name) for name in results]
+        self._what, self._stages = what, (*stages, *([stage] if stage is not None else []))
+        self._last = self._text()
+        if not self.isActive():
+            self.start()
+        return self._last
+
+    def _text(self) -> str:
+        return progress_text(self._panel.session, self._what, self._stages)
+
+    def _look(self) -> None:
+        if not self._panel.visibility.is_asleep and self._text() != self._last:
+            self._say()

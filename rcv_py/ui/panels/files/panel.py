@@ -1,0 +1,69 @@
+"""Where the time went, by place: files and their lines as a tree, or all lines ranked."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Protocol, runtime_checkable
+
+from PySide6.QtWidgets import QLineEdit
+
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.layout import BAR, boxed, column, row
+from rcv_py.ui.core.panel import Panel, panel
+from rcv_py.ui.core.plain_text import with_tip
+from rcv_py.ui.core.visibility import Coalesce
+from rcv_py.ui.widgets.parts import PartedPanel
+
+EVERY_MS = 120
+
+
+@runtime_checkable
+class Filtered(Protocol):
+    """A part that shows only what matches a text."""
+
+    def set_filter(self, text: str) -> None:
+        """Show only that, everything for an empty text."""
+
+
+@panel(
+    id="explorer",
+    title="Files",
+    area="left",
+    order=20,
+    icon="folder",
+    needs=("code", "source lines"),
+    keys=("Ctrl+Shift+E",),
+)
+class FilesPanel(PartedPanel):
+    """Files and lines by cost, as a tree or ranked."""
+
+    texts = MappingProxyType({"file_tree": "Tree", "top_lines": "Ranked"})
+    choice_name = "How lines are listed"
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        tip = "Show only files and lines with this text in their path, place or code."
+        self.field = with_tip(
+            QLineEdit(placeholderText="Filter files and lines", clearButtonEnabled=True), tip
+        )
+        self.field.setAccessibleName("Filter files and lines")
+        self._soon = Coalesce(self, self._filter, EVERY_MS, visibility=self.visibility)
+        self.field.textChanged.connect(self._soon.ask)
+        column(boxed(row(self.choice, (self.field, 1), margins=BAR, spacing=4)), (self.stack, 1), of=self)
+
+    def focus_search(self) -> bool:
+        """Put the cursor into the filter."""
+        self.field.setFocus()
+        self.field.selectAll()
+        return True
+
+    def _prepare(self, part: Panel) -> None:
+        if isinstance(part, Filtered):
+            part.set_filter(self.field.text().strip())
+
+    def _show_chosen(self) -> None:
+        super()._show_chosen()
+        self._filter()
+
+    def _filter(self) -> None:
+        self._prepare(self.chosen_panel)

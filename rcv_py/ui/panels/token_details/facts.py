@@ -1,0 +1,263 @@
+"""What is known of a selected instruction, in words with links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rcv_py.analysis.attribution.attribute import TokenCause
+from rcv_py.analysis.attribution.causes import CAUSE_TEXT, Cause
+from rcv_py.analysis.attribution.of_line import LineCause
+from rcv_py.analysis.cost.distribution import DistributionView, Spread
+from rcv_py.analysis.cost.place_text import beside, place_text
+from rcv_py.analysis.cost.stall_reasons import StallReasons, reason_name
+from rcv_py.analysis.timeline.token_details import LineTotals, TokenDetails
+from rcv_py.analysis.waits.token_waits import Awaited, ReleasedBy, TokenWaits
+from rcv_py.base.records import dataclass
+from rcv_py.base.text import percent, plural
+from rcv_py.model.kinds import KIND_TEXT, TokenKind
+from rcv_py.model.trace import Trace
+from rcv_py.ui.core.plain_text import Rich, joined, rich
+from rcv_py.ui.core.times import Times
+from rcv_py.ui.widgets.legend import state_text
+from rcv_py.ui.widgets.links import line_link, source_link, token_link
+
+LISTED = 12  # producers and waiters that are shown
+CAUSES, BLAMED = 6, 2  # causes over all executions, and instructions to blame for each, that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFacts:
+    """What is shown of a selected line, and of the selected execution of it if there is one."""
+
+    line: int
+    totals: LineTotals
+    token: TokenDetails | None = None
+    wave: str = ""
+    producers: tuple[int, ...] = ()
+    waiters: tuple[int, ...] = ()
+    samples: StallReasons | None = None  # of the line, where the capture has PC samples
+    all_samples: int = 0  # of all lines
+    causes: tuple[TokenCause, ...] = ()  # of the stall of the very execution and of the gap before it
+    doubts: tuple[str, ...] = ()  # what these causes do not count
+    waits: TokenWaits | None = None  # of the very execution; then the code rows above are not shown
+
+
+def named(trace: Trace, row: int) -> str:
+    """Return a code row with its text and its source place, as people read it."""
+    return f"{row}  {trace.code.text[row]}{beside(trace, row)}"
+
+
+class FactsText:
+    """What is known of a selected instruction in words, with links."""
+
+    def __init__(self, trace: Trace, facts: TokenFacts, times: Times) -> None:
+        self.trace, self.facts, self.times = trace, facts, times
+
+    def head(self) -> Rich:
+        """Return the instruction and what kind of instruction it is."""
+        line = self.facts.line
+        kind = int(self.trace.code.kind[line])
+        what = KIND_TEXT[TokenKind(kind)] if kind in TokenKind._value2member_map_ else "unknown"
+        text = rich('<p class="m"><b>{}</b></p>', self.trace.code.text[line])
+        return text + rich('<p class="q">instruction {} · {}</p>', line, what)
+
+    def of_all(self, spread: Spread | None, causes: Sequence[LineCause] | None, waiting: str) -> Rich:
+        """Return how long all executions took, why, and their sums; `waiting` is said without causes."""
+        parts = []
+        if spread is not None:
+            numbers = (("median", spread.median), ("p90", spread.p90), ("max", spread.max))
+            texts = [rich("{} <b>{}</b>", name, self.times.number(value)) for name, value in numbers]
+            parts.append(rich("<p>{} {}</p>", joined(" · ", texts), self.times.unit))
+        if self.trace.has_thread_trace and (causes or waiting):
+            parts.append(self._why(causes or (), waiting))
+        if self.facts.samples is not None:
+            parts.append(_samples(self.facts.samples, self.facts.all_samples))
+        if self.trace.has_thread_trace:
+            parts.append(self._totals(self.facts.totals))
+        return joined("", parts)
+
+    def of_this(self) -> Rich:
+        """Return what is known of this execution, or of the instruction in this wave."""
+        trace, facts = self.trace, self.facts
+        parts: list[Rich] = []
+        if facts.token is not None:
+            parts += [self._token(facts.token), *map(self._cause, facts.causes)]
+            parts += [rich('<p class="q">{}</p>', doubt) for doubt in facts.doubts]
+        if facts.waits is not None:
+            parts.append(self._waits(facts.waits))
+        else:
+            for title, lines in (("Waits for", facts.producers), ("Waited on by", facts.waiters)):
+                if lines:
+                    parts.append(_items(title, [line_link(row, named(trace, row)) for row in lines]))
+        links = [
+            source_link(*place, place_text(trace.sources, *place)) for place in trace.code.chain(facts.line)
+        ]
+        if links:
+            parts.append(rich("<h4>Source, innermost first</h4>{}", joined("<br>", links)))
+        return joined("", parts)
+
+    def _why(self, causes: Sequence[LineCause], waiting: str) -> Rich:
+        total = sum(one.cycles for one in causes)
+        if not total:
+            said = waiting or "None of its executions stalled, and none had to wait before it."
+            return rich("<h4>Why, over all hits</h4><span class='q'>{}</span>", said)
+        rows = [self._share(one, total) for one in causes[:CAUSES] if one.cycles]
+        if rest := sum(one.cycles for one in causes[CAUSES:]):
+            rows.append(rich("{} {}", percent(rest, total), plural(len(causes) - CAUSES, "other cause")))
+        title = f"Why, over all hits: of {self.times.span(total)} stalled or idle"
+        return rich("<h4>{}</h4>{}", title, joined("<br>", rows))
+
+    def _share(self, one: LineCause, total: int) -> Rich:
+        text = CAUSE_TEXT[one.cause]
+        is_known = one.cause is not Cause.UNEXPLAINED
+        sure = "" if text.is_certain or not is_known else " · likely"
+        what = " (idle)" if one.idle > one.stall else ""
+        said = rich(
+            "<b>{}</b> {}{}<span class='q'>{}</span>", percent(one.cycles, total), text.name, what, sure
+        )
+        for by in one.blamed[:BLAMED]:
+            perhaps = "perhaps " if by.is_guess else ""
+            said += rich("<br>&nbsp;&nbsp;← {}{}", perhaps, line_link(by.line, named(self.trace, by.line)))
+        if len(one.blamed) > BLAMED:
+            said += rich(
+                "<br><span class='q'>&nbsp;&nbsp;and {} more</span>", f"{len(one.blamed) - BLAMED:,}"
+            )
+        return said
+
+    def _totals(self, totals: LineTotals) -> Rich:
+        number = self.times.number
+        rows = [
+            ("hits", f"{totals.hits:,}"),
+            ("latency", number(totals.latency)),
+            ("of it stall", _beside(number(totals.stall), percent(totals.stall, totals.latency))),
+            ("idle before", number(totals.idle)),
+            ("of all cycles", percent(totals.latency + totals.idle, totals.program_total) or "–"),
+        ]
+        unit = ", cycles" if self.times.unit else ""
+        return rich("<h4>Sums of all traced waves{}</h4>", unit) + _table(rows)
+
+    def _token(self, token: TokenDetails) -> Rich:
+        times = (token.stall, token.busy, token.stall + token.busy)
+        stall, busy, both = map(self.times.number, times)
+        return _table(
+            [
+                ("wave", self.facts.wave),
+                ("at", self.times.at(token.start)),
+                ("stall + issue", f"{stall} + {busy} = {both}"),
+                ("idle before", self.times.number(token.idle)),
+                ("state", state_text(token.states) or "not recorded"),
+            ]
+        )
+
+    def _cause(self, cause: TokenCause) -> Rich:
+        text = CAUSE_TEXT[cause.cause]
+        sure = "certain" if text.is_certain and not cause.is_guess else "likely"
+        is_known = cause.cause is not Cause.UNEXPLAINED
+        why = f"{sure}: {text.evidence}" if is_known else "no evidence for any cause"
+        blamed = Rich()
+        if cause.line >= 0:
+            name = named(self.trace, cause.line)
+            is_own = cause.wave >= 0 and str(self.trace.waves.id(cause.wave)) == self.facts.wave
+            link = token_link(cause.row, name) if is_own else line_link(cause.line, name)
+            perhaps = "perhaps " if cause.is_guess else ""
+            blamed = rich("<br>{}{}{}", perhaps, link, "" if is_own else " · of another wave")
+        what = "idle" if cause.is_idle else "stalled"
+        said = f"{what} {self.times.span(cause.cycles)} because {text.sentence}"
+        return rich("<p>{}{}<br><span class='q'>{}</span></p>", said, blamed, why)
+
+    def _waits(self, waits: TokenWaits) -> Rich:
+        parts = []
+        if waits.is_wait:
+            newest_first = sorted(waits.awaited, key=lambda op: -op.row)
+            items = [self._item(op.row, op.line, *self._awaited(op)) for op in newest_first]
+            parts.append(_items("Waited for", items, "Nothing that is known was outstanding."))
+        if waits.is_counted:
+            items = [self._item(by.row, by.line, self._released(by)) for by in waits.released_by]
+            parts.append(_items("Released by", items, "No wait released it before the wave ended."))
+        return joined("", parts)
+
+    def _item(self, row: int, line: int, *notes: str) -> Rich:
+        link = token_link(row, named(self.trace, line))
+        return rich("{}<br><span class='q'>{}</span>", link, joined(" · ", notes))
+
+    def _awaited(self, op: Awaited) -> list[str]:
+        issued, ago = self.times.at(op.issued), self.times.span(op.ago)
+        when = f"issued at {issued}, {ago} before the wait, by {op.counter}"
+        return [when, rich("<b>newest, ends the wait</b>")] if op.is_newest else [when]
+
+    def _released(self, by: ReleasedBy) -> str:
+        sure = "" if by.is_exact else "at most "
+        why = "the wait ended with it" if by.is_exact else "it may have been back before"
+        return f"latency {sure}{self.times.span(by.latency)}, by {by.counter}: {why}"
+
+
+def _items(title: str, items: list[Rich], otherwise: str = "") -> Rich:
+    if not items:
+        return rich("<h4>{}: 0</h4><span class='q'>{}</span>", title, otherwise)
+    shown = items[:LISTED]
+    if len(items) > LISTED:
+        shown.append(rich('<span class="q">and {} more</span>', f"{len(items) - LISTED:,}"))
+    return rich("<h4>{}: {}</h4>{}", title, f"{len(items):,}", joined("<br>", shown))
+
+
+def _samples(samples: StallReasons, total: int) -> Rich:
+    rows = [
+        ("samples", _part(samples.samples, total, "of all samples")),
+        ("issued", _part(samples.issued, samples.samples)),
+        ("stalled", _part(samples.stalled, samples.samples)),
+    ]
+    rows += [(reason_name(reason), _part(n, samples.stalled)) for reason, n in samples.ranked()]
+    return rich("<h4>PC samples of this instruction; reasons are shares of the stalled</h4>") + _table(rows)
+
+
+def _part(value: int, total: int, of: str = "") -> Rich:
+    return _beside(f"{value:,}", f"{percent(value, total)} {of}".strip())
+
+
+def _beside(value: str, share: str) -> Rich:
+    return rich("{} &nbsp;<span class='q'>{}</span>", value, share)
+
+
+def _table(rows: Sequence[tuple[str, str]]) -> Rich:
+    cells = [rich('<tr><td class="q">{}</td><td>{}</td></tr>', name, value) for name, value in rows if value]
+    return rich("<table cellspacing='0'>{}</table>", joined("", cells))
+
+
+Row = tuple[str, object]  # name and value, for tables
+
+
+def this_rows(trace: Trace, facts: TokenFacts) -> Iterator[Row]:
+    """Yield the instruction, its samples, and what is known of this execution."""
+    yield from (("instruction", trace.code.text[facts.line]), ("line", facts.line))
+    if (token := facts.token) is not None:
+        yield from (("wave", facts.wave), ("hit, from 1", token.hit + 1), ("hits of the wave", token.hits))
+        yield from (("start", token.start), ("stall", token.stall), ("issue", token.busy))
+        yield "idle before", token.idle
+    if (samples := facts.samples) is not None:
+        yield from (("samples issued", samples.issued), ("samples stalled", samples.stalled))
+        yield from ((f"stalled: {reason_name(why)}", n) for why, n in samples.ranked())
+    if facts.waits is not None:
+        for op in facts.waits.awaited:
+            yield from (("waited for", named(trace, op.line)), ("cycles before the wait", op.ago))
+        for by in facts.waits.released_by:
+            latency = "latency" if by.is_exact else "latency, at most"
+            yield from (("released by", named(trace, by.line)), (latency, by.latency))
+    for cause in facts.causes:
+        why = "idle because" if cause.is_idle else "stalled because"
+        yield from ((why, CAUSE_TEXT[cause.cause].sentence), ("cycles of it", cause.cycles))
+    yield from (("causes", doubt) for doubt in facts.doubts)
+
+
+def all_rows(
+    trace: Trace, facts: TokenFacts, view: DistributionView | None, causes: Sequence[LineCause] | None
+) -> Iterator[Row]:
+    """Yield what is known of all executions: how long, why, and their sums."""
+    if view is not None and (spread := view.spread) is not None:
+        yield from (("hits that count", spread.hits), ("median latency", spread.median))
+        yield from (("p90 latency", spread.p90), ("max latency", spread.max))
+    for one in causes or ():
+        yield f"all hits: {CAUSE_TEXT[one.cause].name}", one.cycles
+        yield from (("all hits: to blame", named(trace, by.line)) for by in one.blamed)
+    totals = facts.totals
+    yield from (("hits, all waves", totals.hits), ("latency, all waves", totals.latency))
+    yield from (("stall, all waves", totals.stall), ("idle, all waves", totals.idle))

@@ -1,0 +1,157 @@
+"""A histogram of the times of an instruction's hits."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QPainter, QPolygonF, QResizeEvent
+
+from rcv_py.analysis.cost.distribution import DistributionView
+from rcv_py.base.text import count, percent, plural
+from rcv_py.ui.core.plain_text import draw_text
+from rcv_py.ui.core.theme import Theme
+from rcv_py.ui.plot.bar_chart import LABEL_GAP, BarChart, Color
+
+BAR_PX, SMALL_BAR_PX = 9, 5  # width that a bar should have
+MIN_BARS, MAX_BARS = 8, 160
+SMALL_PX = 64  # height of a small one
+
+
+class DistributionChart(BarChart):
+    """A histogram of times with marks for minimum, median, p95 and maximum, and for the selected hit.
+
+    A small one has no scale at the left, and names only the smallest and largest time and the median.
+    """
+
+    bars_changed = Signal(int)  # how many bars there is room for
+
+    def __init__(self, theme: Theme, *, is_small: bool = False) -> None:
+        name = "Histogram of the hits of the selected instruction"
+        if is_small:
+            super().__init__(theme, name, top=4, bottom=18, left=8)
+            self.setFixedHeight(SMALL_PX)
+        else:
+            super().__init__(theme, name, top=34)
+        self._is_small = is_small
+        self.view: DistributionView | None = None
+        self.token: int | None = None  # value of the selected hit
+        self._room = 0
+
+    def show_view(self, view: DistributionView | None) -> None:
+        """Show other bars: engines have the colours of kernels, what is not of the wave that of idle."""
+        self.view = view
+        if view is None or view.spread is None:
+            self.show_parts(np.zeros((0, 0), dtype=np.int64), ())
+            return
+        colors: list[Color]
+        if view.wanted.group == "engine":
+            colors = [partial(Theme.kernel, number=number) for number in range(len(view.groups))]
+        else:
+            colors = [partial(Theme.role, name=name) for name in ("accent", "idle")[: len(view.groups)]]
+        self.show_parts(view.histogram.counts, colors)
+        spread = view.spread
+        self.setAccessibleDescription(
+            f"{plural(spread.hits, 'hit')}: minimum {spread.min}, median {spread.median}, "
+            f"p95 {spread.p95}, maximum {spread.max} cycles"
+        )
+
+    def mark_token(self, value: int | None) -> None:
+        """Point at the value of the selected hit."""
+        if value != self.token:
+            self.token = value
+            self.update()
+
+    @property
+    def bars_wanted(self) -> int:
+        """How many bars there is room for."""
+        px = SMALL_BAR_PX if self._is_small else BAR_PX
+        return max(MIN_BARS, min(MAX_BARS, int(self.area.width()) // px))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Ask for as many bars as fit."""
+        super().resizeEvent(event)
+        if self.bars_wanted != self._room:
+            self._room = self.bars_wanted
+            self.bars_changed.emit(self._room)
+
+    def tip(self, bar: int) -> str:
+        """Range and number of hits of a bar, by group if there are several."""
+        if self.view is None or not 0 <= bar < len(self):
+            return ""
+        hits, total = int(self.totals[bar]), int(self.totals.sum())
+        lines = [self.range_text(bar), f"{plural(hits, 'hit')}, {percent(hits, total)} of {count(total)}"]
+        if len(self.view.groups) > 1:
+            groups = zip(self.view.groups, self.parts[bar].tolist(), strict=True)
+            lines += [f"{name}: {count(hits)}" for name, hits in groups if hits]
+        return "\n".join(lines)
+
+    def range_text(self, bar: int) -> str:
+        """The cycles of a bar in words."""
+        assert self.view is not None
+        low, high = (int(self.view.histogram.edges[at]) for at in (bar, bar + 1))
+        return f"{count(low)} cycles" if high == low + 1 else f"{count(low)} to {count(high - 1)} cycles"
+
+    def x_of_value(self, value: float) -> float:
+        """Where a number of cycles is."""
+        assert self.view is not None
+        return self.x_of(self.view.histogram.place(value))
+
+    def paint_over(self, painter: QPainter) -> None:
+        """Draw the axis, the marks of the distribution, and that of the selected hit."""
+        assert self.view is not None
+        assert self.view.spread is not None
+        if self._is_small:
+            self._paint_small(painter)
+        else:
+            self._paint_marks(painter)
+        if self.token is not None:
+            x, y = self.x_of_value(self.token), self.area.bottom() + 1
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.role("accent"))
+            painter.drawPolygon(QPolygonF([QPointF(x, y - 7), QPointF(x - 5, y + 2), QPointF(x + 5, y + 2)]))
+
+    def _paint_small(self, painter: QPainter) -> None:
+        assert self.view is not None
+        assert self.view.spread is not None
+        area, spread, line = self.area, self.view.spread, self.fontMetrics().height()
+        painter.setPen(self._theme.role("line"))
+        painter.drawLine(area.bottomLeft(), area.bottomRight())
+        painter.setPen(self._theme.role("text"))
+        x = self.x_of_value(spread.median)
+        painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+        painter.setPen(self._theme.role("muted"))
+        low, high = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
+        for side, value in ((low, spread.min), (high, spread.max)):
+            draw_text(
+                painter, QRectF(area.left(), self.height() - line, area.width(), line), side, count(value)
+            )
+
+    def _paint_marks(self, painter: QPainter) -> None:
+        assert self.view is not None
+        assert self.view.spread is not None
+        is_log = self.view.wanted.is_log
+        ticks = ((self.x_of_value(value), value) for value in self._ticks())
+        self.paint_axis(painter, ticks, "cycles, logarithmic" if is_log else "cycles")
+        area, found, metrics, free = self.area, self.view.spread, self.fontMetrics(), [-1.0, -1.0]
+        painter.setPen(self._theme.role("text"))
+        marks = (("min", found.min), ("median", found.median), ("p95", found.p95), ("max", found.max))
+        for name, value in marks:
+            x = self.x_of_value(value)
+            painter.drawLine(QPointF(x, area.top() - 2), QPointF(x, area.bottom()))
+            text = f"{name} {count(value)}"
+            width = metrics.horizontalAdvance(text)
+            left = min(max(x - width / 2, 2.0), self.width() - width - 2.0)
+            line = next((at for at, end in enumerate(free) if left > end), None)
+            if line is not None:
+                draw_text(painter, QPointF(left, area.top() - 20 - 14 * line + metrics.ascent()), text)
+                free[line] = left + width + LABEL_GAP
+
+    def _ticks(self) -> list[int]:
+        assert self.view is not None
+        low, high = (int(edge) for edge in self.view.histogram.edges[[0, -1]])
+        if not self.view.wanted.is_log:
+            return list(self.round_numbers(low, high))
+        steps = (factor * 10**power for power in range(19) for factor in (1, 2, 5))
+        return [value for value in (0, *steps) if low <= value <= high]

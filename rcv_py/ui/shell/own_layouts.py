@@ -1,0 +1,179 @@
+"""Layouts that the user saved by name, beside the four that come with the program."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QByteArray
+from PySide6.QtWidgets import QInputDialog, QWidget
+
+from rcv_py.base.text import elide_right, visible
+from rcv_py.state.commands import Command, Commands, always
+from rcv_py.ui.core.settings_store import Settings
+from rcv_py.ui.shell.layouts import BY_ID, LAYOUTS
+from rcv_py.ui.shell.workspace import VERSION, Workspace
+
+MOST = 5  # with a key each
+MEMORY = "own_layouts"
+MENU = "View/Layout"
+NAME_LENGTH = 40  # letters
+FIRST_KEY = 5  # Alt+5; the four before are those of the program
+NONE_SAVED = "No layout was saved. Save one with View › Layout › Save layout as …"
+FULL = f"{MOST} layouts are saved. Delete one first, or save under one of their names."
+
+OWN_COMMANDS = tuple(f"view.layout_own_{place}" for place in range(1, MOST + 1))
+
+Arrangement = dict[str, Any]  # JSON: name, and what `arrangement` returns
+
+
+def arrangement(workspace: Workspace) -> Arrangement:
+    """Return where all panels are, as plain JSON values."""
+    docks = workspace.docks.items()
+    return {
+        "state": b64encode(workspace.saveState(VERSION).data()).decode(),
+        "folded": workspace.save_folded(),
+        "areas": {name: dock.area for name, dock in docks if dock.area != dock.home},
+        "layout": next((one.id for one in LAYOUTS if one.title == workspace.layout_.title), ""),
+    }
+
+
+def arrange(workspace: Workspace, saved: Arrangement) -> None:
+    """Put all panels where they were; what does not fit is left as it is."""
+    state, folded, areas = state_of(saved), saved.get("folded"), saved.get("areas")
+    if state is None or not isinstance(folded, dict) or not isinstance(areas, dict):
+        return
+    for name, dock in workspace.docks.items():
+        dock.area = areas.get(name, dock.home)
+    if workspace.restore(state, folded):
+        base = BY_ID.get(saved.get("layout", ""), LAYOUTS[0])
+        workspace.layout_ = replace(base, id=_id(saved["name"]))
+
+
+class OwnLayouts:
+    """Saves, lists, shows and deletes them.  Commands of the places without one say what to do."""
+
+    def __init__(
+        self, workspace: Workspace, settings: Settings, commands: Commands, changed: Callable[[], object]
+    ) -> None:
+        self._workspace, self._settings, self._commands, self._changed = (
+            workspace, settings, commands, changed,
+        )  # fmt: skip
+        self._saved: list[Arrangement] = _read(settings.memory(MEMORY))
+        commands.register(
+            Command(
+                id="view.save_layout",
+                title="Save layout as …",
+                menu=MENU,
+                run=self.ask_save,
+                shortcuts=("Ctrl+Alt+L",),
+                tip="Keep where all panels are under a name, beside the layouts of the program.",
+            ),
+            Command(
+                id="view.delete_layout",
+                title="Delete a layout …",
+                menu=MENU,
+                run=self.ask_delete,
+                shortcuts=("Ctrl+Alt+Shift+L",),
+                tip="Forget one of your own layouts; panels stay where they are.",
+                why_not=lambda: "" if self._saved else NONE_SAVED,
+            ),
+            *map(self._command, range(MOST)),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the layouts, in the order of their keys."""
+        return tuple(one["name"] for one in self._saved)
+
+    # -- what commands do ---------------------------------------------------------------------------
+
+    def ask_save(self) -> None:
+        """Ask for a name and save the layout."""
+        known = next((name for name in self.names if self._is_shown(name)), f"Layout {len(self._saved) + 1}")
+        title, label = "Save layout as", "Name of the layout:"
+        name, is_given = QInputDialog.getText(self._parent, title, label, text=known)
+        if is_given and name.strip():
+            self.save(name)
+
+    def save(self, name: str) -> None:
+        """Keep where all panels are; a layout of that name is replaced, and of too many the last one."""
+        name = elide_right(visible(name).strip(), NAME_LENGTH)
+        made = {"name": name, **arrangement(self._workspace)}
+        names = self.names
+        at = names.index(name) if name in names else min(len(names), MOST - 1)
+        self._saved[at : at + 1] = [made]
+        self._workspace.layout_ = replace(self._workspace.layout_, id=_id(name))
+        self._keep()
+
+    def ask_delete(self) -> None:
+        """Ask which layout to forget."""
+        title, label = "Delete a layout", "Layout:"
+        name, is_given = QInputDialog.getItem(self._parent, title, label, self.names, 0, False)
+        if is_given:
+            self.delete(name)
+
+    def delete(self, name: str) -> None:
+        """Forget a layout, if there is one of that name."""
+        self._saved = [one for one in self._saved if one["name"] != name]
+        self._keep()
+
+    def use(self, at: int) -> None:
+        """Put all panels where they are in a layout."""
+        arrange(self._workspace, self._saved[at])
+        self._changed()
+
+    # -- inside -------------------------------------------------------------------------------------
+
+    @property
+    def _parent(self) -> QWidget:
+        return self._workspace.window()
+
+    def _is_shown(self, name: str) -> bool:
+        return self._workspace.layout_.id == _id(name)
+
+    def _keep(self) -> None:
+        self._settings.remember(MEMORY, json.dumps(self._saved))
+        for at in range(MOST):
+            self._commands.replace(self._command(at))
+        self._changed()
+
+    def _command(self, at: int) -> Command:
+        name = self.names[at] if at < len(self._saved) else ""
+        return Command(
+            id=OWN_COMMANDS[at],
+            title=name or f"Own layout {at + 1}",
+            menu=MENU,
+            run=partial(self.use, at),
+            shortcuts=(f"Alt+{FIRST_KEY + at}",),
+            tip="Put all panels where they were when this layout was saved.",
+            why_not=always if name else lambda: NONE_SAVED,
+            is_checked=partial(self._is_shown, name),
+        )
+
+
+def _id(name: str) -> str:
+    return f"own:{name}"
+
+
+def _read(text: object) -> list[Arrangement]:
+    """Return what was saved; nothing of what does not fit."""
+    try:
+        found = json.loads(text if isinstance(text, str) else "[]")
+    except ValueError:
+        return []
+    fits = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [one for one in fits if isinstance(one.get("name"), str) and state_of(one) is not None][:MOST]
+
+
+def state_of(saved: Arrangement) -> QByteArray | None:
+    """Return what Qt saved of docks, None if it is nothing of the kind."""
+    try:
+        return QByteArray(b64decode(saved["state"], validate=True))
+    except (KeyError, TypeError, ValueError, NotBase64):
+        return None

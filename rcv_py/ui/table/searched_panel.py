@@ -1,0 +1,57 @@
+"""Rows of which those are shown that the search of the session finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.table.find_bar import matches_of
+from rcv_py.ui.table.table_panel import Found, TablePanel
+
+NOTHING = "Nothing matches “{text}”."
+
+
+class SearchedPanel(TablePanel[Found]):
+    """A part of the search: a table that the text narrows.  Arrows move over rows, Return goes to one."""
+
+    counted = Signal(
+        str, int, str
+    )  # what to say of the rows, how many there are, what is wrong with the text
+
+    def __init__(self, ui: UiContext) -> None:
+        super().__init__(ui)
+        ui.session.query.watch(self._narrow)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """What the search looks at, a text a row."""
+        return ()
+
+    @property
+    def nothing(self) -> str:
+        """Why there are no rows at all."""
+        raise NotImplementedError
+
+    def _narrow(self) -> None:
+        """Show the rows that match, all of them without a text."""
+        query, texts = self.session.query.value, self.texts
+        rows, problem = matches_of(texts, query) if query.text else (None, "")
+        self.view.table.set_filter(rows)
+        is_none = rows is not None and not len(rows)
+        missing = NOTHING.format(text=query.text) if is_none else ""
+        self.empty.say(self.nothing if not texts else problem or missing)
+        self.say()
+
+    def say(self) -> None:
+        """Say how many rows there are."""
+        query, shown = self.session.query.value, len(self.view.table.data_rows)
+        problem = matches_of((), query)[1] if query.text else ""
+        self.counted.emit(f"{shown:,} found" if query.text else "", shown, problem)
+
+    def step(self, direction: int) -> None:
+        """Go to the next (+1) or previous (-1) row, around the end if need be."""
+        self.view.set_current(self.view.next_row(direction))
+        if self.view.current >= 0:
+            self._go(self.view.current)

@@ -1,0 +1,79 @@
+"""Which execution of an instruction is the median one, of real captures and without our code."""
+
+from __future__ import annotations
+
+from statistics import median
+
+import numpy as np
+import pytest
+
+from rcv_py.analysis.cost.distribution import NEVER, Which, hits_of, line_hits, pick
+from tests.analysis import build
+from tests.analysis.conftest import opened
+from tests.support.captures import trace_path
+from tests.support.plain_capture import plain
+
+CAPTURES = ("pa_mqa_small", "vec_add", "flash_attn_small_after")
+
+
+def named(name: str, line: int, which: Which) -> tuple[str, int, int]:
+    """Wave, execution and latency that we pick."""
+    trace, batches = opened(trace_path(name))
+    hits = hits_of(line, has_idle=False).of(trace, batches)
+    at = pick(hits, which)
+    return str(trace.waves.id(int(hits.wave[at]))), int(hits.hit[at]), int(hits.latency[at])
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_the_median_is_that_of_the_files(name: str) -> None:
+    found: dict[int, list[tuple[int, int, str, int]]] = {}
+    for wave in plain(trace_path(name)).waves:
+        times: dict[int, int] = {}
+        for token in wave.tokens:
+            hit = times[token.line] = times.get(token.line, -1) + 1
+            found.setdefault(token.line, []).append((token.duration, token.time, wave.name, hit))
+    costly = sorted(found, key=lambda line: -sum(row[0] for row in found[line]))
+    often = sorted(found, key=lambda line: -len(found[line]))
+    index = opened(trace_path(name))[0].waves
+    order = {str(index.id(row)): row for row in range(len(index))}
+    for line in {*costly[:12], *often[:6]}:
+        middle = median(row[0] for row in found[line])
+        near = min(found[line], key=lambda row: (abs(row[0] - middle), row[1], order[row[2]]))
+        assert named(name, line, Which.MEDIAN) == (near[2], near[3], near[0])
+        quick = min(found[line], key=lambda row: (row[0], row[1], order[row[2]]))
+        assert named(name, line, Which.FASTEST) == (quick[2], quick[3], quick[0])
+        slow = min(found[line], key=lambda row: (-row[0], row[1], order[row[2]]))
+        assert named(name, line, Which.SLOWEST) == (slow[2], slow[3], slow[0])
+
+
+def test_a_rare_quick_execution_is_not_the_median() -> None:
+    waves = [build.wave("lL|lllllL", [4, 4], row=0), build.wave("lllllL", [4], row=1, begin=50)]
+    hits = line_hits([build.batch(*waves)], 4)
+    assert hits.latency.tolist() == [2, 6, 6]
+    assert pick(hits, Which.MEDIAN) == 1, "the first that began of those that took as long"
+
+
+def test_next_slower_and_faster_go_through_all_in_order() -> None:
+    hits = hits_of(708).of(*opened(trace_path("pa_mqa_small")))
+    at, seen = pick(hits, Which.FASTEST), []
+    while at >= 0:
+        seen.append(at)
+        at = pick(hits, Which.SLOWER, at)
+    assert sorted(seen) == list(range(len(hits)))
+    assert (np.diff(hits.latency[seen]) >= 0).all()
+    assert pick(hits, Which.FASTER, seen[1]) == seen[0]
+    assert pick(hits, Which.FASTER) == seen[-1], "of none of them the slowest"
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_without_idle_cycles_hits_are_the_same(name: str) -> None:
+    trace, batches = opened(trace_path(name))
+    line = int(np.argmax(trace.code.hits))
+    whole, light = (hits_of(line, has_idle=idle).of(trace, batches) for idle in (True, False))
+    assert (light.idle == NEVER).all()
+    for column in ("wave", "token", "hit", "se", "start", "stall", "busy", "since"):
+        assert np.array_equal(getattr(whole, column), getattr(light, column)), column
+
+
+def test_of_no_execution_there_is_none() -> None:
+    assert pick(line_hits([], 3), Which.MEDIAN) == -1

@@ -1,0 +1,111 @@
+"""Being asked to end: nothing that becomes of the exception keeps the process from ending."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from rcv_py.base.ending import Ended, ends_tidily
+
+needs_signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
+pytestmark = needs_signals
+KINDS = [(signal.SIGTERM, Ended), (signal.SIGINT, KeyboardInterrupt)]
+
+
+class Asks:
+    """A field whose declaration asks this process to end."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        os.kill(os.getpid(), self.number)
+
+
+def wrapped(number: int) -> None:
+    """What a dataclass makes of it."""
+    type("Declared", (), {"field": Asks(number)})
+
+
+def replaced(number: int) -> None:
+    """What argparse makes of it when it tidies up."""
+    try:
+        os.kill(os.getpid(), number)
+    finally:
+        raise AttributeError("half made")
+
+
+def swallowed(number: int) -> str:
+    """What bindings in C make of it."""
+    with suppress(KeyboardInterrupt):
+        os.kill(os.getpid(), number)
+    return "an answer"
+
+
+def swallowed_early(number: int) -> None:
+    """As above, and a long piece of work follows."""
+    swallowed(number)
+    give_up = time.monotonic() + 30
+    while time.monotonic() < give_up:
+        time.sleep(0.001)
+    raise AssertionError("it goes on for ever")
+
+
+@pytest.mark.parametrize("ask", [wrapped, replaced, swallowed, swallowed_early])
+@pytest.mark.parametrize(("number", "kind"), KINDS)
+def test_whatever_becomes_of_the_exception(
+    number: int, kind: type[KeyboardInterrupt], ask: Callable[[int], object]
+) -> None:
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt) as raised, ends_tidily():
+        ask(number)
+    assert isinstance(raised.value, Ended) == (kind is Ended)
+    signal.signal(number, before)
+
+
+@pytest.mark.parametrize(("number", "kind"), KINDS)
+def test_an_import_is_not_interrupted(
+    number: int, kind: type[KeyboardInterrupt], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some modules end the process if it is: Qt's bindings while they are made ready."""
+    name = f"imported_at_{int(number)}"
+    (tmp_path / f"{name}.py").write_text(f"import os\nos.kill(os.getpid(), {int(number)})\nwhole = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = signal.getsignal(number)
+    with pytest.raises(kind), ends_tidily():
+        signal.pause() if import_module(name) else None
+    assert sys.modules[name].whole
+    signal.signal(number, before)
+
+
+def test_tidying_up_is_not_interrupted_by_the_same_wish() -> None:
+    before, tidied = signal.getsignal(signal.SIGTERM), []
+
+    def work() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            for _ in range(3):  # times that it is looked whether the exception got lost
+                os.kill(os.getpid(), signal.SIGTERM)
+                signal.pause()
+            tidied.append(True)
+
+    with pytest.raises(Ended), ends_tidily():
+        work()
+    assert tidied
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_signals_do_what_they_did_when_nobody_asked() -> None:
+    before = [signal.getsignal(number) for number, _ in KINDS]
+    with ends_tidily():
+        assert [signal.getsignal(number) for number, _ in KINDS] != before
+    assert [signal.getsignal(number) for number, _ in KINDS] == before

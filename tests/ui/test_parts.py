@@ -1,0 +1,207 @@
+"""Panels that are several: three tabs at the left, and every name, key and layout from when they were six."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar
+from pytestqt.qtbot import QtBot
+
+from rcv_py.state.selection import SearchQuery
+from rcv_py.ui.app import App
+from rcv_py.ui.core.panel import discover
+from rcv_py.ui.shell.workspace import VERSION
+from tests.ui.conftest import Reused
+from tests.ui.window import open_sample, settle, window
+
+WIDE = (1920, 1080)
+PARTS = {
+    "top_lines": "explorer",
+    "labels": "search",
+    "history": "search",
+}  # once panels of their own
+KEYS = {  # as they were when each was a tab
+    "triage": "Ctrl+Shift+1", "explorer": "Ctrl+Shift+2", "top_lines": "Ctrl+Shift+3",
+    "search": "Ctrl+Shift+4", "labels": "Ctrl+Shift+5", "history": "Ctrl+Shift+6",
+    "compute_unit": "Ctrl+Shift+7",
+}  # fmt: skip
+
+
+def texts_of(bar: QTabBar) -> list[str]:
+    return [bar.tabText(at) for at in range(bar.count())]
+
+
+def test_the_left_side_has_three_tabs_that_fit(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=WIDE) as app:
+        open_sample(app, qtbot)
+        workspace = app.window.workspace
+        bars = workspace.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        (bar,) = (one for one in bars if one.isVisible() and "Files" in texts_of(one))
+        assert texts_of(bar) == ["Findings", "Files", "Search"]
+        assert bar.tabRect(2).right() <= bar.width() <= 340
+        assert {info.within for info in discover() if info.id in PARTS} == {"explorer", "search"}
+
+
+@pytest.mark.parametrize(("name", "home"), PARTS.items())
+def test_a_former_panel_is_shown_by_its_name(name: str, home: str, qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=WIDE) as app:
+        open_sample(app, qtbot)
+        workspace, commands = app.window.workspace, app.ui.commands
+        assert not workspace.is_shown(name)
+        commands.run(f"view.panel_{name}")
+        settle(app, qtbot)
+        assert workspace.is_shown(name)
+        assert workspace.docks[home].is_seen
+        assert workspace.panel(home).chosen_part == name
+        assert workspace.panel(name).isVisible()
+        titles = [item.title for item in app.window.palette_._find(workspace.names()[name])]
+        assert workspace.names()[name] in titles
+        assert app.window.exporter.image(name, 1).width() == workspace.panel(home).width()
+        commands.run(f"view.panel_{name}")
+        settle(app, qtbot)
+        assert not workspace.is_shown(name)
+        workspace.panel(home).choice.setCurrentIndex(0)
+
+
+def test_keys_of_panels_are_what_they_were(empty_app: App) -> None:
+    for name, key in KEYS.items():
+        assert key in empty_app.ui.commands[f"view.panel_{name}"].shortcuts, name
+    assert empty_app.ui.commands["view.panel_explorer"].shortcuts[0] == "Ctrl+Shift+E"
+    assert empty_app.ui.commands["view.panel_search"].shortcuts[0] == "Ctrl+Shift+F"
+
+
+def old_layout(names: tuple[str, ...]) -> object:
+    """What a window saved whose left side had these as tabs."""
+    old = QMainWindow()
+    docks = [QDockWidget(name) for name in names]
+    for dock in docks:
+        dock.setObjectName(dock.windowTitle())
+        old.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+    for dock in docks[1:]:
+        old.tabifyDockWidget(docks[0], dock)
+    return old.saveState(VERSION)
+
+
+def test_what_a_window_with_six_tabs_saved_comes_back(tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+        names = ("triage", "explorer", "top_lines", "search", "labels", "history")
+        layout = old_layout(names)
+    kept = QSettings(file, QSettings.Format.IniFormat)
+    kept.setValue("memory/layout", layout)
+    kept.setValue("memory/panels", json.dumps({"top_lines": {"scope": "selected"}, "labels": {"table": {}}}))
+    kept.setValue("memory/folded", json.dumps({"left": list(names)}))
+    kept.setValue("memory/seen", "top_lines isa")
+    kept.sync()
+    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+        workspace = app.window.workspace
+        app.window.make_first_panels()
+        assert workspace.docks["explorer"].made is not None
+        open_sample(app, qtbot)
+        assert {dock.info.id for dock in workspace._away["left"]} == {"triage", "explorer", "search"}
+        workspace.show_panel("top_lines")
+        settle(app, qtbot)
+        assert workspace.panel("top_lines").scope.value == "selected"
+        assert workspace.docks["explorer"].is_seen
+
+
+def test_the_part_that_was_shown_comes_back(tmp_path: Path, qtbot: QtBot) -> None:
+    file = str(tmp_path / "rcv.ini")
+    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+        open_sample(app, qtbot)
+        app.window.workspace.show_panel("history")
+    with window(QSettings(file, QSettings.Format.IniFormat), WIDE) as app:
+        assert app.window.workspace.panel("search").chosen_part == "history"
+        assert app.window.workspace.panel("search").made_part("matches") is None, "nobody saw it"
+
+
+# -- search -----------------------------------------------------------------------------------------
+
+
+def test_one_text_narrows_hits_labels_and_history(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=WIDE) as app:
+        open_sample(app, qtbot)
+        session, workspace = app.ui.session, app.window.workspace
+        code = session.trace.value.code
+        session.select_line(4)
+        session.toggle_bookmark()
+        session.select_line(6)
+        word = code.text[4].split()[0]
+        panel, history = workspace.panel("search"), workspace.panel("history")
+        workspace.show_panel("history")
+        settle(app, qtbot)
+        everything = history.view.table.rowCount()
+        session.query.set(SearchQuery(word))
+        settle(app, qtbot)
+        rows = history.view.table.data_rows.tolist()
+        assert rows
+        assert len(rows) < everything
+        assert all(word in history.texts[row] for row in rows)
+        assert panel.bar.count.text() == f"{len(rows)} found"
+        session.query.set(SearchQuery("no such thing"))
+        settle(app, qtbot)
+        assert history.empty.sentence.text() == "Nothing matches “no such thing”."
+        workspace.show_panel("labels")
+        session.query.set(SearchQuery())
+        settle(app, qtbot)
+        labels = workspace.panel("labels")
+        assert labels.view.table.rowCount() == len(labels.result) > 0
+
+
+def test_ctrl_shift_f_goes_to_the_field(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=WIDE) as app:
+        open_sample(app, qtbot)
+        app.window.activateWindow()
+        QTest.keyClick(
+            app.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        )
+        settle(app, qtbot)
+        assert QApplication.focusWidget() is app.window.workspace.panel("search").bar.field
+
+
+# -- focus is not selection -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["explorer", "top_lines", "matches", "labels", "history"])
+def test_going_through_a_list_by_keys_selects_nothing(name: str, qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=WIDE) as app:
+        open_sample(app, qtbot)
+        session, workspace = app.ui.session, app.window.workspace
+        session.query.set(SearchQuery("s_" if name == "matches" else ""))
+        workspace.show_panel("file_tree" if name == "explorer" else name)
+        settle(app, qtbot)
+        part = workspace.panel("file_tree" if name == "explorer" else name)
+        rows = part.tree if name == "explorer" else part.view
+        before, visits = session.selection.value, session.visited.value
+        rows.setFocus(Qt.FocusReason.TabFocusReason)
+        for key in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_End, Qt.Key.Key_Home):
+            QTest.keyClick(rows, key)
+        settle(app, qtbot)
+        assert (session.selection.value, session.visited.value) == (before, visits)
+        if name != "history":
+            QTest.keyClick(rows, Qt.Key.Key_End)
+            QTest.keyClick(rows, Qt.Key.Key_Return)
+            settle(app, qtbot)
+            assert session.selection.value != before
+
+
+def test_tab_and_reset_of_the_layout_select_nothing(qtbot: QtBot, reused: Reused) -> None:
+    with reused(size=WIDE) as app:
+        open_sample(app, qtbot)
+        session, workspace = app.ui.session, app.window.workspace
+        workspace.show_panel("explorer")
+        settle(app, qtbot)
+        before = session.selection.value
+        app.window.activateWindow()
+        workspace.panel("explorer").field.setFocus()
+        for _ in range(60):
+            QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        settle(app, qtbot)
+        assert session.selection.value == before
+        app.ui.commands.run("view.reset_layout")
+        settle(app, qtbot)
+        assert session.selection.value == before

@@ -1,0 +1,81 @@
+"""Several windows of one program: each with its capture, all with the same settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from rcv_py.state.single_instance import Request
+from rcv_py.ui.app import App, Windows
+from tests.ui.window import SAMPLE, SAMPLES, settle, window
+
+
+@pytest.fixture
+def app() -> Iterator[App]:
+    with window() as made:
+        yield made
+        for other in others(made):
+            other.close()
+
+
+def others(app: App) -> list[App]:
+    return [one for one in app.windows.apps if one is not app]
+
+
+def opened(app: App, qtbot: QtBot) -> str:
+    settle(app, qtbot)
+    trace = app.ui.session.trace.value
+    return "" if trace is None else trace.path.name
+
+
+def test_another_start_opens_where_nothing_is_open_then_beside(app: App, qtbot: QtBot) -> None:
+    app.windows.take(Request(path=str(SAMPLE)))
+    assert opened(app, qtbot) == SAMPLE.name
+    assert not others(app)
+    app.windows.take(Request(path=str(SAMPLES / "pc_sampling"), panel="isa"))
+    (second,) = others(app)
+    assert opened(second, qtbot) == "pc_sampling"
+    assert opened(app, qtbot) == SAMPLE.name
+    assert second.window.pos() != app.window.pos()
+
+
+def test_a_new_window_has_the_same_settings_and_goes_alone(app: App, qtbot: QtBot) -> None:
+    was_dark = app.ui.theme.is_dark
+    app.ui.commands.run("file.new_window")
+    (second,) = others(app)
+    second.ui.commands.run("view.theme")
+    assert app.ui.theme.is_dark is second.ui.theme.is_dark is not was_dark
+    second.ui.commands.run("file.close_window")
+    qtbot.waitUntil(lambda: not others(app))
+    app.ui.commands.run("view.theme")  # widgets of the other one would break here
+    assert app.ui.theme.is_dark is was_dark
+    assert app.window.isVisible()
+
+
+def test_quit_closes_every_window(app: App, qtbot: QtBot) -> None:
+    app.ui.commands.run("file.new_window")
+    (second,) = others(app)
+    app.ui.commands.run("file.quit")
+    assert not app.window.isVisible()
+    qtbot.waitUntil(lambda: second not in app.windows.apps or not second.window.isVisible())
+
+
+def test_a_mistake_is_told_in_the_window_of_its_panel(app: App, qtbot: QtBot) -> None:
+    app.ui.commands.run("file.new_window")
+    (second,) = others(app)
+    second.windows.take(Request(path=str(SAMPLE)))
+    settle(app, qtbot)
+    told: list[BaseException] = []
+    app.window.errors.show = lambda error, owner=None: told.append(error)
+    panel = app.window.workspace.docks["isa"].panel
+    mistake = KeyError("mine")
+    second.window.errors.show(mistake, panel)
+    assert told == [mistake]
+
+
+def test_what_names_no_panel_is_not_accepted(app: App) -> None:
+    windows: Windows = app.windows
+    assert windows.accepts(Request(panel="isa"))
+    assert not windows.accepts(Request(panel="nothing"))

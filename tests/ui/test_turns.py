@@ -1,0 +1,205 @@
+"""What one turn of the event loop does: little enough that keys and pictures come between."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from functools import partial
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QApplication, QProgressBar, QWidget
+
+from rcv_py.base.progress import Stage
+from rcv_py.ui.app import SWITCH_S, start
+from rcv_py.ui.core.context import UiContext
+from rcv_py.ui.core.posts import Posts
+from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, YOUNG_BEFORE_OLDER, Garbage
+from rcv_py.ui.core.turns import TURN_S, Turns
+from rcv_py.ui.core.visibility import Coalesce
+from rcv_py.ui.shell.toolbar import StatusBar
+
+
+class Clock:
+    """A clock that only goes on when something says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def spend(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def _turns_of(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Have the application share turns whose time goes by this clock."""
+    clock = Clock()
+    monkeypatch.setattr(Turns, "_of_application", Turns(QApplication.instance(), clock))
+    return clock
+
+
+def _answer(clock: Clock, seconds: float, done: list[int], number: int) -> None:
+    clock.spend(seconds)
+    done.append(number)
+
+
+def _by_turn(turn: list[int], done: list[int]) -> QTimer:
+    """A timer that counts turns."""
+    timer = QTimer(interval=0)
+    timer.timeout.connect(lambda: turn.append(len(done)))
+    timer.start()
+    return timer
+
+
+def test_answers_that_take_long_are_spread_over_turns_in_their_order(
+    qtbot: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, done, turns = _turns_of(qtbot, monkeypatch), [], []
+    posts = Posts(QApplication.instance())
+    for number in range(5):
+        posts.post(partial(_answer, clock, TURN_S, done, number))
+    timer = _by_turn(turns, done)
+    qtbot.waitUntil(lambda: len(done) == 5)  # type: ignore[attr-defined]
+    timer.stop()
+    assert done == [0, 1, 2, 3, 4]
+    assert {0, 1, 2, 3, 4} & set(turns) >= {1, 2, 3, 4}, "events come between two of them"
+
+
+def test_short_answers_share_a_turn(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, done, turns = _turns_of(qtbot, monkeypatch), [], []
+    posts = Posts(QApplication.instance())
+    for number in range(5):
+        posts.post(partial(_answer, clock, TURN_S / 10, done, number))
+    timer = _by_turn(turns, done)
+    qtbot.waitUntil(lambda: len(done) == 5)  # type: ignore[attr-defined]
+    timer.stop()
+    assert not {1, 2, 3, 4} & set(turns)
+
+
+def test_bursts_that_are_due_at_once_are_spread_too(qtbot: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, left, turns = _turns_of(qtbot, monkeypatch), [], []
+    owner = QObject()
+
+    def call() -> None:
+        clock.spend(TURN_S)
+        left.append(sum(burst.is_pending for burst in bursts))
+
+    bursts = [Coalesce(owner, call) for _ in range(4)]
+    for burst in bursts:
+        burst.ask()
+    timer = _by_turn(turns, left)
+    qtbot.waitUntil(lambda: len(left) == 4)  # type: ignore[attr-defined]
+    timer.stop()
+    assert {1, 2, 3} <= set(turns)
+    assert left == [3, 2, 1, 0], "what waits for its turn is still to come"
+
+
+def test_what_waits_for_its_turn_is_made_once_or_forgotten(
+    qtbot: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, done = _turns_of(qtbot, monkeypatch), []
+    owner = QObject()
+
+    def call() -> None:
+        clock.spend(TURN_S)
+        done.append("first")
+        QTimer.singleShot(0, act)
+
+    def act() -> None:
+        second.now()
+        third.reset()
+
+    first = Coalesce(owner, call)
+    second = Coalesce(owner, lambda: done.append("second"))
+    third = Coalesce(owner, lambda: done.append("third"))
+    for burst in (first, second, third):
+        burst.ask()
+    qtbot.waitUntil(lambda: "second" in done)  # type: ignore[attr-defined]
+    qtbot.wait(2)  # type: ignore[attr-defined]
+    assert done.count("second") == 1
+    assert not any(burst.is_pending for burst in (first, second, third))
+
+
+def test_a_mistake_in_a_call_keeps_no_other_from_its_turn(
+    qtbot: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, done = _turns_of(qtbot, monkeypatch), []
+
+    def mistake() -> None:
+        clock.spend(TURN_S)
+        raise ValueError("wrong")
+
+    turns = Turns.here()
+    with qtbot.capture_exceptions() as seen:  # type: ignore[attr-defined]
+        QTimer.singleShot(0, turns, lambda: turns.call(mistake))
+        QTimer.singleShot(0, turns, lambda: turns.call(mistake))
+        QTimer.singleShot(0, turns, lambda: turns.call(lambda: done.append(1)))
+        qtbot.waitUntil(lambda: done == [1])  # type: ignore[attr-defined]
+    assert len(seen) == 2
+    assert not turns.are_waiting
+
+
+def test_progress_paints_nothing_by_itself(ui: UiContext, qtbot: object) -> None:
+    """A bar of Qt paints when it gets a value, and with it whatever else is to be painted."""
+
+    class Paints(QObject):
+        count = 0
+
+        def eventFilter(self, at: QObject, event: QEvent) -> bool:
+            self.count += event.type() == QEvent.Type.Paint
+            return False
+
+    status, paints = StatusBar(ui, lambda: None, lambda: None), Paints()
+    other = QWidget(status)
+    status.resize(800, 30)
+    status.show()
+    ui.session.busy.set((Stage("Reading", 1, 100),))
+    QApplication.processEvents()
+    for widget in (status.findChild(QProgressBar), other):
+        widget.installEventFilter(paints)
+    other.update()
+    ui.session.busy.set((Stage("Reading", 50, 100),))
+    assert not paints.count
+    assert status.bar.value() == 50
+    qtbot.waitUntil(lambda: paints.count > 0)  # type: ignore[attr-defined]
+    status.close()
+
+
+def test_garbage_is_collected_young_and_often_and_all_of_it_when_nothing_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    generations: list[int] = []
+    monkeypatch.setattr(gc, "collect", lambda generation=2: generations.append(generation))
+
+    def look(made: int, young: int) -> None:
+        monkeypatch.setattr(gc, "get_count", lambda: (made, young, 0))
+        Garbage.collect_young()
+
+    look(MAX_UNCOLLECTED, 0)
+    assert not generations, "too few for the price"
+    look(MAX_UNCOLLECTED + 1, YOUNG_BEFORE_OLDER - 1)
+    look(MAX_UNCOLLECTED + 1, YOUNG_BEFORE_OLDER)
+    assert generations == [0, 1], "never all of them while somebody may wait"
+    monkeypatch.setattr(Garbage, "windows", 2)
+    monkeypatch.setattr(Garbage, "jobs", 1)
+    assert not Garbage.collect_all(), "a job runs"
+    monkeypatch.setattr(Garbage, "jobs", 0)
+    assert Garbage.collect_all()
+    assert generations == [0, 1, 2]
+
+
+def test_a_start_looks_for_no_garbage_among_what_it_makes(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything that was imported would be looked at, and none of it is garbage."""
+    generations: list[int] = []
+    monkeypatch.setattr(gc, "collect", lambda generation=2: generations.append(generation))
+    monkeypatch.setattr(gc, "get_count", lambda: (10**6, 10**3, 0))
+    app = start(None, has_capture=True)
+    made = list(generations)
+    monkeypatch.undo()
+    app.close()
+    assert not made
+    assert sys.getswitchinterval() == pytest.approx(SWITCH_S), "threads that compute let the window go first"
