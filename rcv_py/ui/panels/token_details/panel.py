@@ -155,7 +155,7 @@ class TokenDetailsPanel(Panel):
         if trace is None or line is None:
             return None
         # Imported when an instruction is selected: the first picture does not wait for all that attributes.
-        from rcv_py.analysis.attribution.attribute import token_causes  # noqa: PLC0415
+        from rcv_py.analysis.attribution.attribute import token_causes, uncounted_beside  # noqa: PLC0415
         from rcv_py.analysis.waits.token_waits import token_waits  # noqa: PLC0415
 
         wave, token = self.session.wave(), self.session.token()
@@ -172,8 +172,10 @@ class TokenDetailsPanel(Panel):
             facts = replace(facts, wave=str(wave.id))
             if token is not None:
                 exact = token_waits(*token, trace.code, trace.gfxip, trace.target)
-                causes = token_causes(trace, batches, *token)
-                return replace(facts, token=token_details(*token), waits=exact, causes=causes)
+                facts = replace(facts, token=token_details(*token), waits=exact)
+                causes, count = token_causes(trace, batches, *token), uncounted_beside(trace, batches, wave)
+                doubt = f"partial: {plural(count, 'wave')} beside it not in memory"
+                return replace(facts, causes=causes, doubts=(doubt,) if causes and count else ())
             waits = waits_of(wave, trace.code, trace.gfxip, trace.target)
             hits = int(np.count_nonzero(wave.tokens.line == line))
             late = producers(waits, line, selection.hit, hits)
