@@ -14,6 +14,8 @@ from rcv_py.ui.shell.layouts import BY_ID, LAYOUTS, SIDES, shares
 from tests.ui.conftest import Reused
 from tests.ui.window import open_sample, settle, window
 
+IS_PAINTED = True
+
 FULL_HD = (1920, 1080)
 
 

@@ -68,7 +68,7 @@ class Layout:
     id: str
     title: str
     tip: str
-    time: float = 0.27
+    time: float = 0.3
     below: float = 0.0
     bottom: float = 0.0
     left: int = LEFT_PX

@@ -78,7 +78,9 @@ class MainWindow(QMainWindow):
         self._recent.aboutToShow.connect(self._fill_recent)
         self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
         self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
-        finder = Finder(ui.session, ui.commands, lambda: self.opener.recent, self.opener.open)
+        finder = Finder(
+            ui.session, ui.commands, lambda: self.opener.recent, self.opener.open, self.opener.title
+        )
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
@@ -220,7 +222,7 @@ class MainWindow(QMainWindow):
         cells = (
             session.trace, session.selection, session.loaded, session.visited, session.measure,
             session.isolated_wait, session.latency_mode, session.source_cost, session.busy,
-            session.baseline, session.waves, session.populations,
+            session.baseline, session.waves, session.populations, session.reasons,
         )  # fmt: skip
         for cell in cells:
             cell.watch(soon.ask)

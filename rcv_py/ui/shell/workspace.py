@@ -37,7 +37,7 @@ from rcv_py.ui.shell.side_bar import SideBar
 VERSION = 2  # of the saved layout: one of another version is ignored
 Folded = Mapping[str, Sequence[str]]  # parts, and the panels that a folded side hides
 HIDDEN_MS = 150  # that panels may take to have something to show, when first seen
-RESIZE_PASSES = 4  # Qt comes nearer to the sizes asked for each time, and is there after three
+RESIZE_PASSES = 4  # at most: Qt comes nearer to the sizes asked for each time, and is there after three
 SIDE_AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 BAR_AREAS = {"left": Qt.ToolBarArea.LeftToolBarArea, "right": Qt.ToolBarArea.RightToolBarArea}
 BAR_TITLES = {"left": "Left side", "right": "Right side"}
@@ -86,6 +86,7 @@ class Workspace(QMainWindow):
         self._fit: Callable[[], None] = lambda: None  # asks Qt for sizes
         self._passes = 0  # how often it will be asked for them again
         self._closed: list[str] = []  # panels, the last one last
+        self._sizes: list[QSize] = []  # of the docks, after the last pass
         self._pending: tuple[QByteArray, Folded] | None = None  # saved, until there is room for it
         self._was_shown = self._has_woken = False
         self._tidy_timer = QTimer(self, singleShot=True)
@@ -183,7 +184,7 @@ class Workspace(QMainWindow):
 
     def _fit_soon(self, fit: Callable[[], None]) -> None:
         """Ask Qt for sizes, now and as often as it needs to come near them."""
-        self._fit, self._passes = fit, RESIZE_PASSES
+        self._fit, self._passes, self._sizes = fit, RESIZE_PASSES, []
         fit()
         self._tidy_soon()
 
@@ -315,8 +316,14 @@ class Workspace(QMainWindow):
             self.fold(part, False)
 
     def show_panel(self, name: str) -> None:
-        """Bring a panel or a part of one to the front, and unfold what it is in."""
+        """Bring a panel or a part of one to the front, and unfold what it is in.
+
+        An area stands for any of its panels: the one that is seen, else the first.
+        """
         dock = self.home_of(name)
+        if dock is None and (docks := self.group(name)):
+            dock = next((one for one in docks if one.is_seen), docks[0])
+            name = dock.info.id
         if dock is None:
             return
         if name != dock.info.id:
@@ -418,13 +425,13 @@ class Workspace(QMainWindow):
             self.setUpdatesEnabled(False)  # nobody needs to see how docks find their places
             self._hold_timer.start()
             self._hidden_for.start()
-            QTimer.singleShot(0, self, self._arrange)
+            self._arrange()
 
     def _uncover(self) -> None:
         """Paint from now on, if the panels have their first rows."""
-        made = [dock.made for dock in self.docks.values() if dock.made is not None]
-        is_ready = self._has_woken and not self._passes and not any(map(self._ui.tasks.is_busy, made))
-        if is_ready or self._hidden_for.elapsed() > HIDDEN_MS:
+        seen = [dock.made for dock in self.docks.values() if dock.is_seen and dock.made is not None]
+        is_ready = not any(panel.visibility.is_asleep or self._ui.tasks.is_busy(panel) for panel in seen)
+        if (is_ready and not self._passes) or self._hidden_for.elapsed() > HIDDEN_MS:
             self._hold_timer.stop()
             self.setUpdatesEnabled(True)
 
@@ -479,7 +486,9 @@ class Workspace(QMainWindow):
 
     def _tidy(self) -> None:
         if self._passes:
-            self._passes -= 1
+            before, self._sizes = self._sizes, [dock.size() for dock in self.docks.values()]
+            self._passes = 0 if self._sizes == before else self._passes - 1
+        if self._passes:
             self._fit()
             self._tidy_soon()
         for dock in self.docks.values():
