@@ -115,6 +115,7 @@ class Operand:
     stop: int
     writes: int
     reads: int
+    is_printed: bool = True
 
     @property
     def registers(self) -> int:
@@ -145,7 +146,7 @@ def operands(text: str) -> tuple[Operand, ...]:
     writes, reads = (
         reduce(or_, part, 0) for part in ([one.writes for one in found], [one.reads for one in found])
     )
-    hidden = Operand(start, first, known.writes & ~writes, known.reads & ~reads)
+    hidden = Operand(start, first, known.writes & ~writes, known.reads & ~reads, is_printed=False)
     return (hidden, *found) if hidden.registers else tuple(found)
 
 

@@ -75,7 +75,15 @@ NOTE_GAP = 3  # characters between an instruction and the note after it
 MIN_NAME = 10  # characters of a block that its number of rows may not take
 MIN_LEGEND = 40  # px
 SUMMED = frozenset({*SUMS, "share_of_total", "samples", "issued", "stalled"})  # columns of a heading
-YIELDS = ("idle", "stall", "hits", "latency", "issued", "stalled", "reason")  # to instructions, the first one first
+YIELDS = (
+    "idle",
+    "stall",
+    "hits",
+    "latency",
+    "issued",
+    "stalled",
+    "reason",
+)  # to instructions, the first one first
 
 
 class IsaView(FoldView):
@@ -576,6 +584,16 @@ class IsaView(FoldView):
         self.viewport().setCursor(
             Qt.CursorShape.PointingHandCursor if pointing else Qt.CursorShape.ArrowCursor
         )
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Begin to walk at the first row in sight, if none is selected."""
+        walks = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+        first = self.table.data_row(self.view_row_at(self.covered_px if self.heading() else 0))
+        if self.current < 0 <= first and event.key() in walks:
+            self.set_current(first)
+            self.chosen.emit(first)
+            return
+        super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Claim Escape while a wait is isolated, before the window's own shortcut takes it."""
