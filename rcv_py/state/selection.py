@@ -60,6 +60,15 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
+class Between:
+    """Two instructions whose distance is asked for; the second is None until somebody selects it."""
+
+    first: int  # code row
+    last: int | None = None  # code row
+    begin: int | None = None  # cycle: start of the execution of the first that was chosen
+
+
+@dataclass(frozen=True, slots=True)
 class Hover:
     """What the mouse is over, in whatever view."""
 

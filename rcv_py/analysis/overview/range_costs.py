@@ -213,13 +213,14 @@ def _used(part: RangePart) -> tuple[UnitUse, ...]:
     return tuple(used)
 
 
-def _by_survey(window: TimeWindow, survey: Survey) -> Reduction[RangePart, RangeCosts]:
+def range_costs_by(window: TimeWindow, survey: Survey) -> Reduction[RangePart, RangeCosts]:
+    """Return the same by what all waves of the capture say."""
     return Reduction(partial(_map, survey, window), _merge, partial(_finish, window), is_together=True)
 
 
 def range_costs_of(window: TimeWindow) -> Staged[Survey, RangePart, RangeCosts]:
     """Return the analysis of a range of cycles; it looks at waves beside each other."""
-    return Staged(SURVEY, partial(_by_survey, window))
+    return Staged(SURVEY, partial(range_costs_by, window))
 
 
 def range_costs(

@@ -347,11 +347,9 @@ def go_to(session: Session, place: Evidence) -> str:
     if place.kind == "instruction":
         session.select_line(place.line)
     elif place.kind == "token" and place.wave is not None:
-        session.select_token(place.wave, place.token)
+        session.show_token(place.wave, place.token)
         if session.token() is None:  # its wave has not been read yet
             session.set_view(TimeWindow(place.begin, max(place.end, place.begin + 1)).padded(MARGIN))
-        else:
-            session.fit_selection()
     elif place.kind == "wave" and place.wave is not None:
         session.select_wave(place.wave)
         session.fit_wave(place.wave)

@@ -32,9 +32,9 @@ from rcv_py.ui.core.swatches import Swatch, paint_swatches
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.plot.curve_canvas import CurveCanvas
 from rcv_py.ui.plot.curves import Curve, CurveSet, Stack, curve_color
-from rcv_py.ui.timeline.brush import RangeStrip
 from rcv_py.ui.timeline.rows_item import WIDTH
 from rcv_py.ui.timeline.timeline_plot import steady_bar
+from rcv_py.ui.timeline.token_menu import RANGE_PANEL
 from rcv_py.ui.widgets.choice import Choice
 from rcv_py.ui.widgets.empty_state import page
 
@@ -221,7 +221,6 @@ class CurvePlot(QWidget):
         self.canvas = CurveCanvas(ui)
         self.canvas.setAccessibleName(name)
         self.legend = CurveLegend(ui.theme)
-        self.strip = RangeStrip(ui)
         self._set = CurveSet()
         self._hidden: set[str] = set()
         self._title = ""
@@ -232,7 +231,6 @@ class CurvePlot(QWidget):
         body.setSpacing(0)
         body.setContentsMargins(0, 0, 0, 0)
         body.addWidget(self.canvas, 0, 0, 1, 2)
-        body.addWidget(self.strip, 1, 1)
         room = steady_bar()  # where a timeline has one
         room.hide()
         body.addWidget(room, 0, 2)
@@ -294,8 +292,6 @@ class CurvePlot(QWidget):
         self.legend.show_curves(self.curves, self.shown)
         curves = self._set.without(frozenset(self._hidden))
         self.canvas.show_set(curves, self.stack, self._title)
-        stacked = self.stack is not Stack.LINES and bool(curves.shown)
-        self.strip.show_curves([curves.sum_shown] if stacked else [curve.steps for curve in curves.shown])
 
 
 MAX_ROWS = 1 << 20  # of a table; what spreadsheets can hold
@@ -313,6 +309,7 @@ class CurvePanel(Panel):
         self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._head = bar((self.note, 1), margins=BAR_ABOVE)
         self.page = page(self, self._head, (self.plot, 1))
+        self.plot.canvas.range_measured.connect(lambda: self.wants.emit(RANGE_PANEL))
 
     def add_choice(self, name: str, title: str, items: Choices, changed: Callable[[], None]) -> Choice:
         """Add a box of choices before the note; `title` is what a screen reader says."""

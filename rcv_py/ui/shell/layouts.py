@@ -61,19 +61,21 @@ class Layout:
     """A way of sharing out the window.
 
     `time`, `below` and `bottom` are shares of the height, `bottom` 0 is folded; `left` and `right` are widths
-    in px.  `front` comes to the front of its tabs, `moved` says which panels lie elsewhere than at home.
+    in px.  `front` comes to the front of its tabs, `moved` says which panels lie elsewhere than at home,
+    `opens` which sides are shown even where there is little room.
     """
 
     id: str
     title: str
     tip: str
-    time: float = 0.27
+    time: float = 0.3
     below: float = 0.0
     bottom: float = 0.0
     left: int = LEFT_PX
     right: int = RIGHT_PX
     front: tuple[str, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
+    opens: tuple[str, ...] = ()
 
 
 LAYOUTS = (
@@ -94,6 +96,7 @@ LAYOUTS = (
         bottom=0.36,
         left=480,
         front=("causes",),
+        opens=("left",),
     ),
     Layout(
         "compare",

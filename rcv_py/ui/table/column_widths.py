@@ -102,7 +102,7 @@ class TableHeader(QHeaderView):
     def paintSection(self, painter: QPainter, rect: QRect, at: int) -> None:
         """Paint the longest wording that fits, and the triangle of a menu."""
         column = self._model.columns[at] if 0 <= at < len(self._model.columns) else None
-        if column is None or not (column.headings or column.id in self.menus):
+        if column is None:
             super().paintSection(painter, rect, at)
             return
         role, hover = self._theme.role, self.viewport().mapFromGlobal(QCursor.pos())

@@ -153,6 +153,7 @@ class RowName:
 
     label: str
     group: str = ""  # equal for neighbours of one group
+    part: str = ""  # of the group, named where rows are too low for their labels
 
 
 class RowSource:
@@ -369,6 +370,7 @@ class Overlay(TimeOverlay):
 
 
 WIDTH = 112
+PART_SHARE, LOW_SHARE = 0.38, 0.48  # of the room for names: labels of rows, of rows that are low
 
 
 class RowLabels(PlainAxis):
@@ -391,6 +393,10 @@ class RowLabels(PlainAxis):
         if rows.source.shape.spans >= TEXT_PX - 2:
             for row in range(first, stop):
                 self._paint_row(painter, metrics, row)
+        else:
+            parts = groupby(range(first, stop), lambda row: (names[row].group, names[row].part))
+            for (_, part), members in parts:
+                self._paint_part(painter, metrics, part, list(members))
         painter.fillRect(QRectF(width - 1, 0, 1, height), self._theme.role("line"))
 
     def _paint_group(self, painter: QPainter, metrics: QFontMetricsF, group: str, members: list[int]) -> None:
@@ -402,11 +408,26 @@ class RowLabels(PlainAxis):
             painter.drawLine(0, round(top), round(width), round(top))
         if bottom - top < TEXT_PX:
             return
-        room = (width - 14) * (0.62 if shape.spans >= TEXT_PX - 2 else 1.0)
+        is_low = shape.spans < TEXT_PX - 2
+        beside = PART_SHARE if not is_low else LOW_SHARE if rows.source.names[members[0]].part else 0.0
+        room = (width - 14) * (1 - beside)
         painter.setPen(self._theme.role("muted"))
         text = metrics.elidedText(group, Qt.TextElideMode.ElideRight, room)
         rect = QRectF(8, top, room, min(bottom - top, max(shape.spans, TEXT_PX + 3)))
         draw_text(painter, rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+    def _paint_part(self, painter: QPainter, metrics: QFontMetricsF, part: str, members: list[int]) -> None:
+        """Name rows that are too low for their labels together, if there is room beside the group."""
+        rows, shape, width = self.rows, self.rows.source.shape, self.size().width()
+        top = max(0.0, members[0] * shape.pitch - rows.scroll_px)
+        bottom = (members[-1] + 1) * shape.pitch - rows.scroll_px
+        if part and bottom - top >= TEXT_PX:
+            painter.setPen(self._theme.role("text"))
+            room = (width - 16) * LOW_SHARE
+            text = metrics.elidedText(part, Qt.TextElideMode.ElideRight, room)
+            rect = QRectF(width - 8 - room, top, room, bottom - top)
+            side = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+            draw_text(painter, rect, side, text)
 
     def _paint_row(self, painter: QPainter, metrics: QFontMetricsF, row: int) -> None:
         source, width = self.rows.source, self.size().width()
@@ -416,7 +437,7 @@ class RowLabels(PlainAxis):
             painter.fillRect(QRectF(width - 4, top, 3, source.shape.spans), self._theme.role("accent"))
         painter.setPen(self._theme.role("accent" if is_selected else "text"))
         has_group = bool(source.names[row].group)
-        room = (width - 16) * (0.38 if has_group else 1.0)
+        room = (width - 16) * (PART_SHARE if has_group else 1.0)
         text = metrics.elidedText(source.names[row].label, Qt.TextElideMode.ElideRight, room)
         rect = QRectF(width - 8 - room, top, room, source.shape.spans)
         side = Qt.AlignmentFlag.AlignRight if has_group else Qt.AlignmentFlag.AlignLeft

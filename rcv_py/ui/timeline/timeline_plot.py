@@ -25,6 +25,8 @@ from rcv_py.ui.timeline.row_legend import activity_swatches, not_picked
 from rcv_py.ui.timeline.rows_item import Overlay, RowLabels, RowsItem, RowSource
 from rcv_py.ui.timeline.time_overlay import Line, Marks, Place
 from rcv_py.ui.timeline.time_plot import TimePlot
+from rcv_py.ui.timeline.times import Times
+from rcv_py.ui.timeline.token_menu import RANGE_PANEL
 from rcv_py.ui.widgets.legend import Legend
 
 NEAR_PX = 3  # how far from a line the mouse may be
@@ -223,7 +225,12 @@ class TimelinePanel(Panel):
         self.legend.picked_changed.connect(self._pick)
         self._legend_due = self.coalesced(self.show_legend, LEGEND_MS)
         self.timeline.plot.rows.drawn = self._legend_due.ask
+        self.timeline.plot.range_measured.connect(lambda: self.wants.emit(RANGE_PANEL))
         ui.theme.changed.connect(self._legend_due.ask)
+
+    def times(self, trace: Trace) -> Times:
+        """How moments and lengths are written."""
+        return Times.of(trace, in_ns=self.ui.settings["timeline.units"] == "ns")
 
     # -- legend -----------------------------------------------------------------------------------------
 

@@ -35,6 +35,7 @@ MAX_RECTS = 5000  # tokens drawn one by one in a picture
 GAP_FROM_PX = 6  # a token this wide keeps a pixel of distance to the next
 MARGIN_PX = 4  # before and after a name
 FEWEST = 3  # characters of a name
+UNDER_PX = 2  # of a row that its letters leave free
 LETTERS_PX = 6  # height of a row, below which no font fits at any scale
 FONT_FITS = 0.8  # share of a font's height that letters need
 _BY_KIND = np.arange(2 * KIND_COUNT) % KIND_COUNT + np.arange(2 * KIND_COUNT) // KIND_COUNT * 256
@@ -138,7 +139,7 @@ class TokenRows(RowSource):
         return found
 
     def _font(self, frame: Frame) -> QFont:
-        return name_font(frame.theme, min(11.0, frame.shape.spans - 5) * frame.scale)
+        return name_font(frame.theme, min(11.0, frame.shape.spans - UNDER_PX) * frame.scale)
 
     def _paint_wide(self, painter: QPainter, spans: _Spans) -> None:
         theme = self.theme

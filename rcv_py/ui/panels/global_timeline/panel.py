@@ -33,7 +33,7 @@ from rcv_py.ui.timeline.rows_item import FAINT, FAINT_KERNELS, KERNEL_COLORS, KE
 from rcv_py.ui.timeline.rows_item import MARKERS as MARKERS_CODE
 from rcv_py.ui.timeline.time_overlay import PREFIX, Marks, Place
 from rcv_py.ui.timeline.timeline_plot import TimelinePanel, near_lines
-from rcv_py.ui.timeline.token_tip import duration, marker_tip
+from rcv_py.ui.timeline.token_tip import marker_tip
 from rcv_py.ui.timeline.unit_markers import go_to_wave, marker_name, span_actions
 from rcv_py.ui.widgets.empty_state import page
 
@@ -150,7 +150,7 @@ class GlobalTimelinePanel(TimelinePanel):
         box = device.boxes.at(row, pixel.begin, pixel.end)
         is_marker = box >= 0 and device.span[box] >= 0
         if is_marker and device.spans is not None:
-            lines.append(marker_tip(trace, device.spans, int(device.span[box])))
+            lines.append(marker_tip(self.times(trace), device.spans, int(device.span[box])))
         elif box >= 0:
             lines += self._box_tip(trace, device, box)
         held = device.boxes.count(row, pixel.begin, pixel.end)
@@ -223,7 +223,8 @@ class GlobalTimelinePanel(TimelinePanel):
             rich("<b>{}</b>", kernel),
             f"{self.source.names[int(device.boxes.row[box])].group} · SIMD {simd} · slot {slot}",
         ]
-        lines.append(f"{count(span.begin)} … {count(span.end)}: {duration(trace, span.width)}")
+        times = self.times(trace)
+        lines.append(f"{times.at(span.begin)} … {times.at(span.end)}: {times.both(span.width)}")
         if lives.workgroup[life] >= 0:
             lines.append(f"workgroup {count(int(lives.workgroup[life]))}")
         me, pipe = int(lives.me[life]), int(lives.pipe[life])
