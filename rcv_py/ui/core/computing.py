@@ -54,5 +54,8 @@ class Computing(QTimer):
         return progress_text(self._panel.session, self._what, self._stages)
 
     def _look(self) -> None:
-        if not self._panel.visibility.is_asleep and self._text() != self._last:
+        if self._panel.visibility.is_asleep:  # nobody reads it, and nothing is computed until somebody does
+            self.stop()
+            self._panel.visibility.on_wake(self, self._say)
+        elif self._text() != self._last:
             self._say()

@@ -241,12 +241,10 @@ class Dock(QDockWidget):
         A panel that slept has nothing to show at first: it is asked again, unless the focus went elsewhere.
         """
         before = QApplication.focusWidget()
-        wanted = [
-            self.panel.first_focus(),
-            self.panel.focusWidget(),
-            *self.panel.findChildren(QAbstractItemView),
-        ]
-        for widget in (*wanted, *self.panel.findChildren(QWidget)):
+        first = self.panel.first_focus()
+        wanted = [self.panel.focusWidget(), *self.panel.findChildren(QAbstractItemView)]
+        every = (*wanted, *self.panel.findChildren(QWidget))
+        for widget in every if first is None or not tries else (first,):
             if widget is not None and widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
                 widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
                 return
