@@ -20,8 +20,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from rcv_py.ui.core.plain_text import show_tip
+from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.theme import Theme
-from rcv_py.ui.flame.flame_paint import FlamePainter, color_codes
+from rcv_py.ui.flame.flame_paint import FlamePainter, color_codes, flame_swatches
 from rcv_py.ui.flame.flame_scene import Camera, FlameScene, frame_line, frame_tip
 from rcv_py.ui.timeline.time_plot import KEY_PAN, KEY_ZOOM, NOTCH, PER_NOTCH, ROWS_PER_NOTCH, SLOP_PX
 
@@ -101,6 +102,10 @@ class FlameView(QAbstractScrollArea):
                     self._fit(scene, frame)
         self._set_range()
         self._moved()
+
+    def swatches(self) -> list[Swatch]:
+        """What the colours stand for."""
+        return [] if self.scene is None else list(flame_swatches(self.scene, self._painter))
 
     def set_matched(self, matched: np.ndarray | None) -> None:
         """Tell frames apart that a search found; None ends the search."""
