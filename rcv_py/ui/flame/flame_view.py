@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from rcv_py.ui.core.plain_text import show_tip
+from rcv_py.ui.core.shapes import draws_shapes
 from rcv_py.ui.core.swatches import Swatch
 from rcv_py.ui.core.theme import Theme
 from rcv_py.ui.flame.flame_paint import FlamePainter, color_codes, flame_swatches
@@ -262,6 +263,12 @@ class FlameView(QAbstractScrollArea):
         """Paint the cached picture and the outlines on it."""
         view = self.viewport()
         ratio = view.devicePixelRatioF()
+        if draws_shapes():
+            with QPainter(view) as painter:
+                painter.fillRect(view.rect(), self._theme.role("canvas"))
+                if self.scene is not None:
+                    self._painter.paint(painter, self.scene, self.camera, self._codes, self._matched)
+            return
         if self._picture is None or self._picture.devicePixelRatio() != ratio:
             self._picture = QPixmap(view.size() * ratio)
             self._picture.setDevicePixelRatio(ratio)
