@@ -139,6 +139,7 @@ class Session:
         self.problems: Cell[tuple[Problem, ...]] = Cell(())
         self.busy: Cell[tuple[Stage, ...]] = Cell(())
         self.visited = Cell(0)  # grows by one when the history changes
+        self.reasons = Cell(0)  # grows by one when why a command of a panel cannot run may have changed
         self.baseline: Cell[Baseline | None] = Cell(None)  # what the open capture is compared with
         self.waves = Cell(WORKING)  # whose costs are explained: working, all, or the id of a population
         self.populations: Cell[Populations | None] = Cell(None)  # of the waves that were read, once known
@@ -205,6 +206,10 @@ class Session:
     def wave_loaded(self) -> None:
         """Tell that the store has more waves."""
         self.loaded.set(self.loaded.value + 1)
+
+    def doubt_reasons(self) -> None:
+        """Tell that why a command cannot run may have changed, though no other cell did."""
+        self.reasons.set(self.reasons.value + 1)
 
     def report(self, analysis: str = "", problems: tuple[Problem, ...] = ()) -> None:
         """Tell what an analysis found wrong, in place of what it said before; it follows trace and waves."""
@@ -418,7 +423,8 @@ class Session:
             self.set_view(self.measure.value.padded(0.05))
         elif token is not None:
             span = token[0].tokens.span(token[1])
-            self.set_view(span.padded(max(2.0, 100 / span.width)))
+            # Some hundred cycles around it, but a short one is a fifteenth of the view: 40 px and more.
+            self.set_view(span.padded(max(2.0, min(7.0, 100 / span.width))))
         elif trace is not None and wave is not None:
             self.fit_wave(wave)
 

@@ -12,6 +12,7 @@ from rcv_py.analysis.cost.annotations import Annotation
 from rcv_py.analysis.latency.hidden_latency import HiddenLatency
 from rcv_py.base import colors
 from rcv_py.model.kinds import TokenKind
+from rcv_py.state.selection import Selection
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Late
@@ -93,7 +94,7 @@ def test_numbers_of_a_row_are_exact_and_have_shares(isa: IsaPanel) -> None:
 
 
 def test_the_tip_counts_the_selected_hit(isa: IsaPanel, ui: UiContext) -> None:
-    ui.session.select_line(3)
+    ui.session.select(Selection(ui.session.selection.value.wave, 3, 1))
     assert "hit 2 of 2 in se0/simd0/slot0/wv0" in isa.view.tip(3, "text")
 
 

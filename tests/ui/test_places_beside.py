@@ -8,7 +8,7 @@ from typing import Any
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.panels.isa.panel import IsaPanel
-from rcv_py.ui.panels.search import SearchPanel
+from rcv_py.ui.panels.search.matches import MatchesPanel
 from tests.support import code_samples
 
 Settled = Callable[[], None]
@@ -26,7 +26,7 @@ def place(row: int) -> str:
 def test_hits_of_the_search_name_the_places_of_instructions(
     ui: UiContext, open_in: Callable, settled: Settled, qtbot: Any
 ) -> None:
-    panel = SearchPanel(ui)
+    panel = MatchesPanel(ui)
     qtbot.addWidget(panel)
     open_in(code_samples.trace())
     ui.session.query.set(SearchQuery("a"))

@@ -15,7 +15,7 @@ from rcv_py.formats.open import open_trace
 from rcv_py.ui.core import shared_results
 from rcv_py.ui.core.panel import Panel
 from rcv_py.ui.core.shared_results import STREAM_MS, SharedResults
-from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, Garbage, Tasks
+from rcv_py.ui.core.tasks import MAX_UNCOLLECTED, Tasks
 from tests.support.same import differences
 from tests.ui.window import SAMPLE
 
@@ -157,16 +157,3 @@ def test_what_piles_up_is_collected_when_jobs_end(ui, settled):
     settled()
     assert gone() is None
     assert held
-
-
-def test_what_a_start_made_is_not_searched_for_garbage(monkeypatch):
-    """Objects pile up while a program starts: none of them is garbage, and looking at all takes long."""
-    monkeypatch.setattr(Garbage, "jobs", 0)
-    monkeypatch.setattr(gc, "get_count", lambda: (10 * MAX_UNCOLLECTED, 0, 0))
-    monkeypatch.setattr(gc, "disable", lambda: None)
-    searched: list[bool] = []
-    monkeypatch.setattr(gc, "collect", lambda _: searched.append(True))
-    Garbage.hold(1)
-    assert not searched
-    Garbage.hold(1)
-    assert searched == [True]

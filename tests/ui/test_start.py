@@ -50,6 +50,8 @@ UNUSED = (  # rooms and modules that no window needs before somebody asks for wh
 )
 CHILD = f"""
 import json, sys
+import rcv_py.ui
+import PySide6, pyqtgraph
 from PySide6.QtCore import QEventLoop
 from rcv_py.ui.app import start
 
@@ -62,11 +64,17 @@ app.window.show_with({str(SAMPLE)!r})
 while app.ui.results.cell("findings").value is None or not app.window.idle:
     app.qt.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
 settled = ours()
+pairs = [(getattr(PySide6, name), getattr(pyqtgraph.Qt, name)) for name in ("QtCore", "QtGui", "QtWidgets")]
+public = [[name for name in dir(qt) if not name.startswith("__")] for qt, _ in pairs]
+mirrored = [sum(map(len, public)), sum(len(vars(mirror)) for _, mirror in pairs)]
+mirrored += [hasattr(qt, "__getattr__") or hasattr(mirror, "QNothing") for qt, mirror in pairs]
+for (qt, mirror), names in zip(pairs, public):
+    mirrored.append(all(getattr(mirror, name) is getattr(qt, name) for name in names))
 docks = app.window.workspace.docks
 reason = app.ui.commands["go.faster_hit"].why_not()
 app.ui.commands.run("analyze.formulas")
 more = sorted(set(ours()) - set(settled))
-print(json.dumps([settled, reason, docks["counters"].made is not None, more]))
+print(json.dumps([settled, reason, docks["counters"].made is not None, more, mirrored]))
 app.close()
 """
 
@@ -87,10 +95,16 @@ def test_a_settled_window_has_not_imported_what_nobody_asked_for(said: Any) -> N
 
 
 def test_an_action_of_a_panel_that_is_not_imported_imports_it(said: Any) -> None:
-    _, reason, is_made, more = said
+    _, reason, is_made, more, _ = said
     assert reason == "Select an instruction that was executed first."
     assert is_made
     assert "ui.panels.counters.panel" in more
+
+
+def test_pyqtgraph_has_what_qt_has_and_makes_only_what_is_used(said: Any) -> None:
+    in_qt, in_mirrors, *rest = said[4]
+    assert in_mirrors < in_qt / 3
+    assert rest == [False] * 3 + [True] * 3
 
 
 def test_what_was_seen_last_is_made_before_the_window_is_shown(tmp_path: Any) -> None:

@@ -24,6 +24,8 @@ from rcv_py.ui.widgets.empty_state import WithEmptyState
 from tests.ui.conftest import Reused
 from tests.ui.window import SAMPLE, open_sample, settle, window
 
+IS_PAINTED = True
+
 EXPECTED = {
     "overview", "global_timeline", "compute_unit", "utilization", "explorer", "top_lines", "isa", "source",
     "hotspot", "problems", "wave_picker", "token_details", "search", "labels", "history", "file_tree",

@@ -68,8 +68,9 @@ class History:
 
     @cached_property
     def _run(self) -> np.ndarray:
-        """The place in `_jumps` of the last jump up to each token, int64."""
-        return np.repeat(np.arange(len(self._jumps)), np.diff(self._jumps, append=len(self.line)))
+        """The place in `_jumps` of the last jump up to each token, int32."""
+        place = np.arange(len(self._jumps), dtype=np.int32)
+        return np.repeat(place, np.diff(self._jumps, append=len(self.line)))
 
     def start(self, token: np.ndarray) -> np.ndarray:
         """The first token of the waves of some tokens, int64."""

@@ -87,7 +87,7 @@ def claim_waits(stream: Stream, ledger: Ledger) -> None:
     """
     step = stream.lines.step
     rows = ledger.of_lines(stream.lines.is_wait)
-    brief = stream.stall[ledger.token[rows]] <= step
+    brief = stream.tokens.stall[ledger.token[rows]] <= step
     ledger.rest(rows[brief], Cause.OWN)
     rows = rows[~brief]
     ends = wait_ends(stream)

@@ -171,6 +171,20 @@ class Findings:
         return tuple(finding for finding in self.findings if not finding.is_small)
 
     @property
+    def same_bound(self) -> tuple[int, ...]:
+        """Of each finding shown in full the place of the first one with the same bound, its own if none.
+
+        Both are the same cycles seen from two sides: what wins the one wins the other.
+        """
+        first: dict[object, int] = {}
+        found = []
+        for place, one in enumerate(self.in_full):
+            is_bound = one.rank == RANKED and one.cycles > 0
+            key = (one.cycles, one.unit, one.gain, one.is_upper_bound) if is_bound else place
+            found.append(first.setdefault(key, place))
+        return tuple(found)
+
+    @property
     def small(self) -> tuple[Finding, ...]:
         """The findings that are listed in one line."""
         return tuple(finding for finding in self.findings if finding.is_small)

@@ -122,7 +122,7 @@ class Panel(QWidget):
 
     panel_id: ClassVar[str] = ""  # under which it is registered
     commands_wait: ClassVar[bool] = False  # why a command cannot run does not change before there is a panel
-    wants = Signal(str)  # id of a panel that should come to the front, since it shows what was asked for
+    wants = Signal(str)  # id of a panel, or of an area, that should come to the front
     copy_asked = Signal()  # copy what the panel shows as a command
 
     def __init__(self, ui: UiContext) -> None:

@@ -135,7 +135,7 @@ JOBS: dict[str, Job | Later] = {
     "match": Later("program.code_match:MATCH"),
     "memory": Later("latency.memory_latency:MEMORY", _OURS),
     "memory_reference": Later("latency.memory_latency:MEMORY", _REFERENCE),
-    "markers": Later("events.marker_spans:marker_spans"),
+    "markers": Later("events.marker_spans:MARKERS", _OURS),
     "populations": Later("waves.populations:POPULATIONS"),
     "waits": Later("waits.wait_latency:WAITS"),
 }

@@ -186,7 +186,7 @@ def view_commands(ui: UiContext, workspace: Workspace) -> tuple[Command, ...]:
         return side in workspace.folded
 
     def is_layout(layout: Layout) -> bool:
-        return workspace.layout_ is layout
+        return workspace.layout_.id == layout.id
 
     def fold(side: str) -> None:
         workspace.fold(side, side not in workspace.folded)

@@ -61,7 +61,8 @@ class Layout:
     """A way of sharing out the window.
 
     `time`, `below` and `bottom` are shares of the height, `bottom` 0 is folded; `left` and `right` are widths
-    in px.  `front` comes to the front of its tabs, `moved` says which panels lie elsewhere than at home.
+    in px.  `front` comes to the front of its tabs, `moved` says which panels lie elsewhere than at home,
+    `opens` which sides are shown even where there is little room.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Layout:
     right: int = RIGHT_PX
     front: tuple[str, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
+    opens: tuple[str, ...] = ()
 
 
 LAYOUTS = (
@@ -94,6 +96,7 @@ LAYOUTS = (
         bottom=0.36,
         left=480,
         front=("causes",),
+        opens=("left",),
     ),
     Layout(
         "compare",

@@ -78,7 +78,9 @@ class MainWindow(QMainWindow):
         self._recent.aboutToShow.connect(self._fill_recent)
         self.menus["File"].insertMenu(self.actions_["file.welcome"], self._recent)
         self.menus["View/Waves"].aboutToShow.connect(self._fill_wave_menu)
-        finder = Finder(ui.session, ui.commands, lambda: self.opener.recent, self.opener.open)
+        finder = Finder(
+            ui.session, ui.commands, lambda: self.opener.recent, self.opener.open, self.opener.title
+        )
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
@@ -220,7 +222,7 @@ class MainWindow(QMainWindow):
         cells = (
             session.trace, session.selection, session.loaded, session.visited, session.measure,
             session.isolated_wait, session.latency_mode, session.source_cost, session.busy,
-            session.baseline, session.waves, session.populations,
+            session.baseline, session.waves, session.populations, session.reasons,
         )  # fmt: skip
         for cell in cells:
             cell.watch(soon.ask)
@@ -435,6 +437,7 @@ class MainWindow(QMainWindow):
         settings.remember("geometry", self.saveGeometry())
         settings.remember("layout", self.workspace.saveState(VERSION))
         settings.remember("folded", json.dumps(self.workspace.save_folded()))
+        settings.remember("arrangement", json.dumps(self.workspace.save_arrangement()))
         states = {name: dock.save_state() for name, dock in self.workspace.docks.items()}
         settings.remember("panels", json.dumps(states))
         seen = (name for name, dock in self.workspace.docks.items() if dock.is_seen)
@@ -451,8 +454,11 @@ class MainWindow(QMainWindow):
             screen = QGuiApplication.primaryScreen()
             room = screen.availableGeometry().size() * SCREEN_SHARE if screen is not None else FIRST_SIZE
             self.resize(FIRST_SIZE.boundedTo(room))
-        folded, states = (_mapping(settings.memory(name)) for name in ("folded", "panels"))
+        folded, states, arrangement = (
+            _mapping(settings.memory(name)) for name in ("folded", "panels", "arrangement")
+        )
         if isinstance(layout, QByteArray):
+            self.workspace.load_arrangement(arrangement)
             self.workspace.restore(layout, folded)
         for name, dock in self.workspace.docks.items():
             parts = {part.id: states[part.id] for part in dock.parts if part.id in states}

@@ -102,7 +102,7 @@ class TableHeader(QHeaderView):
     def paintSection(self, painter: QPainter, rect: QRect, at: int) -> None:
         """Paint the longest wording that fits, and the triangle of a menu."""
         column = self._model.columns[at] if 0 <= at < len(self._model.columns) else None
-        if column is None or not (column.headings or column.id in self.menus):
+        if column is None:
             super().paintSection(painter, rect, at)
             return
         role, hover = self._theme.role, self.viewport().mapFromGlobal(QCursor.pos())
@@ -193,16 +193,21 @@ class Elastic:
     """The column that takes the room left by the others up to the column `upto`.
 
     While there is less room than `min_px`, the columns `yields` are hidden, the first one first, unless the
-    user asked for them.  Room beyond `max_px` goes to `upto` itself, until that is `upto_max_px` wide (0: it
-    does not grow).
+    user asked for them; one may say itself below how many px.  Room beyond `max_px` goes to `upto` itself,
+    until that is `upto_max_px` wide (0: it does not grow).
     """
 
     column: str
     upto: str
     min_px: int  # px
     max_px: int  # px
-    yields: tuple[str, ...] = ()
+    yields: tuple[str | tuple[str, int], ...] = ()
     upto_max_px: int = 0  # px
+
+    @property
+    def yielding(self) -> tuple[tuple[str, int], ...]:
+        """The columns that yield, and below how many px each does."""
+        return tuple((one, self.min_px) if isinstance(one, str) else one for one in self.yields)
 
 
 class ColumnWidths:
@@ -297,9 +302,11 @@ class ColumnWidths:
         if grows:
             self._view.setColumnWidth(grower, own)
         room = self._room(at, last)
-        for name in filter(has, elastic.yields):
+        for name, wanted in elastic.yielding:
+            if not has(name):
+                continue
             place = self._model.column_of(name)
-            if room >= elastic.min_px or self._view.isColumnHidden(place) or name in self._asked:
+            if room >= wanted or self._view.isColumnHidden(place) or name in self._asked:
                 continue
             self._view.setColumnHidden(place, True)
             self._yielded.add(name)

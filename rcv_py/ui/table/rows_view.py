@@ -78,6 +78,7 @@ class RowsView(QTableView):
         self.current = -1  # data row with the accent
         self.hover = -1
         self._is_quiet = self._is_key = False
+        self._room_px = 0  # height of the viewport
         self._pending_state: dict[str, Any] = {}  # for columns that do not exist yet
         self._scroll = QPropertyAnimation(self.verticalScrollBar(), b"value", self)
         self._scroll.setDuration(SCROLL_MS)
@@ -132,9 +133,16 @@ class RowsView(QTableView):
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the elastic column."""
+        """Fit the elastic column, and keep the current row in view if it was."""
+        row = self.table.view_row(self.current)
+        top = row * self.row_height - self._here()
+        # Not the event's old size: of a dock that was taken out and put back it knows none.
+        was_seen = row >= 0 and self.covered_px <= top <= self._room_px - self.row_height
+        self._room_px = event.size().height()
         super().resizeEvent(event)
         self.widths.stretch()
+        if was_seen:
+            self.reveal(row)
 
     # -- selecting ----------------------------------------------------------------------------------
 
@@ -162,8 +170,7 @@ class RowsView(QTableView):
     def reveal(self, view_row: int) -> None:
         """Scroll as little as shows the row with some context; not at all if it is in view."""
         bar, page, height = self.verticalScrollBar(), self.viewport().height(), self.row_height
-        is_moving = self._scroll.state() == QPropertyAnimation.State.Running
-        here = int(self._scroll.endValue()) if is_moving else bar.value()
+        here = self._here()
         top, bottom = view_row * height, (view_row + 1) * height
         if top >= here + self.covered_px and bottom <= here + page:
             return
@@ -177,6 +184,11 @@ class RowsView(QTableView):
             self._scroll.start()
         else:
             bar.setValue(target)
+
+    def _here(self) -> int:
+        """Where it scrolls to, or is."""
+        is_moving = self._scroll.state() == QPropertyAnimation.State.Running
+        return int(self._scroll.endValue()) if is_moving else self.verticalScrollBar().value()
 
     def _sorted(self, column: int) -> None:
         """Show what the new order is about: the first row, or in program order the current one."""

@@ -63,7 +63,7 @@ class IsaPanel(CodePanel):
         self._followed: int | None = None  # the code line that was brought into view last
         self._sought: int | None = None  # a row that was clicked and whose execution is to be seen
         self.facts = IsaFacts(ui, self, self._updates.ask)
-        self.walk = IsaWalk(ui.session, view)
+        self.walk = IsaWalk(ui.session, view, self.go)
         self.search = boxed(row(self.find_bar, margins=BAR))  # only while something is searched
         self.search.hide()
         self.empty = page(self, self.search, self.note, (row((view, 1), self.strip), 1))
@@ -81,14 +81,15 @@ class IsaPanel(CodePanel):
         session, view = self.session, self.view
         view.chosen.connect(self._choose)
         view.hovered.connect(lambda row: session.hover.set(Hover(line=row) if row >= 0 else None))
-        view.jumped.connect(session.select_line)
+        view.jumped.connect(self.go)
         view.isolated.connect(self._isolate)
         view.released.connect(lambda: session.isolated_wait.set(None))
         view.refolded.connect(self._show_strip)
+        view.pointed.connect(session.doubt_reasons)
         view.hits_of = self._hits_of
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._open_menu)
-        self.strip.clicked.connect(session.select_line)
+        self.strip.clicked.connect(self.go)
         self.find_bar.edited.connect(session.query.set)
         self.find_bar.filtered.connect(self._filter)
         self.find_bar.stepped.connect(self.step_match)
@@ -308,6 +309,7 @@ class IsaPanel(CodePanel):
 
     def _take_arrows(self, arrows: GutterArrows) -> None:
         self.walk.arrows = arrows
+        self.session.doubt_reasons()
         self.view.set_arrows(arrows)
 
     def set_arrows(self, mode: str) -> None:
@@ -332,9 +334,14 @@ class IsaPanel(CodePanel):
     # -- selecting ----------------------------------------------------------------------------------
 
     def _choose(self, row: int) -> None:
-        self._followed = self._sought = row  # a fold that was clicked stays a fold
+        self._followed = row  # a fold that was clicked stays a fold
         if row != self.session.selection.value.line or self.session.selection.value.lines is not None:
-            self.session.select_line(row)
+            self.go(row)
+
+    def go(self, row: int) -> None:
+        """Select an instruction; the time views move to the execution that is selected with it."""
+        self._sought = row
+        self.session.select_line(row)
 
     @property
     def has_rows(self) -> bool:
@@ -352,7 +359,7 @@ class IsaPanel(CodePanel):
             cost = np.where(self._rows.trace.code.is_label, 0, self._rows.cost)
             at = next_hottest(cost, self.session.selection.value.line, direction)
             if at >= 0:
-                self.session.select_line(at)
+                self.go(at)
 
     # -- searching ----------------------------------------------------------------------------------
 
@@ -418,7 +425,7 @@ class IsaPanel(CodePanel):
         at = next_place(places, int(shown[line]) if line is not None and line < len(shown) else -1, direction)
         if len(places):
             place = int(places[at % len(places)])
-            self.session.select_line(place if self.view.is_folding else self.view.table.data_row(place))
+            self.go(place if self.view.is_folding else self.view.table.data_row(place))
 
     def _open_menu(self, position: QPoint) -> None:
         row = self.view.table.data_row(self.view.view_row_at(position.y()))
@@ -465,7 +472,7 @@ class IsaPanel(CodePanel):
                 lambda action: late.then(lambda panel: action(panel.walk)),
             ),
             *commands("Analyze/Listing", (
-                ("isa.columns", "Columns and choices of the listing …", "Ctrl+Alt+L", late.then(choose),
+                ("isa.columns", "Columns and choices of the listing …", "Ctrl+Alt+O", late.then(choose),
                  "Show the menu of the header: columns, latency mode, arrows, bars, folds.", no_rows),
                 ("isa.next_bars", "Next kind of bars", "Ctrl+Alt+A",
                  late.then(lambda panel: panel.next_annotation()),
@@ -560,7 +567,7 @@ def row_menu(panel: IsaPanel, row: int) -> QMenu:
 
     def select_and(action: Callable[[], None]) -> Callable[[], None]:
         def run() -> None:
-            session.select_line(row)
+            panel.go(row)
             action()
 
         return run
@@ -571,7 +578,7 @@ def row_menu(panel: IsaPanel, row: int) -> QMenu:
 
     def linked(is_producer: bool) -> tuple[Callable[[], object], str]:
         found, why = panel.walk.linked(row, is_producer)
-        return partial(session.select_line, found), why
+        return partial(panel.go, found), why
 
     menu.setToolTipsVisible(True)
     ran = "" if code.hits[row] and not is_label else "It was never executed."

@@ -31,15 +31,15 @@ from rcv_py.ui.table.table_model import Column, TableModel, grouped
 
 UNFOLD = "Click the triangle to unfold it."
 FLOOR_PX = 270  # of instructions
-USUAL = 58  # characters of the longest instructions that are whole before there is room for numbers
-TIGHTEST = 0.86  # of the width of characters, in an instruction that would not fit otherwise
+USUAL = 63  # characters of the longest instructions that are whole before there is room for numbers
+TIGHTEST = 0.82  # of the width of characters, in an instruction that would not fit otherwise
 BAR_PX = 46
 LATENCY_TIP = " Click the triangle to choose another mode."
 TRIANGLE_PX = 14  # room for a triangle at the left
 BRACKET_PX = 5  # room for each loop that is inside another one
 MAX_BRACKETS = 4
 HEADINGS = {  # of the latency in each mode, the longest wording first
-    LatencyMode.SUM_ALL: ("latency · sum", "Σ latency"),
+    LatencyMode.SUM_ALL: ("latency · sum", "Σ latency", "Σ lat."),
     LatencyMode.MEAN_ALL: ("latency · mean", "mean"),
     LatencyMode.ITERATION: ("latency · this hit", "this hit"),
     LatencyMode.SUM_WAVE: ("latency · wave sum", "wave Σ"),
@@ -136,8 +136,8 @@ def text_px(rows: IsaRows, char_px: float) -> tuple[int, int]:
 
     Those of more than `USUAL` characters are matrix and image forms; what is a bit too long is set tighter.
     """
-    ran = np.flatnonzero((rows.cost > 0) | (rows.costs.hits > 0))
-    longest = max((len(rows.text[row]) for row in ran.tolist()), default=0)
+    ran = np.flatnonzero((rows.cost > 0) | (rows.costs.hits > 0)).tolist()
+    longest = max((len(rows.text[row]) for row in ran), default=0)
     usual = round(min(longest, USUAL) * char_px * TIGHTEST) + 2 * PAD
     return max(FLOOR_PX, usual), max(FLOOR_PX, round(longest * char_px) + 2 * PAD)
 

@@ -75,7 +75,15 @@ NOTE_GAP = 3  # characters between an instruction and the note after it
 MIN_NAME = 10  # characters of a block that its number of rows may not take
 MIN_LEGEND = 40  # px
 SUMMED = frozenset({*SUMS, "share_of_total", "samples", "issued", "stalled"})  # columns of a heading
-YIELDS = ("idle", "stall", "hits", "latency", "issued", "stalled")  # to instructions, the first one first
+YIELDS = (
+    "idle",
+    "stall",
+    "hits",
+    "latency",
+    "issued",
+    "stalled",
+    "reason",
+)  # to instructions, the first one first
 
 
 class IsaView(FoldView):
@@ -84,6 +92,7 @@ class IsaView(FoldView):
     isolated = Signal(int)  # group of the clicked arrow
     jumped = Signal(int)  # data row at the other end of an arrow
     released = Signal()  # Escape while a wait is isolated
+    pointed = Signal()  # the mouse or the text cursor is on another register
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__(theme, settings)
@@ -519,6 +528,7 @@ class IsaView(FoldView):
         code = None if self.rows is None else self.rows
         said = "" if at is None or code is None else register_tip(code.trace.code, code.program, at)
         self.setAccessibleDescription(said)
+        self.pointed.emit()
         self.viewport().update()
 
     def set_current(self, row: int, reveal: bool = True) -> None:
@@ -643,6 +653,7 @@ class IsaView(FoldView):
     def _point_at_register(self, at: At | None) -> None:
         if at != self.registers.hovered:
             self.registers.hovered = at
+            self.pointed.emit()
             self.viewport().update()
 
     def _set_hover(self, row: int) -> None:

@@ -50,8 +50,8 @@ NO_REGISTER = "Point at a register, or choose one of the selected instruction wi
 class IsaWalk:
     """Selects the other end of a wait or of a register; says why it cannot."""
 
-    def __init__(self, session: Session, view: IsaView) -> None:
-        self._session, self._view = session, view
+    def __init__(self, session: Session, view: IsaView, go: Callable[[int], None]) -> None:
+        self._session, self._view, self._go = session, view, go
         self.arrows = GutterArrows()  # of the selected wave
 
     # -- waits --------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class IsaWalk:
         """Select what the selected instruction waited for, or what waited for it."""
         row, _ = self.linked(self._session.selection.value.line, is_producer)
         if row >= 0:
-            self._session.select_line(row)
+            self._go(row)
 
     # -- registers ----------------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ class IsaWalk:
         at, (row, _), rows = self._view.registers.at, self.register_target(is_written), self._view.rows
         if at is None or row < 0 or rows is None:
             return
-        self._session.select_line(row)
+        self._go(row)
         self._view.registers.hovered = None
         found = same_registers(rows.trace.code.text[row], at.registers, is_written=is_written)
         self._view.place_cursor(None if found is None else At(row, found))
