@@ -21,8 +21,8 @@ from rcv_py.model.window import TimeWindow
 from rcv_py.state.selection import SearchQuery
 from rcv_py.ui.app import App
 from rcv_py.ui.core.panel import PANELS, discover
-from rcv_py.ui.panels.causes import CausesPanel
 from rcv_py.ui.panels.counters.panel import CountersPanel
+from rcv_py.ui.panels.why.causes import CausesPanel
 from rcv_py.ui.shell.docks import BrokenPanel
 from tests.ui.window import SAMPLE, open_sample, settle, window
 

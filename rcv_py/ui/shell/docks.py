@@ -23,7 +23,8 @@ from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.layout import column, row
 from rcv_py.ui.core.panel import Panel, PanelInfo, discover
 from rcv_py.ui.core.plain_text import PlainLabel, copy_text, with_tip
-from rcv_py.ui.shell.layouts import PLACES
+from rcv_py.ui.shell.layouts import APART, PLACES
+from rcv_py.ui.widgets.parts import PART
 
 
 class BrokenNotice(QWidget):
@@ -97,13 +98,14 @@ class Dock(QDockWidget):
         super().__init__(info.title)
         self.info = info
         self.parts = parts  # panels within this one
+        self.was_placed = False  # somewhere on the screen: after that it stays where the user puts it
         self.made: Panel | None = None
         self._ui = ui
         self._state: dict[str, Any] = {}  # of a panel that is not made yet
         self._is_in_front = self._is_folded = self._is_loaded = False
         self.is_strip = info.id in STRIPS
         home = "strip" if self.is_strip else info.area
-        self.home = home if any(place.area == home for place in PLACES) else "bottom"
+        self.home = home if home == APART or any(place.area == home for place in PLACES) else "bottom"
         self.area = self.home  # where the layout puts it
         self.setObjectName(info.id)
         self._body = _Body()  # stays when the panel is folded away: a dock without a widget is no dock
@@ -142,6 +144,13 @@ class Dock(QDockWidget):
     def panel_of(self, name: str) -> Panel:
         """The panel or the part of that id, made now if need be."""
         return self.panel if name == self.info.id else self.panel.part(name)
+
+    def show_part(self, name: str) -> None:
+        """Choose a part, now or when the panel is made; of its own id nothing is to be chosen."""
+        if self.made is not None:
+            self.made.show_part(name)
+        elif name != self.info.id:
+            self._state = {**self._state, PART: name}
 
     def is_showing(self, name: str) -> bool:
         """Whether the panel, wherever it is, would be seen with that part."""

@@ -27,6 +27,8 @@ BOTTOM_PX = 320  # height of the open bottom tabs, at least
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _TOP, _BOTTOM = Qt.DockWidgetArea.TopDockWidgetArea, Qt.DockWidgetArea.BottomDockWidgetArea
+APART = "apart"  # the place of panels that are windows of their own, over the main one
+APART_PX = QSize(860, 460)
 DOWN, ACROSS = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
 
 

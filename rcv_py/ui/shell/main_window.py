@@ -80,7 +80,7 @@ class MainWindow(QMainWindow):
         self.palette_ = Palette(ui.theme, finder.find, self)
         self.top_bar = TopBar(ui, self.actions_, self.opener, self.open_palette)
         self.setMenuWidget(boxed(row(self.menu_bar, (self.top_bar, 1))))
-        self.status = StatusBar(ui, self.cancel, lambda: self.workspace.show_panel("problems"))
+        self.status = StatusBar(ui, self.cancel)
         self.setStatusBar(self.status)
         self.welcome = Welcome(ui, self.opener, self.browse)
         self.chooser = Chooser(self._leave_chooser)
@@ -315,6 +315,8 @@ class MainWindow(QMainWindow):
             self._load_timer.start(LOAD_AFTER_MS)
         elif self.workspace.isVisible() and self.workspace.load_next():
             self._load_timer.start(LOAD_EVERY_MS)
+        elif self.workspace.isVisible() and self.ui.session.trace.value is not None:
+            self.ui.results.want("health")  # for the button that counts what is wrong
 
     # -- following -----------------------------------------------------------------------------------
 
@@ -336,6 +338,7 @@ class MainWindow(QMainWindow):
             self.ui.session.take_populations(populations)
 
     def _all_read(self) -> None:
+        self._load_timer.start(LOAD_AFTER_MS)
         trace = self.ui.session.trace.value
         if trace is not None and trace.shader_data:  # problems and traces for other tools tell of them
             self.ui.results.want("markers")
