@@ -16,7 +16,7 @@ from rcv_py.ui.shell.exporter import WINDOW
 
 WINDOW_SIZE = QSize(1600, 900)
 PANEL_SIZE = QSize(1200, 600)
-NOISE = ("propagateSizeHints", "raise()")  # what the offscreen platform says of every window that it does not do
+NOISE = ("propagateSizeHints", "raise()")  # what the offscreen platform says that it does not do
 TIMEOUT_MS = 180_000
 SETTLED_TURNS = 4  # of the event loop without anything being computed
 

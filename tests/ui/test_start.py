@@ -95,6 +95,6 @@ def test_what_was_seen_last_is_made_before_the_window_is_shown(tmp_path: Any) ->
     app = start(store, has_capture=True)
     try:
         made = {name for name, dock in app.window.workspace.docks.items() if dock.made is not None}
-        assert made == {"overview", "waits"}
+        assert made == {"overview", "why"}
     finally:
         app.close()

@@ -20,7 +20,7 @@ from rcv_py.ui.core.layout import boxed, column, row
 from rcv_py.ui.core.loader import Loader
 from rcv_py.ui.core.place_go import ExecutionFinder
 from rcv_py.ui.core.plain_text import add_action, copy_text
-from rcv_py.ui.core.visibility import Coalesce
+from rcv_py.ui.core.visibility import WHEN_IDLE, Coalesce
 from rcv_py.ui.shell.dialogs.alarm import CodeAlarm
 from rcv_py.ui.shell.dialogs.error_box import AboutBox, ErrorReporter, facts
 from rcv_py.ui.shell.dialogs.settings_dialog import SettingsDialog
@@ -40,7 +40,6 @@ FIRST_SIZE = QSize(1680, 980)  # of the first start, if the screen is that big
 SCREEN_SHARE = 0.92
 UPDATE_MS = 60
 LOAD_AFTER_MS, LOAD_EVERY_MS = 2000, 50  # of panels that nobody has seen: once nothing else is to do
-WHEN_IDLE = "when idle"  # name of the timer of what nobody waits for
 BROWSE = {
     "capture": "Open a capture, or a folder of captures",
     "baseline": "Compare the open capture with another one, its baseline",
@@ -233,7 +232,7 @@ class MainWindow(QMainWindow):
         A wrong guess costs time and nothing else: what is seen later is made then.
         """
         docks, seen = self.workspace.docks, self.ui.settings.memory("seen")
-        first = {dock.area: name for name, dock in reversed(docks.items()) if not dock.is_folded}
+        first = {dock.area: name for name, dock in reversed(docks.items()) if dock.is_at_first}
         for name in seen.split() if isinstance(seen, str) else first.values():
             if (dock := self.workspace.home_of(name)) is not None:
                 dock.make()

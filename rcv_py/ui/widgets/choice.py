@@ -60,7 +60,6 @@ class Switch(QWidget):
             button.setCheckable(True)
             button.setAutoExclusive(True)
             button.setProperty("segment", "true")
-            button.setToolTip(tooltip(f"{name}: {button.text().lower()}."))
             self._group.addButton(button, place)
         self._group.button(0).setChecked(True)
         self._group.idToggled.connect(self._toggled)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QStackedWidget
 
 from rcv_py.ui.core.context import UiContext
 from rcv_py.ui.core.panel import Panel, Sheet, discover
+from rcv_py.ui.widgets.broken import make_panel
 from rcv_py.ui.widgets.choice import Choice, Switch
 
 PART = "part"  # under which the part that was shown is remembered
@@ -57,11 +58,9 @@ class PartedPanel(Panel):
     def part(self, name: str) -> Panel:
         """Return a part, made now if nobody needed it before; KeyError if there is none."""
         if name not in self._made:
-            part = self._made[name] = self._infos[name].make(self.ui)
+            part = self._made[name] = make_panel(self.ui, self._infos[name])
             part.wants.connect(self.wants)
             part.copy_asked.connect(self.copy_asked)
-            part.setAccessibleName(part.accessibleName() or self._infos[name].title)
-            part.setAccessibleDescription(part.accessibleDescription() or self._infos[name].tip)
             self._put(part)
             self.visibility.lead(part.visibility)
             part.load_state(self._states.get(name, {}))

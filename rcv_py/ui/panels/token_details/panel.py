@@ -84,6 +84,7 @@ class TokenDetailsPanel(Panel):
         self.chart.chosen.connect(self._go_to_bar)
         self._restyle()
         self._compute()
+        self._all_soon.ask()
 
     def _lay_out(self) -> None:
         self.hit.setAccessibleName("Hit: which time the wave runs this instruction, from 1")
